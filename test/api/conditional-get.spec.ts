@@ -204,6 +204,7 @@ describe('Accept', () => {
       (await service.request('POST', '/v1/pets', { json, headers: { accept: 'text/html' } })).status,
     ).toBe(406);
     expect((await get('/v1/pets')).text).toBe(before);
+    expect((await get('/v1/nothing', { accept: 'text/html' })).status).toBe(404);
   });
 });
 

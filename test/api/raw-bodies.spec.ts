@@ -128,7 +128,7 @@ describe('@RawBody() of an operation', async () => {
 
   it.each([
     ['of JSON: parsed', '{"amount":1}', 'application/json', 200, { amount: 1 }],
-    ['of another type: not parsed', '{"amount":1}', 'text/plain', 200, {}],
+    ['of another type: not parsed', '{"amount":1}', 'text/plain', 200, { amount: undefined }],
     [
       'of JSON in another charset',
       '{}',
@@ -138,7 +138,7 @@ describe('@RawBody() of an operation', async () => {
     ],
   ])('where @Body() stands beside it, with a body %s', async (_, body, type, status, expected) => {
     const answer = await post('any-parsed', body, type);
-    expect([answer.status, answer.body]).toMatchObject([status, expected]);
+    expect([answer.status, { amount: undefined, ...answer.body }]).toMatchObject([status, expected]);
   });
 
   it.each([

@@ -2,10 +2,9 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify, stripVTControlCharacters } from 'node:util';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { writeFiles } from '../support/project-copy.js';
-import { NO_SMALL_DISK, fill, smallDisk } from '../support/small-disk.js';
 import { type Finished, folderOfTest, ROOT } from '../support/service-process.js';
 
 /** What a build needs besides the sources. */
@@ -136,40 +135,4 @@ describe('a build', () => {
     for (const one of await Promise.all(both)) expect(one).toMatchObject({ code: 0, stdout: 'It runs.\n' });
     expect([await idOf(project), await beside(project)]).toEqual([first, []]);
   });
-
-  it.skipIf(NO_SMALL_DISK)('that has no room is told in one sentence, and leaves nothing', async () => {
-    const project = await makeProject(await smallDisk());
-    await fill(project);
-    const { code, stdout, stderr } = await petstore(project);
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(
-      /^Building for the first time.*\nNo build can be made in .*: the disk is full\. Make room on it\.\n$/,
-    );
-    expect(await beside(project)).toEqual([]);
-  });
-
-  it('that cannot be made is told in one sentence with what to do', async () => {
-    const project = await makeProject();
-    await rm(join(project, 'node_modules'), { recursive: true });
-    const { code, stdout, stderr } = await petstore(project);
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(
-      /^There is no build that could run, and none can be made: .* absent\. Run `npm ci && npm run build` .*\n$/,
-    );
-  });
-});
-
-it('a folder that was removed is told in one sentence', async () => {
-  const gone = `mkdir gone && cd gone && rmdir ../gone && '${process.execPath}'`;
-  const path = await folderOfTest();
-  for (const [file, told] of [
-    ['bin/petstore.js', /^The working directory is not there any more\. .*\n$/],
-    [
-      'dist/bundle/main.js',
-      /^The service could not start: its working directory is not there any more\. .*\n$/,
-    ],
-  ] as const)
-    await expect(
-      promisify(execFile)('sh', ['-c', `${gone} '${join(ROOT, file)}'`], { cwd: path }),
-    ).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(told) });
 });

@@ -5,7 +5,7 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 import sqlite3 from 'sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copyBuild, copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
-import { emptyFolder, petstore, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
+import { emptyFolder, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 const NAME = 'petstore-adoptions';
 const PACKAGE = 'examples/adoptions';
@@ -143,10 +143,7 @@ async function installPacked(change: object = {}): Promise<void> {
   await writeFile(join(installed, 'package.json'), JSON.stringify({ ...manifest, ...change }));
 }
 
-async function started(main: string): Promise<ServiceProcess> {
-  const service = await serviceOfTest(data, {}, main);
-  return service;
-}
+const started = (main: string) => serviceOfTest(data, {}, main);
 
 // One after the other, on one store.
 describe('the module of another package', () => {
@@ -196,17 +193,6 @@ describe('the module of another package', () => {
     const own = await tablesOf(join(data, 'data/petstore.sqlite'));
     expect(own).toEqual(expect.arrayContaining(['adoptions', 'adoption_letters', 'visits']));
     expect(own).not.toContain('reports');
-  });
-
-  it('lets the build before it run on its database', async () => {
-    const call = caller(await started(join(ROOT, 'dist/bundle/main.js')));
-    expect((await call('GET', '/v1/adoptions/13')).status).toBe(404);
-    expect((await call('POST', '/v1/pets', { name: 'Rex', categoryId: 1 })).status).toBe(201);
-    const { code, stdout } = await petstore(data, ['doctor']);
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(/migrations .*2 of a newer version, which only expand/),
-    ]);
   });
 
   it('is served without the bundle, too, and as npm installs it from a file', async () => {

@@ -115,11 +115,6 @@ describe('the package of the typed client', () => {
     const last = USED.split('\n').length;
     for (const [, , line] of complaints) expect(Number(line), said).toBeGreaterThan(last);
   });
-
-  it('marks what will be removed', async () => {
-    const types = await readFile(join(packed.folder, 'node_modules', NAME, 'dist/esm/client.d.ts'), 'utf8');
-    expect(types).toMatch(/@deprecated[^]{0,200}\n\s*get: \(petId:/);
-  });
 });
 
 let service: ServiceProcess;

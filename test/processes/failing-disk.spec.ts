@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { clientWithKey } from '../support/petstore-here.js';
 import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
@@ -54,13 +54,7 @@ describe.each(Object.entries(FAULTS))('a disk that %s', (_, fault) => {
     if (fault.missing !== undefined) skip(fault.missing);
     const path = await fault.folder();
     const service = await serviceOfTest(path, { NODE_ENV: 'production' });
-    const cli = async (...args: string[]) =>
-      JSON.parse((await petstore(path, [...args, '--json'], { NODE_ENV: 'production' })).stdout) as Record<
-        string,
-        string
-      >;
-    const { id = '' } = await cli('client', 'create', '--name', 'A', '--plan', 'business');
-    const { key = '' } = await cli('key', 'issue', '--client', id);
+    const { key } = await clientWithKey(path, { NODE_ENV: 'production' });
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ name: 'x'.repeat(250), categoryId: 1 });
     const add = () => fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body });

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientWithKey } from '../support/petstore-here.js';
 import { openSocket, receivedBy, statusesIn } from '../support/raw-http.js';
-import { ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
+import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const END = '\r\n\r\n';
 
@@ -15,14 +16,7 @@ beforeAll(async () => {
   // A busy machine makes the event loop late enough for the service to refuse what others ask: overload has its own suite.
   const environment = { NODE_ENV: 'production', MAX_EVENT_LOOP_LAG_MS: '0', MAX_REQUESTS_IN_FLIGHT: '0' };
   service = await ServiceProcess.start(folder.path, environment);
-  const run = async (...args: string[]) => {
-    const { stdout, stderr } = await petstore(folder.path, [...args, '--json'], environment);
-    if (stdout === '') throw new Error(stderr);
-    return JSON.parse(stdout) as { id: string; key: string };
-  };
-  const limits = ['--per-minute', '1000000', '--per-day', '100000000'];
-  const { id } = await run('client', 'create', '--name', 'Innocent', '--plan', 'enterprise', ...limits);
-  ({ key } = await run('key', 'issue', '--client', id));
+  ({ key } = await clientWithKey(folder.path, environment));
 });
 afterAll(async () => {
   await service.stop();

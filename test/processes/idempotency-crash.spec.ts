@@ -4,17 +4,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDataSource } from '../../src/database/data-source.js';
 import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { clientWithKey } from '../support/petstore-here.js';
 import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 const REQUESTS = 40;
 
 it('kill -9 between the write and the answer, and a retry: every animal is there exactly once', async () => {
   const path = await folderOfTest();
-  const json = async (...args: string[]) =>
-    JSON.parse((await petstore(path, [...args, '--json'])).stdout) as { id: string; key: string };
-  const { id } = await json('client', 'create', '--name', 'A', '--plan', 'business');
-  const { key } = await json('key', 'issue', '--client', id);
+  const { key } = await clientWithKey(path);
   const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'data/petstore.sqlite')}` });
   onTestFinished(() => dataSource.destroy());
   const kept = () => dataSource.manager.count(IdempotencyEntry);

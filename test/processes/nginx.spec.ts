@@ -1,12 +1,8 @@
-import { once } from 'node:events';
-import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.js';
 import { type Answer, Nginx, composeSite, ownSite, siteFrom } from '../support/nginx.js';
 import { describeWith } from '../support/requirements.js';
 import { ServiceProcess, emptyFolder } from '../support/service-process.js';
-
-const PAGES = ['/docs', '/', '/docs/errors', '/console'];
 
 /** A site with something else at its root, and the service under a prefix. */
 const prefixSite = (url: string): string => `server {
@@ -186,35 +182,6 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       ]);
     });
 
-    it.each(prefix === '' ? PAGES.slice(0, 1) : PAGES)(
-      'whatever the page %s loads or links to of the service is there',
-      async (page) => {
-        let path = prefix + page;
-        let answer = await nginx.ask(path, { headers: { accept: 'text/html' } });
-        for (let moved = 0; moved < 3 && [301, 302, 307, 308].includes(answer.status); moved += 1) {
-          path = new URL(answer.headers.location ?? '', nginx.url + path).pathname;
-          answer = await nginx.ask(path, { headers: { accept: 'text/html' } });
-        }
-        expect([path, answer.status]).toEqual([path, 200]);
-        const { pathname: base } = new URL(
-          /<base href="([^"]+)"/.exec(answer.body)?.[1] ?? path,
-          nginx.url + path,
-        );
-        const targets = [...answer.body.matchAll(/(?:src|href)="([^"#][^"]*)"/g)].map(
-          ([, target = '']) => new URL(target, nginx.url + base),
-        );
-        const own = targets.filter(({ origin }) => origin === nginx.url);
-        expect(own.length).toBeGreaterThan(1);
-        for (const { pathname, search } of own) {
-          expect(pathname.startsWith(`${prefix}/`), pathname).toBe(true);
-          const { status } = await nginx.ask(pathname + search, {
-            headers: { accept: 'text/html, */*' },
-          });
-          expect([pathname, status]).toEqual([pathname, 200]);
-        }
-      },
-    );
-
     it('counts callers without a key by their own address, whatever they claim', async () => {
       const remaining = async (claimed: string) =>
         Number(
@@ -260,21 +227,6 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
           const refused = await nginx.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
           expect([path, refused.status, codeOf(refused)]).toEqual([path, 404, 'route_not_found']);
         }
-    });
-
-    it('refuses with the Error body what it does not hand on', async () => {
-      const large = await nginx.send(
-        `POST ${prefix}/v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18000000\r\n\r\n`,
-      );
-      expect([large.status, codeOf(large)]).toEqual([413, 'payload_too_large']);
-      expect(large.headers['content-type']).toBe('application/json');
-    });
-
-    it('speaks HTTP/2 to clients', async () => {
-      const socket = connect({ port: nginx.port, ALPNProtocols: ['h2'], rejectUnauthorized: false });
-      await once(socket, 'secureConnect');
-      expect(socket.alpnProtocol).toBe('h2');
-      socket.destroy();
     });
 
     it('answers with the Error body itself while no instance answers, and says when to retry', async () => {

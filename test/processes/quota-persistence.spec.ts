@@ -25,10 +25,7 @@ it('counts of the day survive a clean stop exactly and kill -9 but for the last 
   const issue = () => json<{ id: string; key: string }>('key', 'issue', '--client', id);
   const [{ key }, banned] = [await issue(), await issue()];
   const shown = () => json<{ days: { requests: number }[]; bans: { keyId: string }[] }>('client', 'show', id);
-  const start = async () => {
-    const service = await serviceOfTest(path);
-    return service;
-  };
+  const start = () => serviceOfTest(path);
   const ask = async ({ url }: ServiceProcess, by: string) => {
     const response = await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${by}` } });
     const left = Number(/"day";r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);

@@ -21,8 +21,8 @@ async function open() {
     await rename(`${file}.new`, file);
   };
   await setClock(0);
-  const start = async () => {
-    const service = await serviceOfTest(path, {
+  const start = () =>
+    serviceOfTest(path, {
       TZ: 'UTC',
       NODE_ENV: 'production',
       LD_PRELOAD: FAKETIME,
@@ -31,8 +31,6 @@ async function open() {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     });
-    return service;
-  };
   const json = async (...args: string[]) => {
     const { stdout } = await petstoreHere(path, [...args, '--json'], { NODE_ENV: 'production' });
     return JSON.parse(stdout) as { id: string; key: string };

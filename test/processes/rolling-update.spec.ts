@@ -3,7 +3,7 @@ import { freePort } from '../support/free-port.js';
 import { Nginx, ownSite } from '../support/nginx.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { clientWithKey } from '../support/petstore-here.js';
 import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 
 const CLIENTS = 4;
@@ -73,14 +73,7 @@ describeWith('nginx', 'an update of two instances behind nginx, one after the ot
     onTestFinished(async () => {
       await Promise.all(instances.map((instance) => instance.stop('SIGKILL')));
     });
-    const administer = async (...args: string[]) => {
-      const { stdout, stderr } = await petstore(path, [...args, '--json'], { REDIS_URL: redis.url });
-      expect(stderr).toBe('');
-      return JSON.parse(stdout) as { id: string; key: string };
-    };
-    const plan = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
-    const { id } = await administer('client', 'create', '--name', 'Shop', ...plan);
-    const { key } = await administer('key', 'issue', '--client', id);
+    const { key } = await clientWithKey(path, { REDIS_URL: redis.url });
     const nginx = await Nginx.start(ownSite(instances.map(({ url }) => url)));
     onTestFinished(() => nginx.stop());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { petstoreHere } from '../support/petstore-here.js';
+import { clientWithKey, petstoreHere } from '../support/petstore-here.js';
 import { emptyFolder, ServiceProcess } from '../support/service-process.js';
 
 /** How long a server may take to learn of it on the slowest machine, in milliseconds; test/api/key-clock.spec.ts holds the 5 s. */
@@ -22,9 +22,9 @@ async function json(...args: string[]) {
   return JSON.parse(stdout) as { id: string; key: string };
 }
 
-async function clientWithKey(plan = 'pro') {
-  const { id: client } = await json('client', 'create', '--name', 'A', '--plan', plan);
-  const { id, key } = await json('key', 'issue', '--client', client);
+async function knownClient(plan = 'pro') {
+  const order = ['--plan', plan];
+  const { clientId: client, id, key } = await clientWithKey(folder.path, { NODE_ENV: 'production' }, order);
   const ask = async () => {
     const response = await fetch(`${service.url}/v1/pets?limit=1`, {
       headers: { authorization: `Bearer ${key}` },
@@ -51,14 +51,14 @@ async function shown<T>(order: string[], ask: () => Promise<T>, expected: T): Pr
 
 describe('a server that runs beside the command line on one SQLite file learns', () => {
   it('that a key was revoked', async () => {
-    const { id, ask } = await clientWithKey();
+    const { id, ask } = await knownClient();
     expect(
       await shown(['key', 'revoke', id, '--yes'], async () => (await ask()).code, 'revoked_api_key'),
     ).toEqual('revoked_api_key');
   });
 
   it('that a client was suspended, resumed and deleted', async () => {
-    const { client, ask } = await clientWithKey();
+    const { client, ask } = await knownClient();
     const code = async () => (await ask()).code;
     expect(await shown(['client', 'suspend', client], code, 'client_suspended')).toEqual('client_suspended');
     expect(await shown(['client', 'resume', client], code, 200)).toEqual(200);
@@ -68,7 +68,7 @@ describe('a server that runs beside the command line on one SQLite file learns',
   });
 
   it('that a plan was changed', async () => {
-    const { client, ask } = await clientWithKey();
+    const { client, ask } = await knownClient();
     const policy = async () => (await ask()).policy;
     const wanted = '"minute";q=1000;w=60, "day";q=100000;w=86400';
     expect(await shown(['client', 'set-plan', client, '--plan', 'business'], policy, wanted)).toBe(wanted);
@@ -76,7 +76,7 @@ describe('a server that runs beside the command line on one SQLite file learns',
 });
 
 it('the command line sees what the server counts: both windows, the last use, the day', async () => {
-  const { client, ask } = await clientWithKey();
+  const { client, ask } = await knownClient();
   const show = async () => {
     const seen = (await json('client', 'show', client)) as unknown as {
       windows: { used: number }[];

@@ -9,10 +9,7 @@ import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from '../support/small-
 
 const WARNING = /processes serve data\/petstore\.sqlite without Redis.*Set REDIS_URL/;
 
-async function start(path: string): Promise<ServiceProcess> {
-  const service = await serviceOfTest(path, { NODE_ENV: 'production' });
-  return service;
-}
+const start = (path: string) => serviceOfTest(path, { NODE_ENV: 'production' });
 
 /** Waits until something holds; the test's own time is the bound. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

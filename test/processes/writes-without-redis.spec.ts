@@ -6,7 +6,7 @@ import { makeDatabase } from '../kit/test-database.js';
 import { NetworkProxy } from '../support/network-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { clientWithKey } from '../support/petstore-here.js';
 import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 describeWith('postgres', 'of two instances on one PostgreSQL, one that has lost Redis', () => {
@@ -37,12 +37,7 @@ describeWith('postgres', 'of two instances on one PostgreSQL, one that has lost 
       database.remove,
       remove,
     );
-    const administer = async (...args: string[]) => {
-      const { stdout } = await petstore(path, [...args, '--json'], environment);
-      return JSON.parse(stdout) as { key: { key: string } };
-    };
-    const limits = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '100000000'];
-    key = (await administer('client', 'create', '--name', 'Shop', ...limits, '--issue-key')).key.key;
+    ({ key } = await clientWithKey(path, environment));
     await proxy.close();
     await vi.waitFor(() => expect(writing.output).toContain('Redis failed'), 60_000);
   });

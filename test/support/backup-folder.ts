@@ -3,35 +3,17 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import {
-  emptyFolder,
-  folderOfTest,
-  petstore,
-  ROOT,
-  serviceOfTest,
-  ServiceProcess,
-} from './service-process.js';
+import { clientWithKey } from './petstore-here.js';
+import { emptyFolder, folderOfTest, ROOT, serviceOfTest, ServiceProcess } from './service-process.js';
 
 /** The store that each folder begins with, made once. */
 let first: Promise<{ readonly key: string; readonly file: Buffer }> | undefined;
 async function firstStore() {
   const { path, remove } = await emptyFolder();
-  const key = await madeIn(path);
+  const { key } = await clientWithKey(path);
   const file = await readFile(join(path, 'data/petstore.sqlite'));
   await remove();
   return { key, file };
-}
-
-/** Makes a client without a limit that is met, and its key. */
-async function madeIn(path: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
-  const made = async (command: string) => {
-    const { stdout, stderr } = await petstore(path, [...command.split(' '), '--json'], environment);
-    if (stdout === '') throw new Error(stderr);
-    return JSON.parse(stdout) as { id: string; key: string };
-  };
-  const limits = '--per-minute 1000000 --per-day 10000000';
-  const { id } = await made(`client create --name Drill --plan enterprise ${limits}`);
-  return (await made(`key issue --client ${id}`)).key;
 }
 
 /** A folder with a store of its own, in which the service and the command line run as an operator runs them. */
@@ -46,7 +28,7 @@ export class BackupFolder {
   static async make(environment: NodeJS.ProcessEnv = {}): Promise<BackupFolder> {
     const path = await folderOfTest();
     if (environment.DATABASE_URL !== undefined)
-      return new BackupFolder(path, await madeIn(path, environment));
+      return new BackupFolder(path, (await clientWithKey(path, environment)).key);
     const { key, file } = await (first ??= firstStore());
     const folder = new BackupFolder(path, key);
     await mkdir(join(path, 'data'), { mode: 0o700 });
@@ -60,9 +42,8 @@ export class BackupFolder {
   }
 
   /** Starts the service, which is stopped at the end of the test. */
-  async start(environment: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
-    const service = await serviceOfTest(this.path, environment);
-    return service;
+  start(environment: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
+    return serviceOfTest(this.path, environment);
   }
 
   /** Makes an animal; answers its id once it is acknowledged. */

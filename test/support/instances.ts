@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { petstoreHere as petstore } from './petstore-here.js';
+import { UNLIMITED, clientWithKey } from './petstore-here.js';
 import { ServiceProcess, emptyFolder } from './service-process.js';
 
 /** The lines of the log that tell of Redis. */
@@ -21,18 +21,11 @@ export class Instances {
   /** Starts so many; the first one makes the database. Close them when done. */
   static async start(count: number, environment: Readonly<Record<string, string>>): Promise<Instances> {
     const { path, remove } = await emptyFolder();
-    const administer = async (...args: string[]) => {
-      const { code, stdout, stderr } = await petstore(path, [...args, '--json'], environment);
-      if (code !== 0) throw new Error(stderr);
-      return JSON.parse(stdout) as { id: string; key: string };
-    };
     const first = await ServiceProcess.start(path, environment);
     const others = Array.from({ length: count - 1 }, () => ServiceProcess.start(path, environment));
     const all = [first, ...(await Promise.all(others))];
-    const limits = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
-    const { id } = await administer('client', 'create', '--name', 'Staff', ...limits);
-    const scopes = 'admin,pets:read,pets:write';
-    const { key } = await administer('key', 'issue', '--client', id, '--scopes', scopes);
+    const scopes = ['--scopes', 'admin,pets:read,pets:write'];
+    const { key } = await clientWithKey(path, environment, [...UNLIMITED, ...scopes]);
     return new Instances(environment, all, key, remove);
   }
 

@@ -2,6 +2,9 @@ import { withApplication, importApplication } from '../../src/cli/application.js
 import { runPetstore } from '../../src/cli/program.js';
 import { BARE_ENVIRONMENT, type Finished } from './service-process.js';
 
+/** Options of a client that no quota stops. */
+export const UNLIMITED = '--plan enterprise --per-minute 1000000 --per-day 100000000'.split(' ');
+
 /**
  * Runs the petstore command as `petstore()` of service-process.ts does, in the process of the suite: many times as fast. One after the
  * other, in a suite that has its process to itself, because the working directory and the variables are those of the process.
@@ -28,6 +31,19 @@ export async function petstoreHere(
     process.chdir(cwd);
     setVariables(variables);
   }
+}
+
+/** A client that the command line makes with a key, which no quota stops unless `more` says otherwise. */
+export async function clientWithKey(
+  folder: string,
+  environment: NodeJS.ProcessEnv = {},
+  more: readonly string[] = UNLIMITED,
+): Promise<{ readonly clientId: string; readonly id: string; readonly key: string }> {
+  const order = ['client', 'create', '--name', 'Shop', ...more, '--issue-key', '--json'];
+  const { stdout, stderr } = await petstoreHere(folder, order, environment);
+  if (stdout === '') throw new Error(stderr);
+  const made = JSON.parse(stdout) as { id: string; key: { id: string; key: string } };
+  return { clientId: made.id, ...made.key };
 }
 
 function setVariables(variables: NodeJS.ProcessEnv): void {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AdoptionLetter } from './adoption-letter.entity.js';
 import { AdoptionMail } from './adoption-mail.js';
 import { AdoptionTransitions } from './adoption-transitions.js';
-import { ADOPTION_APPROVED, ADOPTION_REQUESTED } from './adoptions.events.js';
+import { ADOPTION_REQUESTED } from './adoptions.events.js';
 import { AdoptionsModule } from './adoptions.module.js';
 
 const PET = defineFixture(Pet, (number) => ({
@@ -54,14 +54,6 @@ describe('adoption.approved', () => {
     const approved = { id: adoptionId, petId: 1n, adopterName: 'Ada' };
     await service.app.get(AdoptionMail, { strict: false }).write(approved, delivery);
     expect(await letters()).toEqual([letter]);
-  });
-
-  it.each(['declined', 'expired'])('is not told of an adoption that is %s', async (state) => {
-    const told = service.on(ADOPTION_APPROVED);
-    const { body } = await request((await service.add(PET)).id);
-    await decide(body.id, state);
-    await service.settled();
-    expect([told, await letters()]).toEqual([[], []]);
   });
 });
 

@@ -44,21 +44,6 @@ describe('an adoption that nobody decides', () => {
     expect(await get(pet)).toMatchObject({ status: 'available' });
   });
 
-  it('leaves the others as they are', async () => {
-    const decided = await open();
-    await service.request('PATCH', decided.adoption, {
-      json: { state: 'approved' },
-      headers: { 'if-match': '*' },
-    });
-    service.clock.advance(RESERVATION_MS);
-    const young = await open();
-    service.clock.advance(1);
-    await expire();
-    expect(await get(decided.adoption)).toMatchObject({ state: 'approved' });
-    expect(await get(decided.pet)).toMatchObject({ status: 'sold' });
-    expect(await get(young.adoption)).toMatchObject({ state: 'requested' });
-  });
-
   it('expires also when something else has let its animal go, or sold it', async () => {
     const [gone, sold] = [await open(), await open()];
     const pets = service.repository(Pet);
@@ -69,11 +54,4 @@ describe('an adoption that nobody decides', () => {
     for (const { adoption } of [gone, sold]) expect(await get(adoption)).toMatchObject({ state: 'expired' });
     expect([(await get(gone.pet)).status, (await get(sold.pet)).status]).toEqual(['available', 'sold']);
   });
-});
-
-it('stops the start when the reservation is none', async () => {
-  const environment = { ADOPTIONS_RESERVATION_MS: '0' };
-  await expect(TestService.open({ modules: [AdoptionsModule], environment })).rejects.toThrow(
-    /ADOPTIONS_RESERVATION_MS: "0" is not allowed; it must be a whole number from 60000 to 2592000000/,
-  );
 });

@@ -9,11 +9,6 @@ async function folderWith(plans: string): Promise<string> {
   return path;
 }
 
-async function start(path: string): Promise<ServiceProcess> {
-  const service = await serviceOfTest(path);
-  return service;
-}
-
 /** Makes a client of a plan and its key, by the command line. */
 async function keyOf(path: string, plan: string, ...more: readonly string[]): Promise<string> {
   const order = ['--name', plan, '--plan', plan, '--issue-key', '--json'];
@@ -26,7 +21,7 @@ it('PLANS changes the numbers of a plan and adds plans, on the command line, ove
   const path = await folderWith('free=2/50, team=3/9');
   const keys = { free: await keyOf(path, 'free'), team: await keyOf(path, 'team') };
   const admin = await keyOf(path, 'pro', '--scopes', 'admin');
-  const service = await start(path);
+  const service = await serviceOfTest(path);
   const get = (url: string, key: string, init: RequestInit = {}) =>
     fetch(service.url + url, {
       ...init,
@@ -61,7 +56,7 @@ it('a plan that is removed leaves its clients the limits of free, with a warning
   const path = await folderWith('team=3/9');
   const key = await keyOf(path, 'team');
   await writeFile(join(path, '.env'), (await readFile(join(path, '.env'), 'utf8')).replace(/PLANS=.*/, ''));
-  const service = await start(path);
+  const service = await serviceOfTest(path);
   const answer = await fetch(`${service.url}/v1/pets?limit=1`, {
     headers: { Authorization: `Bearer ${key}` },
   });

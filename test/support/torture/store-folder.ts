@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import sqlite3 from 'sqlite3';
 import type { Span } from './admission.js';
-import { petstoreHere as petstore } from '../petstore-here.js';
+import { clientWithKey, petstoreHere as petstore } from '../petstore-here.js';
 import { emptyFolder } from '../service-process.js';
 
 const run = promisify(execFile);
@@ -35,19 +35,15 @@ export class StoreFolder {
       () => true,
       () => false,
     );
-    const json = async (...args: string[]) => {
-      const { stdout, stderr } = await petstore(path, [...args, '--json']);
-      if (stdout === '') throw new Error(stderr);
-      return JSON.parse(stdout) as { id: string; key: string };
-    };
-    const issue = async (name: string, perMinute: number, scopes: string) => {
-      const limits = ['--per-minute', String(perMinute), '--per-day', '100000000'];
-      const { id } = await json('client', 'create', '--name', name, '--plan', 'enterprise', ...limits);
-      return json('key', 'issue', '--client', id, '--scopes', scopes);
-    };
-    await json('db', 'seed', '--count', '20');
-    const { key } = await issue('Large', 10_000_000, 'pets:read,pets:write,admin');
-    const small = await issue('Small', SMALL_LIMIT, 'pets:read');
+    const issue = (perMinute: number, scopes: string) =>
+      clientWithKey(
+        path,
+        {},
+        `--plan enterprise --per-minute ${perMinute} --per-day 100000000 --scopes ${scopes}`.split(' '),
+      );
+    await petstore(path, ['db', 'seed', '--count', '20']);
+    const { key } = await issue(10_000_000, 'pets:read,pets:write,admin');
+    const small = await issue(SMALL_LIMIT, 'pets:read');
     return new StoreFolder(path, key, small, mounted, remove);
   }
 
