@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Controller, Get, Module, Post, Res, Sse } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
@@ -267,6 +268,43 @@ describe('at the bound of requests in flight', () => {
     });
     socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('a connection is not upgraded', async () => {
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    (service.app.getHttpServer() as Server).on('upgrade', (_request, socket: Socket) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+    });
+    const upgrade = async () =>
+      String(
+        (await once(sent(service, 'GET /e HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: echo'), 'data'))[0],
+      );
+    await busy(service, 1);
+    expect(await upgrade()).toMatch(
+      /^HTTP\/1\.1 503 [^]*Retry-After: [123]\r\n[^]*X-RateLimit-Limit: 1000000\r\n/,
+    );
+    letGo();
+    await expect.poll(() => inFlight(service)).toBe(0);
+    expect(await upgrade()).toMatch(/^HTTP\/1\.1 101 /);
+  });
+});
+
+describe('no place is held by', () => {
+  it.each<[string, (service: TestService) => Socket]>([
+    [
+      'half a body',
+      (service) =>
+        sent(service, 'POST /v1/pets HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9', '{}'),
+    ],
+    ['a stream of events', (service) => sent(service, 'GET /v1/works/news HTTP/1.1')],
+    ['an answer that is not read', (service) => sent(service, 'GET /v1/works/large HTTP/1.1').pause()],
+  ])('%s', async (_name, begin) => {
+    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
+    for (let count = 0; count < 3; count += 1) {
+      begin(service);
+      await expect.poll(() => inFlight(service)).toBe(0);
+    }
+    await expect.poll(async () => (await service.request('GET', '/v1/pets')).status).toBe(200);
   });
 });
 

@@ -157,6 +157,7 @@ describe('an upload with Nest’s FileInterceptor', () => {
     ['a field that is invalid', form({ title: ' ', photo: photo(1) }), 'title'],
     ['a number that is none', form({ title: 'a', width: '1.5', photo: photo(1) }), 'width'],
     ['a field that is unknown', form({ title: 'a', color: 'red', photo: photo(1) }), 'color'],
+    ['a file that is unknown', form({ title: 'a', other: photo(1), photo: photo(1) }), 'other'],
   ])('is refused for %s, and leaves no file', async (_, body, field) => {
     const answer = await post('/v1/photos', body);
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
