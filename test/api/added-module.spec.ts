@@ -173,6 +173,33 @@ describe('two features that claim one name', () => {
   });
 });
 
+describe('what no feature can declare', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'an error that succeeds',
+      () => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } }),
+      'Error code "fine_code" has status 200; an error\'s is 400 to 599.',
+    ],
+    [
+      'an example that leaves out a place of the message',
+      () =>
+        defineErrors({
+          other_code: { status: 400, message: '{a} {b}', example: { a: 1 }, cause: 'x', remedy: 'x' },
+        }),
+      'Error code "other_code" has an example of a; its message has a, b. Give the example a value for each place.',
+    ],
+    ...[{ ...GADGETS_SCOPES.write, name: 'nobody:declared' }, 'toys:read' as never, undefined as never].map(
+      (scope): [string, () => unknown, string] => [
+        'a scope that is none',
+        () => RequireScopes(scope)(class Toys {}),
+        'Toys: @RequireScopes() is given ',
+      ],
+    ),
+  ])('%s stops the start', (_, declare, line) => {
+    expect(declare).toThrow(line);
+  });
+});
+
 describe('the derived refusal table covers it without a test of its own:', () => {
   describeRefusals({ modules: [GadgetsModule] }, ['/v1/gadgets']);
 });

@@ -193,4 +193,13 @@ describe('ADMIN_ON', () => {
     for (const path of PATHS) expect(await ask(management, path)).toMatchObject({ status: 404 });
     expect((await ask(management, '/metrics')).status).toBe(200);
   });
+
+  it('management without a management port stops the start with a sentence', async () => {
+    const opened = await openForTest({
+      environment: { ADMIN_ON: 'management', MANAGEMENT_PORT: 'off' },
+    });
+    await expect(opened.app.get(ManagementServer).listen()).rejects.toThrow(
+      'ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.',
+    );
+  });
 });

@@ -23,6 +23,7 @@ import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Cached } from '../../src/http/caching/cached.decorator.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate, schemaDifference } from '../../src/database/schema.js';
+import { Deprecated } from '../../src/http/deprecation/deprecated.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Enum, Int64, Text, Uuid } from '../../src/http/validation/fields.js';
 import { Operation } from '../../src/http/operation.decorator.js';
@@ -287,6 +288,13 @@ describe('entities and migrations', () => {
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);
     await service.close();
   });
+});
+
+it('a sunset before its deprecation stops the start', () => {
+  const deprecated = Deprecated({ since: 2, sunset: 1, replacement: 'x', link: '/' });
+  expect(() => handlerWith([Get(), deprecated])).toThrow(
+    /^WrongController\.answer: @Deprecated\(\) has a sunset before its since/,
+  );
 });
 
 describe('a default that its field refuses', () => {
