@@ -1,5 +1,5 @@
-// This build beside another one, in turn: `npm run bench:beside -- <folder of its checkout> [pairs] [seconds]`. Prints ratios of requests
-// per second, of processor time and of the 99th percentile, their geometric mean, and start and memory. Two equal builds differ by
+// This build beside another one, in turn: `npm run bench:beside -- <folder of its checkout> [pairs] [seconds] [scenario]`. Prints ratios of
+// requests per second, of processor time and of the 99th percentile, their geometric mean, and start and memory. Two equal builds differ by
 // 0.93 to 1.10. Of two services the one that is started last is up to 15 % quicker: each scenario is measured in both orders.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { makeStore, median, startService } from './running-service.mjs';
 
 const ANIMALS = 100_000;
 const WARM_UP_SECONDS = 2;
-const [folder, pairs = '7', seconds = '3'] = process.argv.slice(2);
+const [folder, pairs = '7', seconds = '3', only] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Name the folder of a checkout: npm run bench:beside -- ../before');
 
 /** Each build makes a store of its own, whose schema is its own, too. */
@@ -68,6 +68,7 @@ const SCENARIOS = {
 
 const ratios = [];
 for (const [name, plan] of Object.entries(SCENARIOS)) {
+  if (only !== undefined && name !== only) continue;
   const runs = { here: [], beside: [] };
   for (const order of ORDERS) {
     const services = {};
