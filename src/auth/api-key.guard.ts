@@ -59,25 +59,20 @@ export class ApiKeyGuard implements CanActivate {
     );
   }
 
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
     if (!request || this.isPublic.of(context)) return true;
     const response = responseOf(context);
     const token = this.others.tokenIn(request.headers.authorization);
     if (token !== undefined) return this.admitOther(token, request, response);
-    const refused = (refusal: unknown) => this.refuse(refusal, request, response);
     try {
       const subject = this.identify(request);
-      if (subject instanceof Promise)
-        return subject.then((found) => {
-          request.quotaSubject = found;
-          return true;
-        }, refused);
-      // A cached key is found synchronously, and each promise costs time.
-      request.quotaSubject = subject;
+      // A cached key is found synchronously, and each await costs time.
+      request.quotaSubject = subject instanceof Promise ? await subject : subject;
       return true;
     } catch (refusal) {
-      return refused(refusal);
+      await this.count(refusal, request, response);
+      throw refusal;
     }
   }
 
@@ -111,15 +106,15 @@ export class ApiKeyGuard implements CanActivate {
       return true;
     } catch (refusal) {
       if (isOfCredential(refusal)) challenge(refusal, response);
-      return this.refuse(refusal, request, response);
+      await this.count(refusal, request, response);
+      throw refusal;
     }
   }
 
-  /** Counts a refusal of the credential for the address; throws it, or rate_limit_exceeded if that has used up its minute. */
-  private async refuse(refusal: unknown, request: Request, response: Response): Promise<never> {
+  /** Counts a refusal of the credential for the address; throws rate_limit_exceeded if that has used up its minute. */
+  private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
     if (isOfCredential(refusal)) await this.quota.take(request, response);
     else await this.quota.show(request, response);
-    throw refusal;
   }
 
   /** Runs a look-up immediately, or in the queue of its address if that has used up its minute. */

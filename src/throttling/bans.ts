@@ -45,16 +45,20 @@ export interface BanState {
 }
 
 /**
- * Shortens what lasts longer from now than its full length: the clock may have been set back since the state was written. A clock that
- * was set forward ends what it has passed. Returns the state.
+ * A copy of a state in which nothing lasts longer from now than its full length: the clock may have been set back since it was
+ * written. A clock that was set forward ends what it has passed.
  */
-export function holdToLength(state: BanState, now: number, { ladderMs, forgivenMs }: BanRules): BanState {
+export function heldToLength(state: BanState, now: number, { ladderMs, forgivenMs }: BanRules): BanState {
   const longest = now + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
-  if (state.bannedUntil > longest) state.bannedUntil = state.retryAt = longest;
-  state.retryAt = Math.min(state.retryAt, Math.max(longest, now + DAY_MS));
-  state.forgivenUntil = Math.min(state.forgivenUntil, now + forgivenMs);
-  state.lastStrikeAt = Math.min(state.lastStrikeAt, Math.max(now, state.bannedUntil));
-  return state;
+  const bannedUntil = Math.min(state.bannedUntil, longest);
+  const retryAt = bannedUntil < state.bannedUntil ? bannedUntil : state.retryAt;
+  return {
+    ...state,
+    bannedUntil,
+    retryAt: Math.min(retryAt, Math.max(longest, now + DAY_MS)),
+    forgivenUntil: Math.min(state.forgivenUntil, now + forgivenMs),
+    lastStrikeAt: Math.min(state.lastStrikeAt, Math.max(now, bannedUntil)),
+  };
 }
 
 /** The state of a key that was never refused. */

@@ -11,14 +11,8 @@ export function isNoteworthy({ used, limit }: WindowState): boolean {
 
 /** Remembers which thresholds this process has reported in the current windows. */
 export class QuotaThresholds {
-  /**
-   * The highest percentage reported in the current window, by the name of the window, and then by client and limit. All windows with a
-   * name end at the same instant.
-   */
-  private readonly reported = new Map<
-    string,
-    { readonly resetsAt: number; readonly percents: Map<string, number> }
-  >();
+  /** What was reported in the current window, by its name; all windows with a name end at the same instant. */
+  private readonly reported = new Map<string, { readonly resetsAt: number; readonly keys: Set<string> }>();
 
   /**
    * The thresholds that a window of a client has reached since the last call, lowest first. A limit that is changed within the window
@@ -26,15 +20,14 @@ export class QuotaThresholds {
    */
   reached(clientId: string, { name, used, limit, resetsAt }: WindowState): QuotaThreshold[] {
     let reported = this.reported.get(name);
-    if (reported?.resetsAt !== resetsAt)
-      this.reported.set(name, (reported = { resetsAt, percents: new Map() }));
-    const key = `${clientId} ${limit}`;
-    const before = reported.percents.get(key) ?? 0;
-    // A client that goes on after its last request is told nothing more.
-    if (before === THRESHOLDS.at(-1)) return [];
-    const fresh = THRESHOLDS.filter((percent) => percent > before && used * 100 >= limit * percent);
-    reported.percents.set(key, fresh.at(-1) ?? before);
-    return fresh.map((percent) => ({
+    if (reported?.resetsAt !== resetsAt) this.reported.set(name, (reported = { resetsAt, keys: new Set() }));
+    const { keys } = reported;
+    return THRESHOLDS.filter((percent) => {
+      const key = `${clientId} ${limit} ${percent}`;
+      if (used * 100 < limit * percent || keys.has(key)) return false;
+      keys.add(key);
+      return true;
+    }).map((percent) => ({
       clientId,
       window: name,
       percent,

@@ -1,4 +1,4 @@
-import { type CanActivate, type ExecutionContext, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import {
   InjectThrottlerOptions,
@@ -8,7 +8,7 @@ import {
   type ThrottlerRequest,
 } from '@nestjs/throttler';
 import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants.js';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { HandlerMetadata } from '../core/handler-metadata.js';
 import { requestOf, responseOf } from '../core/request-protocol.js';
 import { QuotaStore } from './quota-store.js';
@@ -22,15 +22,49 @@ const THROTTLER = 'THROTTLER:';
 /** Metadata key of `@SkipThrottle()` without names. */
 const SKIP_KEY = `${THROTTLER_SKIP}default`;
 
-/** Throttler's guard, which resolves `@Throttle` and `@SkipThrottle`, but only collects the windows of a request. */
-class WindowsOfRoute extends ThrottlerGuard {
+/**
+ * Throttler's guard, changed to decide all windows of a request together: the stock guard counts them one after the other, so
+ * that a request refused by the day's window still uses up one of the minute. `@Throttle` and `@SkipThrottle` are still
+ * resolved by the stock code.
+ */
+@Injectable()
+export class QuotaGuard extends ThrottlerGuard {
   private readonly collected = new WeakMap<ExecutionContext, QuotaWindow[]>();
+  private readonly isPlain;
+  private readonly boundOf;
 
-  async of(context: ExecutionContext): Promise<QuotaWindow[]> {
+  constructor(
+    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
+    @InjectThrottlerStorage() storage: QuotaStore,
+    reflector: Reflector,
+    private readonly quota: QuotaService,
+  ) {
+    super(options, storage, reflector);
+    this.isPlain = new HandlerMetadata((targets) => !targets.some(saysAnythingOfThrottling));
+    this.boundOf = new HandlerMetadata((targets) =>
+      reflector.getAllAndOverride<UncountedBound | undefined>(UNCOUNTED, targets),
+    );
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = requestOf(context);
+    if (!request) return true;
+    const response = responseOf(context);
+    // Without metadata the stock code would find the same two windows, and take some 8 µs to do so.
+    if (this.isPlain.of(context)) {
+      await this.quota.take(request, response);
+      return true;
+    }
+    const bound = this.boundOf.of(context);
+    if (bound) {
+      await this.quota.takeUncounted(request, response, bound);
+      return true;
+    }
     const windows: QuotaWindow[] = [];
     this.collected.set(context, windows);
-    await this.canActivate(context);
-    return windows;
+    await super.canActivate(context);
+    if (windows.length > 0) await this.quota.take(request, response, windows);
+    return true;
   }
 
   /** `@SkipThrottle()` without names skips all windows. */
@@ -52,54 +86,6 @@ class WindowsOfRoute extends ThrottlerGuard {
 
   private onRoute(context: ExecutionContext, key: string): unknown {
     return this.reflector.getAllAndOverride<unknown>(key, [context.getHandler(), context.getClass()]);
-  }
-}
-
-/**
- * Stands in for Throttler's guard, to decide all windows of a request together: that one counts them one after the other, so that a
- * request refused by the day's window still uses up one of the minute.
- */
-@Injectable()
-export class QuotaGuard implements CanActivate, OnModuleInit {
-  private readonly windows;
-  private readonly isPlain;
-  private readonly boundOf;
-
-  constructor(
-    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
-    @InjectThrottlerStorage() storage: QuotaStore,
-    reflector: Reflector,
-    private readonly quota: QuotaService,
-  ) {
-    this.windows = new WindowsOfRoute(options, storage, reflector);
-    this.isPlain = new HandlerMetadata((targets) => !targets.some(saysAnythingOfThrottling));
-    this.boundOf = new HandlerMetadata((targets) =>
-      reflector.getAllAndOverride<UncountedBound | undefined>(UNCOUNTED, targets),
-    );
-  }
-
-  onModuleInit(): Promise<void> {
-    return this.windows.onModuleInit();
-  }
-
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = requestOf(context);
-    if (!request) return true;
-    const response = responseOf(context);
-    // Without metadata the stock code would find the same two windows, and take some 8 µs to do so.
-    if (!this.isPlain.of(context)) return this.decide(context, request, response);
-    const taken = this.quota.take(request, response);
-    return taken instanceof Promise ? taken.then(() => true) : true;
-  }
-
-  private async decide(context: ExecutionContext, request: Request, response: Response): Promise<true> {
-    const bound = this.boundOf.of(context);
-    if (bound) await this.quota.takeUncounted(request, response, bound);
-    else {
-      const windows = await this.windows.of(context);
-      if (windows.length > 0) await this.quota.take(request, response, windows);
-    }
-    return true;
   }
 }
 

@@ -49,24 +49,13 @@ export class QuotaService {
   /**
    * Counts one request of the caller in the given windows, by default the minute and the day of the caller.
    * Throws rate_limit_exceeded, daily_quota_exceeded or api_key_banned, or service_unavailable when the counters cannot be
-   * read; then nothing is counted. The store in memory decides synchronously, and each promise costs time.
+   * read; then nothing is counted.
    */
-  take(request: Request, response: Response, windows?: QuotaWindow[]): void | Promise<void> {
-    const subject = quotaSubjectOf(request);
-    const decided = this.decide(requestOf(subject, windows));
-    if (decided instanceof Promise) return this.takeCurrent(decided, request, response, windows);
-    return this.heed(decided, subject, request, response, windows);
-  }
-
-  /** Heeds a decision of the store that instances share, for the key as it is now. */
-  private async takeCurrent(
-    decided: Promise<QuotaVerdict>,
-    request: Request,
-    response: Response,
-    windows?: QuotaWindow[],
-  ): Promise<void> {
+  async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     let subject = quotaSubjectOf(request);
-    let verdict = await decided;
+    const decided = this.decide(requestOf(subject, windows));
+    // The store in memory decides synchronously, and each await costs time.
+    let verdict = decided instanceof Promise ? await decided : decided;
     if (subject.renewal && !subject.renewal.isCurrent()) {
       const before = subject;
       subject = await subject.renewal.renew();
@@ -75,17 +64,6 @@ export class QuotaService {
       if (!windows && !hasSameLimits(before, subject))
         verdict = underLimits(verdict, windowsOf(subject)) ?? (await this.decide(requestOf(subject)));
     }
-    this.heed(verdict, subject, request, response, windows);
-  }
-
-  /** Writes the headers of a decision, publishes what begins with it, and throws when the request is refused. */
-  private heed(
-    verdict: QuotaVerdict,
-    subject: QuotaSubject,
-    request: Request,
-    response: Response,
-    windows?: QuotaWindow[],
-  ): void {
     request.isCounted = true;
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);

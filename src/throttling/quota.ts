@@ -97,12 +97,7 @@ export interface QuotaVerdict {
 
 /** The window to report to the client: the one with the fewest remaining requests; on a tie the one that resets later. */
 export function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
-  let tightest: WindowState | undefined;
-  // It is asked for several times for every request, and to sort takes longer.
-  for (const window of windows)
-    if (!tightest || (window.remaining - tightest.remaining || laterResetFirst(window, tightest)) < 0)
-      tightest = window;
-  return tightest;
+  return windows.toSorted((a, b) => a.remaining - b.remaining || laterResetFirst(a, b))[0];
 }
 
 /** When a refused request may come again, in ms since the Unix epoch. */
@@ -112,8 +107,9 @@ export function retryAtOf(verdict: QuotaVerdict): number {
 
 /** After a refusal, the full window that resets last: the one to wait for. */
 export function violatedWindow({ admitted, windows }: QuotaVerdict): WindowState | undefined {
-  const tightest = admitted ? undefined : tightestWindow(windows);
-  return tightest?.remaining === 0 ? tightest : undefined;
+  return admitted
+    ? undefined
+    : windows.filter(({ remaining }) => remaining === 0).toSorted(laterResetFirst)[0];
 }
 
 function laterResetFirst(a: WindowState, b: WindowState): number {

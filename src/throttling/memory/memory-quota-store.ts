@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.js';
-import { BAN_RULES, type BanRules, RefusedKeys, holdToLength, neverRefused, recordRefusal } from '../bans.js';
+import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, neverRefused, recordRefusal } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import {
   DAY_MS,
@@ -63,7 +63,7 @@ export class MemoryQuotaStore extends QuotaStore {
 
   /** Restores strikes and bans that the journal kept over a restart. */
   restoreBans(bans: readonly KeyBanState[], now: number): void {
-    for (const { keyId, state } of bans) this.refused.set(keyId, holdToLength(state, now, this.rules), now);
+    for (const { keyId, state } of bans) this.refused.set(keyId, heldToLength(state, now, this.rules), now);
   }
 
   private turnTo(now: number): void {
@@ -116,7 +116,7 @@ export class MemoryQuotaStore extends QuotaStore {
   private refuse(keyId: string, verdict: QuotaVerdict): QuotaVerdict {
     const { at } = verdict;
     // The clock may have been set back since the key was last refused.
-    const state = holdToLength(this.refused.find(keyId) ?? neverRefused(), at, this.rules);
+    const state = heldToLength(this.refused.find(keyId) ?? neverRefused(), at, this.rules);
     if (verdict.bannedUntil === undefined) recordRefusal(state, at, retryAtOf(verdict), this.rules);
     else if (state.bannedUntil === verdict.bannedUntil) return verdict;
     this.refused.set(keyId, state, at);
