@@ -7,10 +7,7 @@ interface CompileCache {
   readonly enableCompileCache?: (folder: string) => unknown;
 }
 
-/**
- * Has Node.js keep the code that it compiles from now on for the next start. It lies in dist, not in the default folder for temporary
- * files, where another user could put code for the service to run. Node.js goes without it where dist cannot be written.
- */
+/** Has Node.js keep compiled code for the next start, in dist: into the default folder another user could put code. */
 export function keepCompiled(): void {
   (module as CompileCache).enableCompileCache?.(join(softwareFolder(), 'dist', '.compiled'));
 }

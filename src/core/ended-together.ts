@@ -1,10 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/**
- * Ends a response when all requests are handled whose bytes had arrived by now: those of one turn of the event loop are then sent in
- * a row. A client or proxy on the same machine wakes up once for them, not once for each; waking it is part of the sender's system
- * call. Its head is made at once, so that the response counts as sent for whoever asks it.
- */
+/** Ends a response once all requests that had arrived are handled, so that a client on the same machine wakes up once for all. */
 export function endTogether(response: ServerResponse, body?: string): void {
   response.writeHead(response.statusCode);
   setImmediate(end, response, body);

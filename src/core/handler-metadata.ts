@@ -2,10 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 
 type Target = ReturnType<ExecutionContext['getHandler']> | ReturnType<ExecutionContext['getClass']>;
 
-/**
- * A value that a guard or interceptor reads from the metadata of a handler and its controller. It is read once for each handler
- * and kept: what decorators declare never changes, and reading it costs about 1 µs each time.
- */
+/** A value by the metadata of a handler and its controller, read once for each and kept: reading it costs about 1 µs. */
 export class HandlerMetadata<T> {
   private readonly known = new WeakMap<object, WeakMap<object, { readonly value: T }>>();
 

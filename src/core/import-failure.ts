@@ -9,10 +9,7 @@ const PLACE = /(?:file:\/\/)?(\/[^():\n]+):(\d+)(?::(\d+))?\)?$/gm;
 /** What a class is answered that is used while its file still waits for the one that uses it. */
 const CIRCLE = /^ReferenceError: Cannot access '(\w+)' before initialization$/;
 
-/**
- * Imports modules. Where a file throws that is no DeclarationError, throws one with a line that names the file, as it was written, and
- * the line.
- */
+/** Imports modules; throws a DeclarationError that names the file, as it was written, and the line where one throws. */
 export async function importing<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();

@@ -5,10 +5,7 @@ import { modulesFile } from '#project-modules';
 import { DeclarationError } from './declaration-faults.js';
 import { importing } from './import-failure.js';
 
-/**
- * The modules of the project that has the service as a dependency: what the file of `petstore.modules` exports. None where there
- * is no such project. Throws DeclarationError when the file is not there, cannot be imported, or exports no class.
- */
+/** The classes that the file of `petstore.modules` exports; none without a project. Throws DeclarationError for a wrong file. */
 export async function projectModules(): Promise<readonly Type[]> {
   const file = modulesFile();
   if (file === undefined) return [];

@@ -3,10 +3,7 @@ import type { Request } from 'express';
 /** The setting of the Express application that holds its prefix. */
 export const PUBLIC_PREFIX = 'public prefix';
 
-/**
- * The path that stands before those of the service where clients reach it: what PUBLIC_BASE_URL has before `/v1`, such as
- * `/petstore` behind a proxy that takes it away. Empty without one.
- */
+/** The path before those of the service where clients reach it: what PUBLIC_BASE_URL has before `/v1`; mostly empty. */
 export function publicPrefix(publicBaseUrl: string): string {
   return new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$|\/$/, '');
 }

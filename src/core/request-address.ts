@@ -1,18 +1,13 @@
 import { BlockList, isIP } from 'node:net';
 import type { Request } from 'express';
 
-/**
- * How many proxies in a row are trusted at most, so that a single request cannot make the service check thousands of addresses.
- */
+/** How many proxies in a row are trusted at most, so that one request cannot make the service check thousands of addresses. */
 const MOST_HOPS = 32;
 
 /** Whether a proxy of this address is trusted; `hop` counts the proxies between it and this service, from 0 on. */
 export type TrustsHop = (address: string, hop: number) => boolean;
 
-/**
- * The value of Express's setting `trust proxy` for TRUST_PROXY: a number of proxies, or their addresses and CIDRs, of which at
- * most 32 in a row are trusted; null trusts no proxy.
- */
+/** Express's setting `trust proxy` for TRUST_PROXY: a number of proxies, or addresses and CIDRs; null trusts none. */
 export function trustedProxies(proxies: number | readonly string[] | null): TrustsHop {
   if (proxies === null) return () => false;
   if (typeof proxies === 'number') return (_, hop) => hop < proxies;

@@ -1,11 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 
-/**
- * The request of HTTP that a guard of the platform has before it; undefined for a message of a WebSocket, whose connection was admitted
- * by the same guards when it was opened. Throws for any other protocol, which is so refused: its callers are not known. Unlike
- * `switchToHttp()` it makes no functions, which with ten guards is a microsecond of a request.
- */
+/** The HTTP request before a guard; undefined for a message of a WebSocket, admitted when it was opened; throws for other protocols. */
 export function requestOf(context: ExecutionContext): Request | undefined {
   const protocol = context.getType<string>();
   if (protocol === 'http') return context.getArgByIndex<Request>(0);

@@ -9,11 +9,7 @@ import { fileURLToPath } from 'node:url';
  */
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/**
- * The bytes of a static file of a page, by its name below the source root, such as `admin/console/static/console.js`. The build copies
- * every file in a folder named `static`. Rejects where there is none; give it names that are written in the source, never
- * one from a request.
- */
+/** The bytes of a static file by its name below the source root, which is written in the source, never one from a request. */
 export function pageFile(name: string): Promise<Buffer> {
   return readFile(join(SOURCE_ROOT, name));
 }

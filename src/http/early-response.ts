@@ -5,10 +5,7 @@ import { HandlerMetadata } from '../core/handler-metadata.js';
 import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
-/**
- * Sends a response from a guard of its handler, which saves a cached response the pipes: a third of its time. A handler around or before
- * which a module has anything else gets its response the usual way, through all of it.
- */
+/** Sends a response from a guard of its handler, past the pipes, unless a module has anything around or before that handler. */
 @Injectable()
 export class EarlyResponses {
   private config: ApplicationConfig | undefined;

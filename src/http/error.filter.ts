@@ -17,11 +17,7 @@ import { refusalOfMultipart } from './body/multipart-refusals.js';
 import type { MatchedHandler } from './matched-handler.js';
 import { InvalidArgument, ValidationPipe } from './validation/validation.pipe.js';
 
-/**
- * Answers whatever was thrown with the Error body of the specification, and completes a 400 for invalid values. The first invalid
- * argument or header throws and ends the request; this filter validates the remaining arguments too, and answers one error with the
- * faults of all. A valid request does no extra work.
- */
+/** Answers whatever was thrown with the Error body; a 400 for invalid values names the faults of all arguments, not only the first. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly pipe = new ValidationPipe();

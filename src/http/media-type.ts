@@ -28,12 +28,7 @@ export function isJsonInUtf8(contentType = '', jsonType = 'application/json'): b
   return mediaTypeOf(contentType) === jsonType && (end === -1 || IN_UTF8.test(contentType.slice(end)));
 }
 
-/**
- * Whether an `Accept` field accepts a media type (RFC 9110 section 12.5.1). The most specific range decides: the type itself,
- * then `application/*`, then the range of all types; a weight of 0 excludes the type. A range with parameters asks for a
- * variant of the type. The service has no variants, so such a range can accept the type, but not exclude it. An empty field
- * accepts every type.
- */
+/** Whether an `Accept` accepts a media type (RFC 9110 section 12.5.1): the most specific range decides, and a variant excludes nothing. */
 export function accepts(accept: string, type: string): boolean {
   if (accept === '*/*' || accept === type || accept.trim() === '') return true;
   const ranges = [type, type.replace(/[^/]*$/, '*'), '*/*'];

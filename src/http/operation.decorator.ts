@@ -18,10 +18,7 @@ interface Success {
 /** One resource: its DTO, where it is found, and whether it carries the `ETag` that GET answers of it. */
 interface Resource<Dto> extends Success {
   readonly type: Type<Dto>;
-  /**
-   * The address of what was created, such as `/v1/toys/7`, for `Location` (RFC 9110 section 10.2.2). The path of
-   * PUBLIC_BASE_URL that stands before it is added.
-   */
+  /** The address of what was created, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is put before it. */
   readonly location?: (answer: Dto) => string;
   /** Sends the entity tag of the resource, for a later `If-Match`; GET has one without this. */
   readonly entityTag?: boolean;
@@ -49,10 +46,7 @@ export type Answer<Dto = unknown> = Resource<Dto> | Resources | OtherType | Noth
 /** The header of a page that has a next page. */
 export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
 
-/**
- * States an operation once: its name in the OpenAPI document, its texts and its success. Everything that the
- * chain adds to it (errors, headers, security) is documented automatically.
- */
+/** States an operation once: its id, texts and success. What the chain adds (errors, headers, security) is documented by itself. */
 export function Operation<Dto>(operation: {
   readonly id: string;
   readonly summary: string;

@@ -9,11 +9,7 @@ import { JSON_CONTENT_TYPE, represent } from './representation.js';
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304]);
 
-/**
- * Has an Express adapter answer what handlers return as this service does: as JSON with every number exact, with the entity tag of
- * the representation, and with 304 for a client that has it already. Nest calls `reply()` for whatever a handler or a filter
- * answers; streams and empty bodies are sent as Nest sends them.
- */
+/** Has an Express adapter answer as this service does: JSON with exact numbers, an entity tag, and 304 for a client that has it. */
 export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   const send = adapter.reply.bind(adapter) as (response: Response, body: unknown) => unknown;
   adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
@@ -40,10 +36,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   };
 }
 
-/**
- * Has what writes an error itself by `response.json()`, such as an exception filter as Nest teaches it, answer with the Error body, which has
- * its message.
- */
+/** Has what writes an error by `response.json()`, such as a filter of a module, answer with the Error body and its message. */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { json } = prototype;
   prototype.json = function writeJson(this: Response, body: unknown): Response {
@@ -63,10 +56,7 @@ function isTagged(response: Response): boolean {
   );
 }
 
-/**
- * The tag that the handler has set, or that of the representation. Of the links it takes only those of the handler: the state of a
- * resource has one tag, whichever operation answers it.
- */
+/** The tag that the handler has set, or that of the representation with the links of the handler alone, not those of guards. */
 function tagFor(response: Response, body: JsonText | string): string {
   const own = response.getHeader('ETag');
   if (own !== undefined) return String(own);
@@ -82,10 +72,7 @@ function tagOf(body: JsonText | string, link: string): string {
   return body.tag.value;
 }
 
-/**
- * Sends a text as Express does. JSON in answer to a request without conditional header fields is written without Express's
- * `send()`, which would change nothing of it.
- */
+/** Sends a text as Express does; plain JSON past its `send()`, which would change nothing of it. */
 function write(
   response: Response,
   text: string,

@@ -14,11 +14,7 @@ const LIMIT = 8_192;
 
 const JSON_TYPE = 'application/json';
 
-/**
- * Refuses request targets that are longer than any operation needs, and a request whose `Accept` excludes the media type of the answer
- * (RFC 9110 section 12.5.1). This type is JSON, unless the handler names another one with Nest's `@Header('Content-Type', …)` or is
- * declared by `@Sse()`.
- */
+/** Refuses targets that are too long, and an `Accept` that excludes the type of the answer: JSON, or what the handler names. */
 @Injectable()
 export class RequestHeadGuard implements CanActivate {
   private readonly type;

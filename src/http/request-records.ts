@@ -40,10 +40,7 @@ export function responseStatusOf({ headersSent, statusCode }: Response): number 
   return headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
 }
 
-/**
- * Notes that a request is answered with a page or file that is served behind all routes. `path` is the one that it is served at: pages
- * have it as their route, files the one of their folder, so that a page with thirty files makes two routes.
- */
+/** Notes the route of a served page: its path, or that of the folder of a file, so that thirty files make one route. */
 export function noteServed(request: Request, path: string): void {
   const at = path.lastIndexOf('/');
   request.servedRoute = path.includes('.', at) ? `${path.slice(0, at)}/*` : path;
@@ -149,10 +146,7 @@ export function requestLine(...parts: readonly (string | number | undefined)[]):
   return parts.filter((part) => part !== undefined).join(' ');
 }
 
-/**
- * The level of a request's line: error for what the service could not answer, and info for what it refused, because clients decide how
- * often that is. Probes come every few seconds and tell nothing by themselves: the log has a line when what they tell changes.
- */
+/** The level of a line: error from 500 on, info for the rest, because clients decide how often, and debug for probes. */
 function levelOf(route: string, status: number): 'debug' | 'info' | 'error' {
   if (route.startsWith(PROBES)) return 'debug';
   return status >= 500 ? 'error' : 'info';

@@ -44,10 +44,7 @@ interface CheckedHandler extends RouteHandler {
 const scanner = new MetadataScanner();
 const logger = new Logger('Start');
 
-/**
- * Checks what takes the whole application to know, before the database is opened: throws DeclarationError for the first declaration that
- * cannot work, and logs a warning for what is probably a mistake.
- */
+/** Checks the declarations of the whole application before the database is opened: throws for a fault, warns of a likely mistake. */
 @Injectable()
 class ModuleChecks extends DeclarationChecks {
   constructor(

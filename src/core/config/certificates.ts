@@ -10,10 +10,7 @@ export interface TrustSettings {
   readonly ca: string;
 }
 
-/**
- * The text of a file of certificates (PEM). Throws an Error that names the setting when the file cannot be read, or none can be found there
- * that could be trusted: TLS itself would trust nobody then, and say nothing of the file.
- */
+/** The text of a file of certificates (PEM); throws an Error that names the setting when none can be read or trusted there. */
 export function readCertificates(setting: string, path: string): string {
   const text = textOf(setting, path);
   const certificates = text.match(CERTIFICATE) ?? [];

@@ -122,10 +122,7 @@ export class SettingsError extends Error {
   }
 }
 
-/**
- * Reads declared settings into an object; secrets are not enumerable there, so that no log shows them. Returns a line for each
- * fault.
- */
+/** Reads settings into an object, secrets not enumerable, so that no log shows them; returns a line for each fault. */
 export function readInto(target: object, { settings }: DeclaredSettings, environment: Environment): string[] {
   const faults: string[] = [];
   for (const { variable, property, type, default: fallback, secret = false } of settings) {

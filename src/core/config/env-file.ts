@@ -8,10 +8,7 @@ const TROUBLES: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder. Remove it, or put a file there',
 };
 
-/**
- * The variables of a file such as `.env`; none where there is no file. A byte order mark, which editors on Windows write, is no part of
- * the first name. Throws SettingsError for a file that cannot be read, or is no text in UTF-8: whoever wrote it means what stands there.
- */
+/** The variables of a file such as `.env`; none without it. Throws SettingsError for one that cannot be read, or is no UTF-8. */
 export function readEnvFile(path: string): Environment {
   const text = textOf(path);
   // UTF-16, which PowerShell writes, is full of zeros; as UTF-8 it would be read as no setting at all.
@@ -35,11 +32,7 @@ function textOf(path: string): string {
 /** Variables that test runners set: Vitest, Jest and Node.js. */
 const TEST_RUNNERS = ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'];
 
-/**
- * The environment of this process over the file `.env` of the working directory. Under a test runner that file is not read, the
- * database is in memory, and only errors are logged: no test may find the database of the service. Throws SettingsError when
- * the file cannot be read.
- */
+/** The environment over `.env`. Under a test runner: without that file, in memory, so that no test finds the real database. */
 export function environmentOfProcess(): Environment {
   if (TEST_RUNNERS.some((name) => process.env[name] !== undefined))
     return { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'error', ...process.env };

@@ -51,10 +51,7 @@ export class Settings extends PlatformValues {
   }
 }
 
-/**
- * The settings of this process: its environment over the file `.env` of the working directory.
- * Throws SettingsError with one line per fault.
- */
+/** The settings of this process; throws SettingsError with one line per fault. */
 export function loadSettings(): Settings {
   return new Settings(environmentOfProcess());
 }

@@ -10,10 +10,7 @@ const GONE: Readonly<Record<string, string>> = {
     'run one instance for each core, each on its own port, and a proxy in front of them (docs/scale.md)',
 };
 
-/**
- * A line for each variable of the environment and of `.env` that is not read, though whoever set it expects that: a setting that is gone,
- * and what nearly has the name of one that is not set. Shows no value. Settings of modules that are not imported are not known.
- */
+/** A line, without its value, for each variable that is not read: a setting that is gone, or a misspelt name of an unset one. */
 export function unreadSettings(environment: Environment = environmentOfProcess()): string[] {
   const names = declaredSettings().flatMap(({ settings }) => settings.map(({ variable }) => variable));
   const isSet = (name: string): boolean => (environment[name] ?? '').trim() !== '';

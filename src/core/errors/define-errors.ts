@@ -22,11 +22,7 @@ export type ErrorDefinition = Omit<ErrorRow, 'code'>;
 const SLUG = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const catalogue = new Map<string, ErrorRow>();
 
-/**
- * Declares the error codes that a feature owns and adds them to the service's catalogue.
- * A code that is not a lower_snake slug, has a status that is no error's, or is declared by another feature already, stops the
- * start; so does an `example` that does not name the places of its message.
- */
+/** Declares the error codes of a feature; a wrong slug, status or example, or a code that is taken, stops the start. */
 export function defineErrors<Code extends string>(
   definitions: Record<Code, ErrorDefinition>,
 ): Readonly<Record<Code, ErrorRow<Code>>> {

@@ -3,10 +3,7 @@ import { isCatalogued } from './define-errors.js';
 /** The page that explains every code of the catalogue, each under its own anchor. */
 export const ERRORS_PATH = '/docs/errors';
 
-/**
- * The `Link` of a refusal to the page that explains it (RFC 8288, relation `help` of HTML): a relative reference, behind the prefix of
- * PUBLIC_BASE_URL. A code that is in no catalogue has no place on the page, and no link.
- */
+/** The `Link` of a refusal to the page that explains it (relation `help`); none for a code that is in no catalogue. */
 export function helpLink(prefix: string, code: string): { readonly Link?: string } {
   return isCatalogued(code) ? { Link: `<${prefix}${ERRORS_PATH}#${code}>; rel="help"` } : {};
 }

@@ -30,10 +30,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   writeErrorBody(response, body);
 }
 
-/**
- * Adds the link to the page of errors behind those that the response has already, such as that of a deprecation. The request of an upgrade
- * does not get as far as an application, and has none.
- */
+/** Adds the link to the page of errors behind other links; the request of an upgrade has no application, and gets none. */
 function addLink({ app }: Partial<Request>, response: Response, code: string): void {
   const { Link: link } = app ? helpLink(publicPrefixOf(app), code) : {};
   if (link === undefined) return;

@@ -71,10 +71,7 @@ export class AppLogger implements LoggerService {
   }
 }
 
-/**
- * Standard output, written asynchronously: with synchronous writes a slow reader of the pipe would delay every request. Lines
- * that cannot be written are buffered up to a limit, then dropped; a request never fails or waits because of them.
- */
+/** Standard output, written asynchronously: no request waits for a slow reader; lines beyond a limit are dropped. */
 function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   const dropped = metrics.counter(
     'petstore_log_lines_dropped_total',

@@ -18,10 +18,7 @@ import { Metrics } from './metrics.js';
 /** What a management port with the administration has besides `/metrics`: /account tells the console what its key may do. */
 const ADMINISTRATION = /^\/(?:admin|console|account)(?:[/?]|$)/;
 
-/**
- * Serves `/metrics` on a separate port, so that it is not reachable on the public port of the API; with ADMIN_ON=management the
- * administration, too.
- */
+/** Serves `/metrics` on a port apart from that of the API, with ADMIN_ON=management the administration, too. */
 @Injectable()
 export class ManagementServer implements OnApplicationShutdown {
   /** The server of the application that answers the administration on this port. */

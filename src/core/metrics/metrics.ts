@@ -43,10 +43,7 @@ export class Metrics {
     );
   }
 
-  /**
-   * A counter, which only grows; its name ends in `_total`. With `read` its values are what that answers whenever the metrics are
-   * asked for: what was counted since the start, kept where it is counted.
-   */
+  /** A counter, whose name ends in `_total`; with `read` it shows what was counted since the start, kept where it is counted. */
   counter<Label extends string>(
     name: string,
     help: string,
@@ -64,11 +61,7 @@ export class Metrics {
     });
   }
 
-  /**
-   * A gauge, which goes up and down. With `read` its value is what that answers whenever the metrics are asked for, such as a
-   * count of rows, which is the same in every process; one with labels has all the values that it answers, the last of those
-   * with the same labels. It has none while `read` throws.
-   */
+  /** A gauge; with `read` it has the values that this answers whenever the metrics are asked for, and none while it throws. */
   gauge<Label extends string = never>(
     name: string,
     help: string,

@@ -29,10 +29,7 @@ export function tracing(): Tracing | undefined {
   return running;
 }
 
-/**
- * Looks once whether an SDK is registered, and answers that. Without one the API is not even loaded, and need not be installed.
- * Throws when one is registered but the API cannot be loaded.
- */
+/** Whether an SDK is registered; without one the API is not even loaded. Throws when it cannot be loaded for one that is. */
 export async function startTracing(): Promise<boolean> {
   const symbols = Object.getOwnPropertySymbols(globalThis);
   if (!symbols.some(({ description }) => description?.startsWith(REGISTRY))) return false;
@@ -87,9 +84,7 @@ export function outsideOfSpans<T>(work: () => T): T {
   return running ? running.api.context.with(running.api.ROOT_CONTEXT, alone) : alone();
 }
 
-/**
- * Ends the span of a part of a request that has thrown, as an error unless it is a refusal. The message stays out: it may quote values.
- */
+/** Ends the span of a part that has thrown, as an error unless it is a refusal; without its message, which may quote values. */
 function endFailed({ api }: Tracing, span: Span, error: unknown): void {
   if (!(error instanceof HttpException && error.getStatus() < 500)) {
     span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);

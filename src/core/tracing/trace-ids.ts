@@ -15,10 +15,7 @@ const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-
 /** The ids of the request that runs. It is entered only for requests with a trace: Node makes every promise dearer from then on. */
 const running = new AsyncLocalStorage<TraceIds | undefined>();
 
-/**
- * Reads the value of a `traceparent` header; undefined if it is not well-formed. Node joins several headers of that name with a
- * comma, which no version is known to have: of those none can be trusted.
- */
+/** Reads a `traceparent`; undefined if it is not well-formed, or several joined by a comma, of which none can be trusted. */
 export function parseTraceparent(value: string): TraceIds | undefined {
   if (value.includes(',')) return undefined;
   const [, version, traceId, spanId, more] = FORM.exec(value) ?? [];

@@ -8,10 +8,7 @@ import type { OperationRecord } from '../../http/operation-record.js';
 import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
 
-/**
- * The error responses of an operation: its own, and those of the chain of guards, pipes and interceptors. `ofCredential` are the
- * errors of a credential other than API keys.
- */
+/** The error responses of an operation: its own, those of the chain, and `ofCredential` for credentials other than keys. */
 export function errorResponsesOf(
   operation: OperationObject,
   ofCredential: readonly ErrorRow[],
@@ -29,10 +26,7 @@ export function errorResponsesOf(
   };
 }
 
-/**
- * Has operations that answer 304 or a refusal alike refer to one response of `components.responses`; returns these. One is named
- * by its first code if that is a feature's, else by its status; what differs under the same name is numbered.
- */
+/** Has operations with equal refusals share one of `components.responses`, named by its code or status, numbered where they differ. */
 export function shareResponses(operations: readonly OperationObject[]): Record<string, ResponseObject> {
   const uses = new Map<string, { status: string; response: ResponseObject; of: OperationObject[] }>();
   for (const operation of operations)

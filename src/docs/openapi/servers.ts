@@ -1,10 +1,7 @@
 import type { Settings } from '../../core/config/settings.js';
 import { type DocumentOutline, serverAddressOf } from './document-outlines.js';
 
-/**
- * The environments of the specification (heading "What the service does"), of which staging is left out while it has no address. The
- * first server is what pages and generated clients send to.
- */
+/** The environments of the specification, staging only where it has an address; pages and clients send to the first. */
 export function serversOf({ publicBaseUrl, stagingBaseUrl }: Settings, outline: DocumentOutline) {
   const production = {
     url: serverAddressOf(outline, publicBaseUrl),

@@ -39,10 +39,7 @@ const FORMS = {
     (await import('yaml')).stringify(document, { aliasDuplicateObjects: false }),
 };
 
-/**
- * Serves each document and its Swagger UI, at /docs, /docs/account, /docs/admin, and /docs/v2 for another version, and the other pages for people,
- * from memory; a document is built on first use.
- */
+/** Serves each document, built on first use, its Swagger UI below /docs, and the other pages for people, from memory. */
 @Injectable()
 export class SwaggerUi implements OnModuleInit {
   private application: INestApplication | undefined;

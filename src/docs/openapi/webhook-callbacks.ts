@@ -17,10 +17,7 @@ export function webhookModels(): Type[] {
   return declaredWebhookEvents().flatMap(({ data }) => data ?? []);
 }
 
-/**
- * The messages that an endpoint receives, as callbacks of the operation that makes it. OpenAPI 3.1 has `webhooks` for them, but
- * these documents are of 3.0, which every generator of clients reads.
- */
+/** The messages of an endpoint, as callbacks of the operation that makes it: OpenAPI 3.0, for every generator, has no `webhooks`. */
 export function webhookCallbacks(): NonNullable<OperationObject['callbacks']> {
   const string = { type: 'string' } as const;
   const parameters = Object.entries(HEADERS).map(

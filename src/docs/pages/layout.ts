@@ -41,10 +41,7 @@ export const ASSETS_PATH = '/docs/assets';
 /** The script of pages that have lines to paste. */
 export const COMMANDS = `${ASSETS_PATH}/commands.js`;
 
-/**
- * The address of a path of the service for a page at another one: `../v1/pets` for a page at /docs/errors. Relative, because a
- * proxy in front may have taken a prefix away, which only the browser knows.
- */
+/** The relative address of a path for a page: `../v1/pets` at /docs/errors. Only the browser knows what a proxy has taken away. */
 export function relativeTo(page: string, path: string): string {
   const depth = page.split('/').length - 2;
   return `${depth === 0 ? './' : '../'.repeat(depth)}${path.slice(1)}`;

@@ -30,10 +30,7 @@ function file(name: string): ServedAsset {
   return new ServedAsset(name, () => pageFile(`docs/pages/static/${name}`));
 }
 
-/**
- * Serves what people read besides the documents: the guides, the errors with the codes that modules have added, the page at /,
- * the mark and the style of all pages. `publicBaseUrl`: PUBLIC_BASE_URL.
- */
+/** Serves what people read besides the documents: guides, errors, the page at /, and their mark and style. */
 export function addReaderPages(
   pages: ServedPages,
   site: Site,

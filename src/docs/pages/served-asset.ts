@@ -30,10 +30,7 @@ interface Representation {
   readonly tag: string;
 }
 
-/**
- * A static response: loaded once, at its first use, compressed once for each coding, and cached in memory. Later requests
- * open no file, compress nothing and hold no resource that must be closed.
- */
+/** A static response: loaded at its first use, compressed once for each coding, and cached in memory. */
 export class ServedAsset {
   private readonly representations = new Map<Coding, Promise<Representation>>();
 

@@ -16,14 +16,9 @@ import { checkReading, endEventStream, isEventStream, type Reading } from './slo
 
 /** Time between two checks of all connections for clients that read too slowly, in milliseconds. */
 const SWEEP_MS = 1_000;
-/**
- * How many requests of one connection may wait for their turn. At this number the service stops reading from the connection.
- */
+/** How many requests of one connection may wait for their turn; then nothing more is read from it. */
 const MOST_WAITING = 64;
-/**
- * How many connections continue with what waits on them in one turn of the event loop. Node accepts few new connections in a turn, so
- * turns must be short while many clients have sent requests ahead: with 600 of them a new one waited 4 s to be accepted.
- */
+/** How many connections continue in one turn of the event loop: Node accepts few new ones in a turn, so turns must be short. */
 const MOST_CONTINUING = 16;
 
 /** A request that has arrived and waits until the request before it is answered. */
@@ -88,8 +83,7 @@ export class Connections implements AnswersInTurn {
       this.arrive(request, response);
     };
     server.on('request', arrive);
-    // Without this listener Node would send 100 Continue, which asks for the body, before any guard has seen the head (RFC 9110
-    // section 10.1.1).
+    // Otherwise Node would send 100 Continue before any guard has seen the head (RFC 9110 section 10.1.1).
     server.on('checkContinue', arrive);
     // Without this listener Node would answer 417 to any other `Expect`; the service ignores such a field.
     server.on('checkExpectation', arrive);
@@ -100,10 +94,7 @@ export class Connections implements AnswersInTurn {
     this.refusals.answer(server, this);
   }
 
-  /**
-   * From now on every response carries `Connection: close`, so that no client sends its next request on a connection that is
-   * about to be closed.
-   */
+  /** From now on every response carries `Connection: close`, so that its client sends no more on a connection about to be closed. */
   drain(): void {
     this.draining = true;
     for (const [, { current }] of this.connections.all())
@@ -115,10 +106,7 @@ export class Connections implements AnswersInTurn {
     for (const [socket] of this.connections.all()) if (socket.bytesRead === 0) socket.destroy();
   }
 
-  /**
-   * Gives up a connection that is to be upgraded: it no longer carries HTTP. Returns false, and refuses the upgrade in its turn,
-   * if requests before it are not answered yet.
-   */
+  /** Gives up a connection that is to be upgraded; returns false, and refuses it in its turn, if requests before it are unanswered. */
   giveUp(socket: Socket): boolean {
     const connection = this.connections.get(socket);
     if (connection && !isIdle(connection)) {
@@ -145,10 +133,7 @@ export class Connections implements AnswersInTurn {
     return current?.closed ? undefined : current;
   }
 
-  /**
-   * Gives a head that is late its time once more where the service itself has stopped reading it, because too many requests before it
-   * wait; calls back if it is late again. Returns false for any other head, which is late.
-   */
+  /** Gives a late head its time again where the service has stopped reading it; returns false for any other, which is late. */
   allowAgain(socket: Socket, late: () => void): boolean {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];
@@ -162,10 +147,7 @@ export class Connections implements AnswersInTurn {
     return true;
   }
 
-  /**
-   * Calls back once everything that has arrived on a connection is answered. From now on nothing more is read from it, so a waiting
-   * request whose body has not arrived is dropped.
-   */
+  /** Calls back once everything that has arrived is answered. Nothing more is read: a waiting request without its body is dropped. */
   afterAnswers(socket: Socket, callback: () => void): void {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];
@@ -223,10 +205,7 @@ export class Connections implements AnswersInTurn {
     this.handle?.(request, response);
   }
 
-  /**
-   * Continues with what waits on the connection when the response in progress is closed. To be called only when something
-   * waits, so that most responses need no listener.
-   */
+  /** Continues when the response in progress is closed; called only when something waits, so that most responses need no listener. */
   private watch(connection: Connection, socket: Socket): void {
     const { current } = connection;
     if (!current || current.closed || connection.watched === current) return;

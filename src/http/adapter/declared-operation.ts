@@ -1,9 +1,6 @@
 import type { Type } from '@nestjs/common';
 
-/**
- * Metadata key of what `@Operation()` declares of a handler. Nest copies the metadata of a handler to the function that it
- * registers with the adapter.
- */
+/** Metadata key of what `@Operation()` declares of a handler; Nest copies it to the function that it registers. */
 const OPERATION = 'petstore:operation';
 
 /** How a handler answers when it succeeds. */
@@ -36,9 +33,7 @@ export function declareOperation(id: string, answer: DeclaredAnswer): MethodDeco
   };
 }
 
-/**
- * What `@Operation()` declares of a handler, or of the function that Nest registers for it; undefined if it declares nothing.
- */
+/** What `@Operation()` declares of a handler, or of what Nest registers for it; undefined if it declares nothing. */
 export function declaredOperationOf(handler: object): DeclaredOperation | undefined {
   return Reflect.getMetadata(OPERATION, handler) as DeclaredOperation | undefined;
 }

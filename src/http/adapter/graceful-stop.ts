@@ -6,10 +6,7 @@ import type { Connections } from './connections.js';
 
 /** Time between two attempts to close idle connections while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;
-/**
- * How long idle connections, and those on which nothing has arrived yet, stay open after the stop has begun, in milliseconds.
- * A request that arrives in this time is answered.
- */
+/** How long idle and new connections stay open after the stop has begun, in milliseconds; a request on them is answered. */
 const LAST_REQUEST_MS = 300;
 /** How many connections may wait to be accepted: what Node asks the operating system for. */
 const BACKLOG = 511;

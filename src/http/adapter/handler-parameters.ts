@@ -43,10 +43,7 @@ export function parametersOf(controller: Type, method: string): HandlerParameter
 /** Factories of custom parameters whose value depends on the request target alone. */
 const OF_TARGET = new WeakSet<object>();
 
-/**
- * Declares that the factory of a custom parameter reads nothing of a request but its target, so that an answer which is made
- * from it may be cached. Returns the factory, for `createParamDecorator()`.
- */
+/** Declares, and returns, a factory of a custom parameter that reads only the request target, so that answers may be cached. */
 export function ofTarget<Factory extends object>(factory: Factory): Factory {
   OF_TARGET.add(factory);
   return factory;

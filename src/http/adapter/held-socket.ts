@@ -1,9 +1,6 @@
 import type { Socket } from 'node:net';
 
-/**
- * Stops reading from a connection. Node would resume the socket with every message, so the socket's `resume()` is replaced by
- * one that does nothing.
- */
+/** Stops reading from a connection; Node would resume its socket with every message, so its `resume()` does nothing until then. */
 export function hold(socket: Socket): void {
   socket.resume = () => socket;
   socket.pause();

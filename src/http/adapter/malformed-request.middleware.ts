@@ -13,9 +13,7 @@ const HOST_LENGTH = 'host'.length;
 const AUTHORIZATION_LENGTH = 'authorization'.length;
 const CONTENT_TYPE_LENGTH = 'content-type'.length;
 
-/**
- * Refuses requests that Node's parser accepts although they are not valid. Such a request counts for the client's address.
- */
+/** Refuses requests that Node's parser accepts although they are not valid; each counts for the address of its client. */
 @Injectable()
 export class MalformedRequestMiddleware implements NestMiddleware {
   constructor(private readonly quota: QuotaService) {}
@@ -55,10 +53,7 @@ function faultOfHeaders({ headers, httpVersion, rawHeaders }: Request): string |
   return repeatedField(rawHeaders);
 }
 
-/**
- * Names a field that is repeated. Node keeps the first of such fields in `headers` and drops the others, so `rawHeaders` is
- * read, where names and values alternate. The length is compared first, because it excludes most names at little cost.
- */
+/** Names a repeated field, by `rawHeaders`: Node drops it from `headers`. Lengths are compared first, which costs little. */
 function repeatedField(rawHeaders: readonly string[]): string | undefined {
   let [hosts, authorizations, types] = [0, 0, 0];
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -70,10 +70,7 @@ export class Overload implements NestMiddleware {
     );
   }
 
-  /**
-   * Has a request go on, or answers it 503. It counts while the service works on the answer: from the end of the body until the head of
-   * the response is sent. Slow bodies, slow readers, streams and upgraded connections do not count.
-   */
+  /** Has a request go on, or answers it 503. It counts from the end of its body until the head of its response is sent. */
   use = (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
     if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
     const reason = this.reason();

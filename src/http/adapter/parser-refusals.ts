@@ -31,10 +31,7 @@ export interface AnswersInTurn {
   allowAgain(socket: Socket, late: () => void): boolean;
 }
 
-/**
- * Answers what Node's HTTP parser rejects before there is a request, with the Error body, and ends the connection. This counts
- * for the address that the connection comes from.
- */
+/** Answers what Node's parser rejects with the Error body, counts it for the address, and ends the connection. */
 @Injectable()
 export class ParserRefusals {
   private readonly refused = new WeakSet<Socket>();
@@ -134,10 +131,7 @@ export class ParserRefusals {
   }
 }
 
-/**
- * Lets a response end that was begun before the rest of its request turned out to be malformed or late; one that has no end yet is broken
- * off. To be called in the turn of the event loop in which `endTogether()` may still be about to end it.
- */
+/** Lets a response end that was begun before its request turned out malformed or late; one without an end yet is broken off. */
 function endAnswered(response: ServerResponse): void {
   setImmediate(() => response.writableEnded || response.req.socket.destroy());
 }

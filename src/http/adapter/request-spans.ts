@@ -8,10 +8,7 @@ import { responseStatusOf, routeTemplateOf } from '../request-records.js';
 /** The methods that OpenTelemetry's conventions name; any other is `_OTHER`, so that clients cannot invent names of spans. */
 const NAMED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
 
-/**
- * Has the log lines of a request name the trace that its caller sent it in, and, if an OpenTelemetry SDK is registered, gives the
- * request its one server span, unless an instrumentation of `node:http` has made it: then that one is named after the route.
- */
+/** Has log lines name the trace of the caller, and gives the request one server span, or names that of an instrumentation. */
 export function traceRequest(request: Request, response: Response, next: () => void): void {
   const on = tracing();
   const callers = callersTraceOf(request);

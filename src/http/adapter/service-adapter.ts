@@ -4,17 +4,10 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import express from 'express';
 import { serverOf } from './service-server.js';
 
-/**
- * How many connections may wait to be accepted: as many as the kernel keeps (net.core.somaxconn on Linux, 4,096 by default). Of
- * those that come at once beyond Node's own 511 the rest would wait for the kernel's next tries, after 1, 3 and 7 s.
- */
+/** How many connections may wait to be accepted: as many as the kernel keeps; Node asks for 511, and the rest would wait for seconds. */
 const BACKLOG = 65_535;
 
-/**
- * Nest's Express adapter for this service, for `NestFactory.create()` and the testing module alike. It reads no body, and
- * distinguishes paths by case and trailing slash. Nest's options `forceCloseConnections` and `return503OnClosing` have no effect,
- * because graceful-stop.ts stops the service.
- */
+/** Nest's Express adapter for this service: it reads no body, and paths differ by case and trailing slash. graceful-stop.ts stops it. */
 export class ServiceAdapter extends ExpressAdapter {
   constructor() {
     const application = express();

@@ -19,9 +19,7 @@ interface ExpressPrototypes {
 
 type Fields = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/**
- * Time between two checks of Node for requests that take too long, in milliseconds; its timeouts are late by at most that much.
- */
+/** Time between two checks of Node for requests that take too long, in milliseconds: its timeouts are late by as much. */
 const CHECK_INTERVAL_MS = 1_000;
 
 /** A request of the service's own server. */
@@ -30,11 +28,7 @@ export interface ReportingRequest extends IncomingMessage {
   whenWhole: (() => void) | undefined;
 }
 
-/**
- * Makes the server of an Express application. Express sets the prototype of every request and response, and an object whose
- * prototype was changed is slow to use (some 30 µs for each request). So this server creates its messages from classes that
- * already have the prototypes of Express.
- */
+/** Makes the server of an Express application, of messages that have Express's prototypes: setting them costs 30 µs a request. */
 export function serverOf(application: Application & ExpressPrototypes, httpsOptions?: ServerOptions): Server {
   const options = {
     ...messagesOf(application),
@@ -55,10 +49,7 @@ interface ServiceMessages {
 /** All servers of an application have the same. */
 const MESSAGES = new WeakMap<object, ServiceMessages>();
 
-/**
- * The message classes of an Express application. The application gets their prototypes as its own, so that it sets on each
- * message the prototype that the message already has, which changes nothing.
- */
+/** The message classes of an Express application, which gets their prototypes as its own and so changes none of a message. */
 function messagesOf(application: ExpressPrototypes): ServiceMessages {
   const known = MESSAGES.get(application);
   if (known) return known;
@@ -84,10 +75,7 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
       return super.end(...(body as []));
     }
 
-    /**
-     * Every way to send a response calls this method. If part of the body is unread, the connection is closed: reading the rest
-     * would serve only to keep the connection.
-     */
+    /** Every way to send a response calls this. If part of the body is unread, the connection is closed instead of reading the rest. */
     override writeHead(status: number, reason?: Fields | string, headers?: Fields): this {
       this.countedIn?.end(this);
       if (hasUnreadBody(this.req)) {

@@ -7,10 +7,7 @@ const MOST_QUIET_MS = 15_000;
 /** What a response waits for, and since when. */
 export interface Reading {
   readonly response: ServerResponse;
-  /**
-   * The client reads more of a stream (`progress`), or a complete response to its end (`end`); or the service sends the next event
-   * of an event stream (`event`).
-   */
+  /** The client reads more of a stream, or a complete response to its end, or the service sends the next event of an event stream. */
   readonly awaits: 'progress' | 'end' | 'event';
   /** A value of `performance.now()`. */
   readonly since: number;

@@ -18,11 +18,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const BLANK = /^[ \t\n\r]*$/;
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/**
- * Reads the body, and parses it if it is JSON. A body of another type is read or left to the handler as `@Consumes()` declares
- * it. It is the last of the global guards: a caller who is refused by any of them, such as one without a valid key, quota or
- * scope, never has a body read.
- */
+/** Reads and parses the body as `@Consumes()` declares it; the last global guard, so that a caller who is refused has no body read. */
 @Injectable()
 export class BodyGuard implements CanActivate {
   constructor(private readonly settings: Settings) {}

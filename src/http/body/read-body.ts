@@ -13,10 +13,7 @@ export interface BodyRule {
   readonly limitBytes: number;
 }
 
-/**
- * The refusal of a body of another type, or in a coding that is not among those that are understood, which it names (RFC 9110
- * section 15.5.16).
- */
+/** The refusal of a body of another type or coding, which names those that are understood (RFC 9110 section 15.5.16). */
 export function unsupported(
   { method }: Request,
   types: readonly string[],
@@ -69,10 +66,7 @@ export async function readBody(
   return decode ? decoded(bytes, decode, limit) : bytes;
 }
 
-/**
- * Leaves the body of a request to whoever reads the request as a stream, which fails at the limit. Throws as `openBody()` does, and
- * unsupported_media_type for a content coding.
- */
+/** Leaves the body to whoever reads the request as a stream, which fails at the limit; throws for a content coding. */
 export function limitBody(request: Request, response: Response, { types, limitBytes }: BodyRule): void {
   if (codingOf(request) !== 'identity') throw unsupported(request, types, []);
   openBody(request, response, limitBytes);

@@ -3,10 +3,7 @@ import type { Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
-/**
- * The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 over the bytes and the `Link`
- * that is sent with them. It only has to tell versions apart; it protects against no attacker.
- */
+/** The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 over its bytes and `Link`. */
 export function entityTag(body: string, link = ''): string {
   // JSON's quotes: a text in one piece, of which a cached tag takes a third of the memory of one that is put together.
   return JSON.stringify(hash('sha1', `${link}\n${body}`, 'base64url').slice(0, 22));

@@ -21,11 +21,7 @@ export function ifMatchNeedOf(handler: object): IfMatchNeed | undefined {
   return Reflect.getMetadata(NEED, handler) as IfMatchNeed | undefined;
 }
 
-/**
- * Gives a handler with `@IfMatch()` the precondition of its request, and refuses a request that lacks it where it is needed. As a
- * guard of the handler it runs behind BodyGuard, so that the other faults of a request are told with a malformed precondition, and
- * before an `Idempotency-Key` is looked up.
- */
+/** Gives a handler with `@IfMatch()` its precondition, or refuses a request that lacks it; behind BodyGuard, before the keys. */
 @Injectable()
 export class PreconditionGuard implements CanActivate {
   constructor(private readonly transactions: Transactions) {}

@@ -27,10 +27,7 @@ export interface Answer {
   readonly table?: string | undefined;
 }
 
-/**
- * Maximum age of an answer where the version comes from Redis, in milliseconds: a program that writes to the database past the
- * service cannot tell it there.
- */
+/** Maximum age of an answer where the version comes from Redis, in milliseconds: other programs cannot tell it of their writes. */
 const SHARED_MS = 5_000;
 
 /** An answer that is kept, and until when. */
@@ -53,10 +50,7 @@ interface Pending {
   readonly answer: Promise<Answer | undefined>;
 }
 
-/**
- * Caches the answers of `@Cached()` operations by request target. An answer is used only while the data version is the one
- * that it was read at, so it is never stale, also when another process writes.
- */
+/** Caches the answers of `@Cached()` operations by request target, each while the data version is that of its read: never stale. */
 @Injectable()
 export class ResponseCache {
   /** How often it was asked, and had the answer or was about to. */

@@ -3,10 +3,7 @@ import * as classTransformer from 'class-transformer';
 import * as classValidator from 'class-validator';
 import { JsonDecimal } from '../body/exact-json.js';
 
-/**
- * Replaces every JsonDecimal by a plain number, in place: in arrays, in objects, and in instances that class-transformer
- * made of them. Returns the value.
- */
+/** Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. */
 export function plainNumbers(value: unknown): unknown {
   if (value instanceof JsonDecimal) return value.valueOf();
   if (typeof value !== 'object' || value === null) return value;

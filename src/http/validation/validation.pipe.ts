@@ -30,10 +30,7 @@ const OF_PARAMETERS = {
 };
 const OF_BODIES = { ...OF_PARAMETERS, forbidNonWhitelisted: true };
 
-/**
- * Validates an argument of a handler and names every fault of it at once. In a body an unknown field is a fault, because a
- * typing error in an optional field must not vanish; in a query it is ignored, unless it is a known one in another spelling.
- */
+/** Validates an argument and names every fault of it. Unknown fields are a fault in a body, and in a query only if misspelt. */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
   private readonly body = new PlainNumbersPipe(OF_BODIES);
