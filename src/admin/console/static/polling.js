@@ -1,7 +1,6 @@
 // @ts-check
 // Asks again and again while the page is seen: not in a hidden tab, nor in a pause that the service asked for, whatever the view.
 import { Refusal, strangeAnswer } from './admin-api.js';
-import { button } from './controls.js';
 import { byId, el, put, tell } from './elements.js';
 import { endPause, lastPause, mayTry, pauseFor, pauseLeft } from './patience.js';
 import { isSessionHeld } from './session.js';
@@ -13,13 +12,13 @@ const HELD_MS = 1_000;
 
 /**
  * Runs `refresh` now and again until the view ends.
- * @param {() => Promise<unknown>} refresh
+ * @param {(signal: AbortSignal) => Promise<void>} refresh
  * @param {AbortSignal} signal ends it
- * @param {(refusal: Refusal) => boolean} [takes] shows a refusal that will not pass by itself, and answers whether it was one: then
+ * @param {(refusal: Refusal) => boolean} takes shows a refusal that will not pass by itself, and answers whether it was one: then
  *   nothing is asked until `soon`
  * @returns {{ soon: () => void }} `soon` asks at once, or when the pause is over
  */
-export function poll(refresh, signal, takes = () => false) {
+export function poll(refresh, signal, takes) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let running = false;
@@ -51,7 +50,7 @@ export function poll(refresh, signal, takes = () => false) {
     askedAt = performance.now();
     const before = lastPause();
     try {
-      await refresh();
+      await refresh(signal);
       endPause(before);
     } catch (error) {
       if (signal.aborted) return;
@@ -101,13 +100,13 @@ function showTrouble(tryNow) {
     return;
   }
   const wasFocused = bar.contains(document.activeElement);
-  const again = button('Try now', tryNow);
+  const button = el('button', { type: 'button', class: 'quiet', onclick: tryNow }, 'Try now');
   put(
     bar,
-    el('p', el('b', troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
-    el('p', `Tried again in ${Math.ceil(pauseLeft() / 1_000)} s. `, again),
+    el('p', {}, el('b', {}, troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
+    el('p', {}, `Tried again in ${Math.ceil(pauseLeft() / 1_000)} s. `, button),
   );
-  if (wasFocused) again.focus();
+  if (wasFocused) button.focus();
 }
 
 /** @param {Refusal} refusal */

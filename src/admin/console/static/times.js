@@ -49,14 +49,19 @@ export function exactly(instant) {
   return `${EXACT.format(new Date(instant))} UTC`;
 }
 
-/** An instant as `12 min ago`, with the exact one on hover and focus; `refreshTimes` updates it. @param {string | null} instant null for never */
+/**
+ * An instant as `12 min ago`, with the exact one when it is pointed at or focused. It is kept up to date while it is shown.
+ * @param {string} instant
+ */
 export function when(instant) {
-  if (instant === null) return 'never';
-  const attributes = { datetime: instant, 'data-exact': exactly(instant), tabindex: '0' };
-  return el('time.when', attributes, ago(instant));
+  return el(
+    'time',
+    { datetime: instant, 'data-exact': exactly(instant), tabindex: '0', class: 'when' },
+    ago(instant),
+  );
 }
 
-/** Updates all shown instants. */
+/** Says all shown instants anew. */
 export function refreshTimes() {
   for (const shown of document.querySelectorAll('time.when')) {
     const text = ago(shown.getAttribute('datetime') ?? '');
