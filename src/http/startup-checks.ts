@@ -93,8 +93,12 @@ export class SchemaChecks implements OnModuleInit {
 })
 export class ModuleChecksModule {}
 
+/** Each handler once: a controller may be in several modules. */
 function checkedHandlersOf(discovery: DiscoveryService): CheckedHandler[] {
-  return routeHandlersOf(discovery).map((one) => ({
+  const all = routeHandlersOf(discovery);
+  const isFirst = ({ controller, method }: RouteHandler, at: number): boolean =>
+    at === all.findIndex((one) => one.controller === controller && one.method === method);
+  return all.filter(isFirst).map((one) => ({
     ...one,
     parameters: parametersOf(one.controller, one.method),
     declared: (key) => Reflect.getMetadata(key, one.handler) ?? Reflect.getMetadata(key, one.controller),

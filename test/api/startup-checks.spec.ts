@@ -167,6 +167,9 @@ describe('the service as it is', () => {
     const open = handlerWith([Get(), declared('public'), Public()], 'public');
     const ofAnyKey = handlerWith([Get(), declared('anyKey'), RequireScopes()], 'any-key');
     expect(await started(moduleOf([open, ofAnyKey]))).toEqual({ faults: '', warnings: [] });
+    const inTwoModules = moduleOf([]);
+    Module({ imports: [moduleOf([ofAnyKey])], controllers: [ofAnyKey] })(inTwoModules);
+    expect(await started(inTwoModules)).toEqual({ faults: '', warnings: [] });
   });
 
   it('has a migration for whatever its entities declare', async () => {
