@@ -141,7 +141,8 @@ describe('a message', () => {
       const fanOuts = await service.app.get(DataSource).transaction(async () => {
         await remove(clientId, id);
         const run = service.app.get(WebhookFanOuts).run();
-        if (ON_POSTGRES) await expect.poll(() => locked(manager)).toHaveLength(1);
+        // Behind the fan-out, the counts of a second may wait as well.
+        if (ON_POSTGRES) await expect.poll(() => locked(manager)).not.toHaveLength(0);
         return { run };
       });
       await fanOuts.run;
