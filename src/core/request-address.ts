@@ -33,11 +33,17 @@ export function addressOf(request: Request): string | undefined {
 
 function resolveAddress(request: Request): string | undefined {
   const { headers, socket } = request;
+  const { remoteAddress } = socket;
   // Without this field Express also returns the address of the socket, but takes longer.
-  const ip = headers['x-forwarded-for'] === undefined ? socket.remoteAddress : request.ip;
-  // An IPv6 zone (the part after % in fe80::1%eth0) may be any text and has no meaning on another machine, so it is removed.
-  const [address = ''] = ip?.split('%', 1) ?? [];
-  return isIP(address) === 0 ? socket.remoteAddress : address;
+  if (headers['x-forwarded-for'] === undefined) return remoteAddress && withoutZone(remoteAddress);
+  const forwarded = withoutZone(request.ip ?? '');
+  return isIP(forwarded) === 0 ? remoteAddress : forwarded;
+}
+
+/** Removes an IPv6 zone (the part after % in fe80::1%eth0), which may be any text and has no meaning on another machine. */
+function withoutZone(address: string): string {
+  const zone = address.indexOf('%');
+  return zone === -1 ? address : address.slice(0, zone);
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

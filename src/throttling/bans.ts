@@ -52,8 +52,10 @@ export function heldToLength(state: BanState, now: number, { ladderMs, forgivenM
   const longest = now + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
   const bannedUntil = Math.min(state.bannedUntil, longest);
   const retryAt = bannedUntil < state.bannedUntil ? bannedUntil : state.retryAt;
+  // Not a spread, which takes twice as long: this is called for each refused request of a key.
   return {
-    ...state,
+    strikes: state.strikes,
+    bans: state.bans,
     bannedUntil,
     retryAt: Math.min(retryAt, Math.max(longest, now + DAY_MS)),
     forgivenUntil: Math.min(state.forgivenUntil, now + forgivenMs),

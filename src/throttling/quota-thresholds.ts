@@ -9,25 +9,32 @@ export function isNoteworthy({ used, limit }: WindowState): boolean {
   return used * 100 >= limit * THRESHOLDS[0];
 }
 
+/** The highest threshold that was reported, and the limit that it is a percentage of. */
+interface Report {
+  readonly limit: number;
+  readonly percent: number;
+}
+
 /** Remembers which thresholds this process has reported in the current windows. */
 export class QuotaThresholds {
-  /** What was reported in the current window, by its name; all windows with a name end at the same instant. */
-  private readonly reported = new Map<string, { readonly resetsAt: number; readonly keys: Set<string> }>();
+  /** The last report of each client in the current window, by the window's name; all windows with a name end at the same instant. */
+  private readonly windows = new Map<string, { resetsAt: number; reports: Map<string, Report> }>();
 
   /**
    * The thresholds that a window of a client has reached since the last call, lowest first. A limit that is changed within the window
    * has new thresholds.
    */
   reached(clientId: string, { name, used, limit, resetsAt }: WindowState): QuotaThreshold[] {
-    let reported = this.reported.get(name);
-    if (reported?.resetsAt !== resetsAt) this.reported.set(name, (reported = { resetsAt, keys: new Set() }));
-    const { keys } = reported;
-    return THRESHOLDS.filter((percent) => {
-      const key = `${clientId} ${limit} ${percent}`;
-      if (used * 100 < limit * percent || keys.has(key)) return false;
-      keys.add(key);
-      return true;
-    }).map((percent) => ({
+    let window = this.windows.get(name);
+    if (window?.resetsAt !== resetsAt) this.windows.set(name, (window = { resetsAt, reports: new Map() }));
+    const last = window.reports.get(clientId);
+    const reported = last?.limit === limit ? last.percent : 0;
+    // Asked for every refused request, of which all but the first have nothing new.
+    if (reported === THRESHOLDS[1]) return [];
+    const percents = THRESHOLDS.filter((percent) => percent > reported && used * 100 >= limit * percent);
+    const highest = percents.at(-1);
+    if (highest !== undefined) window.reports.set(clientId, { limit, percent: highest });
+    return percents.map((percent) => ({
       clientId,
       window: name,
       percent,
