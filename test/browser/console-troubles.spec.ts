@@ -81,7 +81,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
   const show = async (name: string) => {
     await tab.show(`#/clients/${named.get(name)}`);
     await heading(name).waitFor();
-    await tab.page.locator('.keys > li').first().waitFor();
+    await tab.page.getByRole('button', { name: 'Issue a key', disabled: false }).waitFor();
   };
   const order = async (method: string, path: string, json?: unknown, by = key) =>
     (await service.request(method, path, { key: by, ...(json === undefined ? {} : { json }) })).body;

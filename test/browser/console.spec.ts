@@ -290,6 +290,8 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByRole('link', { name: 'Last errors' }).click();
     await tab.page.locator('.entry', { hasText: id }).getByText(`${body.status} ${body.code}`).waitFor();
     await tab.page.getByRole('link', { name: 'Show all' }).click();
+    // What is typed before the view has changed is lost with the view of one client.
+    await tab.page.getByText('Only requests of').waitFor({ state: 'detached' });
     await tab.page.getByLabel('Find by X-Request-Id').fill(id);
     await tab.page.keyboard.press('Enter');
     await expect.poll(() => tab.page.locator('.entry').count()).toBe(1);

@@ -1,12 +1,11 @@
 // @ts-check
 // Who changed what, latest first, in sentences; filtered, and as a file.
 import { ask } from './admin-api.js';
-import { fact } from './client-keys.js';
-import { alone } from './dialogs.js';
-import { Rows, el, put, say, written } from './elements.js';
-import { choice, field } from './fields.js';
-import { Pages } from './paging.js';
+import { button, choice, field } from './controls.js';
+import { el, idOf, put, written } from './elements.js';
+import { PagedList } from './lists.js';
 import { poll } from './polling.js';
+import { showView, facts } from './sections.js';
 import { when } from './times.js';
 
 /** What was done, in words. @type {Readonly<Record<string, string>>} */
@@ -31,17 +30,10 @@ const DONE = {
   'webhook_endpoint.disabled': 'disabled a webhook endpoint of',
 };
 
-/** Actions after which something works no more. */
-const ENDS = new Set([
-  'client.suspended',
-  'client.deleted',
-  'api_key.revoked',
-  'outbox_event.discarded',
-  'webhook_endpoint.deleted',
-  'webhook_endpoint.disabled',
-]);
+/** Actions after which something no longer works. */
+const ENDS = /suspended|deleted|revoked|discarded|disabled/;
 
-/** Who is no key, in words. @type {Readonly<Record<string, string>>} */
+/** Other actors than keys, in words. @type {Readonly<Record<string, string>>} */
 const ACTORS = {
   user: 'A signed-in user',
   command_line: 'The command line',
@@ -49,98 +41,62 @@ const ACTORS = {
 };
 const DAY_MS = 86_400_000;
 
-/** @param {Element} main @param {AbortSignal} signal @param {string} ofClient only what was done to this client; empty for all */
-export function showAudit(main, signal, ofClient) {
-  const clientId = ofClient || undefined;
-  const list = el('ol', { class: 'stream', 'aria-label': 'Changes, latest first' });
-  const rows = new Rows(list);
-  const note = el('div', { class: 'note', role: 'status' });
-  const subject = el('span', {}, clientId);
-  /** @type {Pages<string>} */
-  const pages = new Pages(() => poller.soon());
-  /** @type {any[]} */
-  let shown = [];
-  let turnShown = -1;
-  const action = choice('action', [['', 'All'], ...Object.keys(DONE).map((name) => pair(name, name))]);
+/** @param {Element} main @param {AbortSignal} signal @param {string} client only changes of this client; empty for all */
+export function showAudit(main, signal, client) {
+  const subject = el('span', client);
+  const action = choice('action', [
+    ['', 'All'],
+    ...Object.keys(DONE).map((name) => /** @type {const} */ ([name, name])),
+  ]);
   const actor = choice('actor', [['', 'Anybody'], ['key', 'An API key'], ...Object.entries(ACTORS)]);
-  const days = ['First day (UTC)', 'Last day (UTC)'].map((label) => ({
-    label,
-    input: el('input', { type: 'date' }),
-  }));
-  const [since, until] = days.map(({ input }) => input);
-  const filters = () => ({
-    client: clientId,
+  const [since, until] = [el('input', { type: 'date' }), el('input', { type: 'date' })];
+  const query = () => ({
+    client: client || undefined,
     action: action.value || undefined,
     actor: actor.value || undefined,
     since: startOf(since.value, 0),
     until: startOf(until.value, DAY_MS),
   });
-  const changed = () => {
-    pages.reset();
-    poller.soon();
-  };
-  const exported = alone(async () => {
-    const { body } = await ask('GET', 'audit/export', { query: filters(), isFile: true });
+  const changes = new PagedList('audit', entryOf, {
+    list: el('ol.rows', { 'aria-label': 'Changes, latest first' }),
+    none: 'There is no such change.',
+    changed: () => poller.soon(),
+    query,
+    keepsRead: true,
+  });
+  const save = async () => {
+    const { body } = await ask('GET', 'audit/export', { query: query(), isFile: true });
     const href = URL.createObjectURL(new Blob([body], { type: 'text/csv' }));
     el('a', { href, download: 'audit.csv' }).click();
     URL.revokeObjectURL(href);
-  });
+  };
+  const poller = poll(async () => {
+    const shown = await changes.refresh(signal);
+    const name = client && shown.find((change) => change.clientName !== null)?.clientName;
+    if (name && subject.textContent !== name) put(subject, written(name));
+  }, signal);
 
-  const poller = poll(
-    async () => {
-      const { place: cursor, turn } = pages.wanted;
-      const { body, next } = await ask('GET', 'audit', {
-        query: { limit: 25, ...filters(), cursor },
-        signal,
-      });
-      const page = new Set(body.map((/** @type {any} */ { id }) => id));
-      if (!pages.arrived(turn, next)) return;
-      // What is read stays, and all that is newer, although newer changes push it off the page.
-      const last = turn === turnShown ? shown.findLastIndex(({ id }) => rows.isRead(id)) : -1;
-      shown = [...body, ...shown.slice(0, last + 1).filter(({ id }) => !page.has(id))];
-      turnShown = turn;
-      rows.show(shown, entryOf);
-      say(note, shown.length === 0 ? 'There is no such change.' : '');
-      const name = clientId && shown.find((change) => change.clientName !== null)?.clientName;
-      if (name && subject.textContent !== name) put(subject, written(name));
-    },
-    signal,
-    () => false,
-  );
-
-  put(
+  showView(
     main,
-    el(
-      'div',
-      { class: 'view-head' },
-      el('h1', {}, 'Audit trail'),
-      el('button', { type: 'button', class: 'quiet', onclick: () => void exported() }, 'Export as CSV'),
-    ),
-    clientId !== undefined &&
+    { title: 'Audit trail', buttons: [button('Export as CSV', save)] },
+    client !== '' &&
       el(
-        'p',
-        { class: 'filter' },
+        'p.filter',
         'Only changes of ',
         subject,
         ' and its keys. ',
         el('a', { href: '#/audit' }, 'Show all'),
       ),
     el(
-      'form',
-      { class: 'filters', 'aria-label': 'Filters', onchange: changed },
+      'form.filters',
+      { 'aria-label': 'Filters', onchange: () => changes.restart() },
       field('Action', action),
       field('By', actor),
-      days.map(({ label, input }) => field(label, input)),
+      field('First day (UTC)', since),
+      field('Last day (UTC)', until),
     ),
-    note,
-    list,
-    pages.bar,
+    ...changes.parts,
   );
-}
-
-/** @param {string} value @param {string} text @returns {[string, string]} */
-function pair(value, text) {
-  return [value, text];
 }
 
 /** The instant so many milliseconds after a day begins; undefined for no day. @param {string} day @param {number} laterMs */
@@ -151,57 +107,46 @@ function startOf(day, laterMs) {
 /** One change. @param {any} change */
 function entryOf(change) {
   const { id, at, action, from, clientId, keyId, requestId, actor, actorKeyId, actorName, details } = change;
-  const key = actorName === null ? 'A key that is gone' : ['The key ', written(actorName)];
+  const key = actorName === null ? 'A deleted key' : ['The key ', written(actorName)];
   return el(
-    'li',
-    { class: ENDS.has(action) ? 'entry ends' : 'entry' },
+    ENDS.test(action) ? 'li.entry.ends' : 'li.entry',
     el(
-      'p',
-      { class: 'sentence' },
-      el('b', {}, actor === 'key' ? key : (ACTORS[actor] ?? actor)),
+      'p.sentence',
+      el('b', actor === 'key' ? key : (ACTORS[actor] ?? actor)),
       ` ${DONE[action] ?? `did ${action} to`} `,
       clientId === null ? eventInWords(action, details) : clientInWords(change),
-      typeof details.prefix === 'string' && el('code', {}, ` ${details.prefix}…`),
+      typeof details.prefix === 'string' && el('code', ` ${details.prefix}…`),
       changesOf(details),
     ),
-    el('p', { class: 'entry-meta' }, when(at), from !== null && ' · from ', from !== null && written(from)),
+    el('p.entry-meta', when(at), from !== null && [' · from ', written(from)]),
     el(
       'details',
-      {},
-      el('summary', {}, 'Details', el('span', { class: 'visually-hidden' }, ` of change ${id}`)),
-      el(
-        'dl',
-        { class: 'facts' },
-        fact('Action', el('code', {}, action)),
-        fact('Change', String(id)),
-        clientId !== null &&
-          fact('Client', el('a', { href: `#/audit/${clientId}` }, el('code', { class: 'id' }, clientId))),
-        keyId !== null && fact('Key', el('code', { class: 'id' }, keyId)),
-        actorKeyId !== null && fact('Done with key', el('code', { class: 'id' }, actorKeyId)),
-        requestId !== null && fact('Request', el('code', { class: 'id' }, requestId)),
-      ),
+      el('summary', 'Details', el('span.visually-hidden', ` of change ${id}`)),
+      facts([
+        ['Action', el('code', action)],
+        ['Change', String(id)],
+        clientId !== null && ['Client', idOf(clientId, `#/audit/${clientId}`)],
+        keyId !== null && ['Key', idOf(keyId)],
+        actorKeyId !== null && ['Done with key', idOf(actorKeyId)],
+        requestId !== null && ['Request', idOf(requestId)],
+      ]),
       el('pre', { tabindex: '0', 'aria-label': 'Details as JSON' }, JSON.stringify(details, undefined, 2)),
     ),
   );
 }
 
-/** The client that something was done to; of one that is gone the name that the change has, or its id. @param {any} change */
+/** The changed client; for a deleted one the name in the change, or its id. @param {any} change */
 function clientInWords({ clientId, clientName, details }) {
   if (clientName !== null) return el('a', { href: `#/clients/${clientId}` }, written(clientName));
   const name = details.name?.to ?? details.name;
-  return el(
-    'span',
-    {},
-    typeof name === 'string' ? written(name) : el('code', { class: 'id' }, clientId),
-    ', which is gone',
-  );
+  return el('span', typeof name === 'string' ? written(name) : idOf(clientId), ', which is gone');
 }
 
-/** The durable event that something was done to, or how many. @param {string} action @param {any} details */
+/** The changed durable event, or how many. @param {string} action @param {any} details */
 function eventInWords(action, { event, listener, events }) {
   if (!action.startsWith('outbox_event.')) return 'a client';
   if (typeof event !== 'string') return events === 1 ? '1 parked event' : `${events} parked events`;
-  return el('span', {}, 'the event ', el('code', {}, event), ' for ', el('code', {}, listener));
+  return el('span', 'the event ', el('code', event), ' for ', el('code', listener));
 }
 
 /** What was changed from what to what. @param {any} details */

@@ -1,13 +1,14 @@
 // @ts-check
-// The keys of a client, with their states and what can be done with each.
+// The keys of a client with their states, and what can be done with each.
 import { Refusal, ask, isHolder } from './admin-api.js';
-import { issue, revoke, rotate, unban } from './changes-of-key.js';
-import { alone } from './dialogs.js';
-import { Rows, el } from './elements.js';
-import { Pages } from './paging.js';
+import { administers, issue, revoke, rotate, unban } from './changes.js';
+import { button } from './controls.js';
+import { el } from './elements.js';
+import { Pages, Rows } from './lists.js';
+import { card, codes, facts } from './sections.js';
 import { ago, exactly, now, when } from './times.js';
 
-/** @typedef {import('./changes-of-key.js').Key} Key */
+/** @typedef {import('./changes.js').Key} Key */
 
 /** Keys of a page that is shown. */
 const SHOWN = 20;
@@ -18,26 +19,14 @@ const ALONE = { most: 5, knownMs: 60_000 };
 /** A key that ends within this time is about to, in milliseconds. */
 const SOON_MS = 7 * 86_400_000;
 
-/**
- * @typedef {object} State
- * @property {string} name
- * @property {'good' | 'warn' | 'bad' | 'over'} tone
- * @property {boolean} ended
- */
-
-/** What a key can do now. @param {Key} key @param {string | undefined} bannedUntil @returns {State} */
-export function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
+/** The state of a key in words, and the look of its badge. @param {Key} key @param {string | undefined} bannedUntil */
+function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
   const left = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - now();
-  if (revokedAt !== null)
-    return { name: replacedBy === null ? 'Revoked' : 'Rotated, ended', tone: 'over', ended: true };
-  if (left <= 0)
-    return { name: replacedBy === null ? 'Expired' : 'Rotated, ended', tone: 'over', ended: true };
-  if (bannedUntil !== undefined)
-    return { name: `Banned, ends ${ago(bannedUntil)}`, tone: 'bad', ended: false };
-  if (replacedBy !== null)
-    return { name: `Rotated, ends ${ago(expiresAt ?? '')}`, tone: 'warn', ended: false };
-  if (left < SOON_MS) return { name: `Ends ${ago(expiresAt ?? '')}`, tone: 'warn', ended: false };
-  return { name: 'Active', tone: 'good', ended: false };
+  if (revokedAt !== null || left <= 0)
+    return [replacedBy !== null ? 'Rotated, ended' : revokedAt !== null ? 'Revoked' : 'Expired', 'over'];
+  if (bannedUntil !== undefined) return [`Banned, ends ${ago(bannedUntil)}`, 'bad'];
+  if (replacedBy !== null) return [`Rotated, ends ${ago(expiresAt ?? '')}`, 'warn'];
+  return left < SOON_MS ? [`Ends ${ago(expiresAt ?? '')}`, 'warn'] : ['Active', 'good'];
 }
 
 /**
@@ -59,24 +48,15 @@ export class ClientKeys {
     this.changed = changed;
     /** @type {Pages<Place>} */
     this.pages = new Pages(changed);
-    this.rows = new Rows(
-      el('ul', { class: 'keys' }),
-      el('li', { class: 'empty' }, 'No key yet. Issue one, and give it to the client.'),
-    );
-    const start = this.#order(() => issue(this.#client), true);
+    this.rows = new Rows(el('ul.keys'), 'No key yet. Issue one, and give it to the client.');
     // Until the client is known there is nobody to issue a key to.
-    this.issueButton = el(
-      'button',
-      { type: 'button', class: 'primary changes', disabled: true, onclick: () => void start() },
+    this.issueButton = button(
       'Issue a key',
+      () => this.#order(() => issue(this.#client), true),
+      '.primary.changes',
+      { disabled: true },
     );
-    this.element = el(
-      'section',
-      { class: 'card', 'aria-labelledby': 'keys-title' },
-      el('div', { class: 'card-head' }, el('h2', { id: 'keys-title' }, 'Keys'), this.issueButton),
-      this.rows.list,
-      this.pages.bar,
-    );
+    this.element = card('Keys', this.issueButton, this.rows.note, this.rows.list, this.pages.bar);
   }
 
   /** Shows the keys as they are now, the newest first behind those that are banned. @param {any} client with its bans @param {AbortSignal} signal */
@@ -140,85 +120,47 @@ export class ClientKeys {
     return ids.flatMap((id) => this.#banned.get(id)?.key ?? []);
   }
 
-  /** @param {{ key: Key, ban: string | undefined, state: State }} row */
-  #row({ key, ban, state }) {
+  /** @param {{ key: Key, ban: string | undefined, state: string[] }} row */
+  #row({ key, ban, state: [name, tone] }) {
     const { id, prefix, label, scopes, createdAt, expiresAt, lastUsedAt, replacedBy, revokedAt } = key;
-    const action = (
-      /** @type {string} */ name,
-      /** @type {string} */ text,
-      /** @type {() => Promise<unknown>} */ run,
-      quiet = 'quiet',
-    ) => {
-      const change = this.#order(run, name === 'rotate');
-      return el(
-        'button',
-        {
-          type: 'button',
-          class: `${quiet} changes`,
-          'data-action': `${name} ${id}`,
-          'aria-label': `${text} ${prefix}`,
-          onclick: () => void change(),
-        },
-        text,
-      );
-    };
+    const hasEnded = tone === 'over';
+    const action = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, look = '') =>
+      button(text, () => this.#order(run, text === 'Rotate'), `.quiet.changes${look}`, {
+        'data-action': `${text} ${id}`,
+        'aria-label': `${text} ${prefix}`,
+      });
     return el(
-      'li',
-      { class: state.ended ? 'key ended' : 'key' },
+      hasEnded ? 'li.key.ended' : 'li.key',
       el(
-        'div',
-        { class: 'key-head' },
-        el('code', { class: 'prefix' }, `${prefix}…`),
-        label !== null && el('bdi', { class: 'label' }, label),
-        el('span', { class: `badge ${state.tone}` }, state.name),
+        'div.key-head',
+        el('code.prefix', `${prefix}…`),
+        label !== null && el('bdi.label', label),
+        el(`span.badge.${tone}`, name),
       ),
-      el(
-        'dl',
-        { class: 'facts' },
-        fact(
-          'Scopes',
-          el(
-            'span',
-            { class: 'scopes' },
-            scopes.map((scope) => el('code', {}, scope)),
-          ),
-        ),
-        fact('Last used', lastUsedAt === null ? 'never' : when(lastUsedAt)),
-        fact('Issued', when(createdAt)),
-        revokedAt !== null
-          ? fact('Revoked', when(revokedAt))
-          : fact('Ends', expiresAt === null ? 'never' : when(expiresAt)),
-        ban !== undefined && fact('Banned until', exactly(ban)),
-      ),
-      // Operators alone change keys that administer.
-      !state.ended &&
-        !(isHolder && scopes.some((scope) => /^admin(?::|$)/.test(scope))) &&
+      facts([
+        ['Scopes', codes(scopes)],
+        ['Last used', when(lastUsedAt)],
+        ['Issued', when(createdAt)],
+        revokedAt !== null ? ['Revoked', when(revokedAt)] : ['Ends', when(expiresAt)],
+        ban !== undefined && ['Banned until', exactly(ban)],
+      ]),
+      // Only operators change keys that administer.
+      !hasEnded &&
+        !(isHolder && scopes.some(administers)) &&
         el(
-          'div',
-          { class: 'row-actions' },
-          ban !== undefined && !isHolder && action('unban', 'Lift the ban', () => unban(key, ban)),
-          replacedBy === null && action('rotate', 'Rotate', () => rotate(key)),
-          action('revoke', 'Revoke', () => revoke(key), 'quiet danger-text'),
+          'div.row-actions',
+          ban !== undefined && !isHolder && action('Lift the ban', () => unban(key, ban)),
+          replacedBy === null && action('Rotate', () => rotate(key)),
+          action('Revoke', () => revoke(key), '.danger-text'),
         ),
     );
   }
 
-  /**
-   * An order of the operator, after which all is asked anew.
-   * @param {() => Promise<unknown>} run
-   * @param {boolean} makesKey whether a new key follows, which is on the first page
-   */
-  #order(run, makesKey) {
-    return alone(async () => {
-      if (!(await run())) return;
-      if (makesKey) this.pages.reset();
-      this.#banned.clear();
-      this.changed();
-    });
+  /** Runs an order, and asks for everything again. @param {() => Promise<unknown>} run @param {boolean} makesKey that is on the first page */
+  async #order(run, makesKey) {
+    if (!(await run())) return;
+    if (makesKey) this.pages.reset();
+    this.#banned.clear();
+    this.changed();
   }
-}
-
-/** @param {string} name @param {Node | string} value */
-export function fact(name, value) {
-  return el('div', {}, el('dt', {}, name), el('dd', {}, value));
 }

@@ -1,58 +1,38 @@
 // @ts-check
-// All clients with what they use now, a page at a time.
-import { ask } from './admin-api.js';
-import { createClient } from './changes-of-client.js';
-import { alone, faultOf } from './dialogs.js';
-import { Rows, el, number, put, say } from './elements.js';
-import { Pages } from './paging.js';
+// All clients with their current usage, a page at a time.
+import { createClient } from './changes.js';
+import { button } from './controls.js';
+import { faultOf } from './dialogs.js';
+import { el, number, put } from './elements.js';
+import { PagedList } from './lists.js';
 import { Meter } from './plots.js';
 import { poll } from './polling.js';
+import { showView } from './sections.js';
 import { when } from './times.js';
 
-/** What was looked for last, so that coming back from a client shows it again. */
+/** The last search, shown again after a visit to a client. */
 let lookedFor = '';
-/** Pause after the last letter before it is looked for, in milliseconds. */
+/** Pause after the last letter before the search, in milliseconds. */
 const TYPING_MS = 250;
 
 /** @param {Element} main @param {AbortSignal} signal */
 export function showClients(main, signal) {
-  const search = el('input', {
-    type: 'search',
-    id: 'search',
-    value: lookedFor,
-    placeholder: 'Part of a name',
-    autocomplete: 'off',
-    maxlength: 255,
+  const attributes = { type: 'search', id: 'search', autocomplete: 'off', maxlength: 255 };
+  const search = el('input', { ...attributes, value: lookedFor, placeholder: 'Part of a name' });
+  const name = () => lookedFor.trim() || undefined;
+  const clients = new PagedList('usage', rowOf, {
+    list: el('ul.rows', { 'aria-label': 'Clients' }),
+    none: 'There are no clients yet.',
+    changed: () => poller.soon(),
+    query: () => ({ days: 1, name: name() }),
   });
-  const found = el('p', { class: 'note', role: 'status' });
-  const rows = new Rows(el('ul', { class: 'rows', 'aria-label': 'Clients' }));
-  /** @type {Pages<string>} */
-  const pages = new Pages(() => poller.soon());
-
   const poller = poll(
-    async () => {
-      const name = lookedFor.trim() === '' ? undefined : lookedFor.trim();
-      const { place: cursor, turn } = pages.wanted;
-      const { body, next } = await ask('GET', 'usage', {
-        query: { days: 1, limit: 25, name, cursor },
-        signal,
-      });
-      if (!pages.arrived(turn, next)) return;
-      rows.show(body, rowOf);
-      say(
-        found,
-        body.length > 0
-          ? ''
-          : name === undefined
-            ? 'There are no clients yet.'
-            : 'No client has this in its name.',
-      );
-    },
+    () => clients.refresh(signal, name() && 'No client has this in its name.'),
     signal,
     (refusal) => {
-      // What is looked for is none that a name can have.
+      // No name can contain this text.
       if (!refusal.is('validation_failed')) return false;
-      put(found, faultOf(refusal));
+      put(clients.rows.note, faultOf(refusal));
       return true;
     },
   );
@@ -63,34 +43,31 @@ export function showClients(main, signal) {
     clearTimeout(typing);
     typing = setTimeout(() => {
       lookedFor = search.value;
-      pages.reset();
-      poller.soon();
+      clients.restart();
     }, TYPING_MS);
   });
 
-  const make = alone(async () => {
-    const made = await createClient();
-    if (made) location.hash = `#/clients/${made.id}`;
-  });
-
-  put(
+  const make = button(
+    'New client',
+    async () => {
+      const made = await createClient();
+      if (made) location.hash = `#/clients/${made.id}`;
+    },
+    '.primary.changes',
+  );
+  const titles = ['Client', 'Plan', 'This minute', 'Today (UTC)', 'Last used'].map((title) =>
+    el('span', title),
+  );
+  const [note, list, bar] = clients.parts;
+  showView(
     main,
-    el(
-      'div',
-      { class: 'view-head' },
-      el('h1', {}, 'Clients'),
-      el('button', { type: 'button', class: 'primary changes', onclick: () => void make() }, 'New client'),
-    ),
-    el('div', { class: 'search' }, el('label', { for: 'search' }, 'Find by name'), search),
-    found,
-    el(
-      'div',
-      { class: 'rows-head', 'aria-hidden': 'true' },
-      ['Client', 'Plan', 'This minute', 'Today (UTC)', 'Last used'].map((name) => el('span', {}, name)),
-    ),
-    rows.list,
-    pages.bar,
-    el('p', { class: 'note' }, 'Refreshed every 5 seconds while you look at it.'),
+    { title: 'Clients', buttons: [make] },
+    el('div.search', el('label', { for: 'search' }, 'Find by name'), search),
+    note,
+    el('div.rows-head', { 'aria-hidden': 'true' }, titles),
+    list,
+    bar,
+    el('p.note', 'Refreshed every 5 seconds while you look at it.'),
   );
 }
 
@@ -102,39 +79,24 @@ function rowOf(client) {
     meter.show(windows.find((/** @type {any} */ one) => one.name === title.toLowerCase()));
     return meter.element;
   });
+  const link = { href: `#/clients/${id}`, dir: 'auto', 'data-action': `show ${id}` };
   return el(
-    'li',
-    { class: suspendedAt === null ? 'row' : 'row suspended' },
-    el(
-      'div',
-      { class: 'row-who' },
-      el('a', { href: `#/clients/${id}`, class: 'row-name', dir: 'auto', 'data-action': `show ${id}` }, name),
-      el('span', { class: 'badges' }, badgesOf(client)),
-    ),
-    el('div', { class: 'row-plan' }, el('span', { class: 'badge plan' }, plan)),
+    suspendedAt === null ? 'li.row' : 'li.row.suspended',
+    el('div.row-who', el('a.row-name', link, name), el('span.badges', badgesOf(client))),
+    el('div.row-plan', el('span.badge.plan', plan)),
     meters,
-    el(
-      'div',
-      { class: 'row-used' },
-      el('span', { class: 'meter-name' }, 'Last used'),
-      lastUsedAt === null ? 'never' : when(lastUsedAt),
-    ),
+    el('div.row-used', el('span.meter-name', 'Last used'), when(lastUsedAt)),
   );
 }
 
-/** What is out of the ordinary of a client. @param {any} client with its usage */
+/** Whatever is unusual about a client. @param {any} client with its usage */
 export function badgesOf({ suspendedAt, bans, outcomes }) {
-  const badges = [];
-  const refused = outcomes.reduce(
-    (/** @type {number} */ sum, /** @type {any} */ { outcome, lastHour }) =>
-      sum + (outcome.startsWith('429') ? lastHour : 0),
-    0,
-  );
-  if (refused > 0) badges.push(el('span', { class: 'badge warn' }, `${number(refused)} refused in 60 min`));
-  if (suspendedAt !== null) badges.push(el('span', { class: 'badge bad' }, 'Suspended'));
-  if (bans.length > 0)
-    badges.push(
-      el('span', { class: 'badge bad' }, bans.length === 1 ? '1 key banned' : `${bans.length} keys banned`),
-    );
-  return badges;
+  let refused = 0;
+  for (const { outcome, lastHour } of outcomes) if (outcome.startsWith('429')) refused += lastHour;
+  const banned = bans.length === 1 ? '1 key banned' : `${bans.length} keys banned`;
+  return [
+    refused > 0 && el('span.badge.warn', `${number(refused)} refused in 60 min`),
+    suspendedAt !== null && el('span.badge.bad', 'Suspended'),
+    bans.length > 0 && el('span.badge.bad', banned),
+  ];
 }

@@ -1,68 +1,40 @@
 // @ts-check
 // Dialogs of the browser's own <dialog>: it keeps the focus inside, closes with Escape, and gives the focus back.
-import { Refusal, strangeAnswer } from './admin-api.js';
+import { Refusal, ask, strangeAnswer } from './admin-api.js';
+import { button } from './controls.js';
 import { el, put, tell } from './elements.js';
 import { holdSession } from './session.js';
 
+/** @typedef {import('./elements.js').Child} Child */
+
 let dialogs = 0;
 
-/** An id for the heading of a dialog, which names it. */
-export function headingOfDialog() {
-  return `dialog-${(dialogs += 1)}`;
+/** Opens a dialog that its heading names. @param {string} title @param {HTMLElement} content @param {...Child} parts */
+function open(title, content, ...parts) {
+  const id = `dialog-${(dialogs += 1)}`;
+  content.append(el('h2', { id }, title));
+  for (const part of parts) if (part instanceof Node) content.append(part);
+  const dialog = el('dialog', { 'aria-labelledby': id }, content);
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
 }
 
 /**
- * @typedef {object} Question
- * @property {string} title
- * @property {import('./elements.js').Child[]} body what will happen, and fields
- * @property {string} action the words of the button
- * @property {boolean} [danger] whether it cannot be undone
- * @property {string} [done] what is told when it was done
- * @property {string} [unsure] what may have happened when no answer came
- * @property {(form: HTMLFormElement, force: boolean) => Promise<any>} run does it; what it throws is shown in the dialog
- */
-
-/** What may have happened when no answer to an order came. */
-const UNSURE = 'It may have been done all the same: look before you repeat it.';
-
-/**
- * Does one thing at a time: while it runs, a second click does nothing. What it is refused is told.
- * @param {() => Promise<unknown>} work
- * @returns {() => Promise<void>}
- */
-export function alone(work) {
-  let isRunning = false;
-  return async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      tell(`${error.message} (${error.code})`);
-    } finally {
-      isRunning = false;
-    }
-  };
-}
-
-/**
- * Keeps a dialog open until `mayClose` says otherwise, and calls `kept` for each try to close it. Browsers take a second Escape for
- * an order whatever the page says to the first, and a phone's gesture as well.
+ * Keeps a dialog open until `mayClose` says otherwise, and calls `kept` for each attempt to close it. Browsers close it at a second
+ * Escape whatever the page says to the first, and so does a phone's gesture.
  * @param {HTMLDialogElement} dialog
  * @param {() => boolean} mayClose
  * @param {() => void} [kept]
  * @returns {Promise<void>} when it was closed
  */
-export function closedAtLast(dialog, mayClose, kept) {
+function closedAtLast(dialog, mayClose, kept) {
   const refuse = (/** @type {Event} */ event) => {
     if (mayClose()) return;
     event.preventDefault();
     kept?.();
   };
-  dialog.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') refuse(event);
-  });
+  dialog.addEventListener('keydown', (event) => event.key === 'Escape' && refuse(event));
   dialog.addEventListener('cancel', refuse);
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
@@ -78,28 +50,44 @@ export function closedAtLast(dialog, mayClose, kept) {
 }
 
 /**
- * Asks before something is done, and does it; the dialog stays open when it is refused, with the reason, and cannot be closed while
- * the answer is on its way. Answers what `run` answered, or undefined when it was cancelled.
+ * @typedef {object} Question
+ * @property {string} title
+ * @property {Child[]} body what will happen, and fields
+ * @property {string} action the words of the button
+ * @property {readonly [method: string, path: string]} order
+ * @property {(form: HTMLFormElement) => unknown} [json] the body of the order
+ * @property {boolean} [danger] whether it cannot be undone
+ * @property {string} [done] the message when it is done
+ * @property {string} [unsure] what may have happened when no response came
+ * @property {(send: (ifMatch?: string | null) => Promise<any>) => Promise<any>} [run] sends the order; what it throws is shown
+ * @property {{ member: 'key' | 'secret', title: string, note: string }} [secret] what the response shows once
+ */
+
+/**
+ * Asks before something is done, and does it. The dialog stays open with the reason when it is refused, and cannot be closed while the
+ * response is on its way. Returns the response, or undefined when it was cancelled.
  * @param {Question} question
  * @returns {Promise<any>}
  */
-export async function confirm({ title, body, action, danger = false, done, unsure = UNSURE, run }) {
-  const heading = headingOfDialog();
-  const fault = el('div', { class: 'fault', role: 'alert' });
+export async function confirm({
+  title,
+  body,
+  action,
+  order,
+  json,
+  danger = false,
+  done,
+  unsure,
+  run,
+  secret,
+}) {
+  const fault = el('div.fault', { role: 'alert' });
   const force = el('input', { type: 'checkbox', name: 'force' });
-  const anyway = el('label', { class: 'check', hidden: true }, force, el('span', {}, 'I know, do it anyway'));
-  const cancel = el('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, 'Cancel');
+  const anyway = el('label.check', { hidden: true }, force, el('span', 'I know, do it anyway'));
+  const cancel = button('Cancel', () => dialog.close());
   const go = el('button', { class: danger ? 'danger' : 'primary' }, action);
-  const form = el(
-    'form',
-    {},
-    el('h2', { id: heading }, title),
-    ...body,
-    fault,
-    anyway,
-    el('div', { class: 'actions' }, cancel, go),
-  );
-  const dialog = el('dialog', { 'aria-labelledby': heading }, form);
+  const form = el('form');
+  const dialog = open(title, form, ...body, fault, anyway, el('div.actions', cancel, go));
   /** @type {any} */
   let result;
   let isUnderWay = false;
@@ -107,20 +95,28 @@ export async function confirm({ title, body, action, danger = false, done, unsur
     event.preventDefault();
     if (!isUnderWay) void submit();
   });
+  const [method, path] = order;
+  const send = async (/** @type {string | null} */ ifMatch = null) => {
+    const options = { query: { force: force.checked || undefined }, json: json?.(form), ifMatch };
+    const answer = await ask(method, path, options);
+    if (secret && typeof answer.body[secret.member] !== 'string') throw strangeAnswer(true);
+    return answer.body;
+  };
 
   async function submit() {
     const release = holdSession();
     isUnderWay = go.disabled = cancel.disabled = true;
     put(fault);
     try {
-      result = await run(form, force.checked);
+      result = run ? await run(send) : await send();
       isUnderWay = false;
       dialog.close();
     } catch (error) {
-      // What is no refusal is an answer of another shape than the service has.
+      // An error of another class is a response of another shape than the service has.
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : strangeAnswer(true);
-      put(fault, faultOf(refusal), refusal.mayBeDone && el('p', {}, unsure));
+      const doubt = unsure ?? 'It may have been done all the same: look before you repeat it.';
+      put(fault, faultOf(refusal), refusal.mayBeDone && el('p', doubt));
       if (refusal.code === 'last_key_with_scope') anyway.hidden = false;
     } finally {
       isUnderWay = go.disabled = cancel.disabled = false;
@@ -128,32 +124,99 @@ export async function confirm({ title, body, action, danger = false, done, unsur
     }
   }
 
-  // The session ended while it was open: what it asks can no longer be done.
+  // The session ended while the dialog was open: its order can no longer be sent.
   const ended = () => dialog.close();
   addEventListener('petstore:session', ended);
-  document.body.append(dialog);
-  dialog.showModal();
-  // What cannot be undone does not lie under the first Enter.
   const first = form.querySelector('input:not([name=force]), select');
+  // Enter must not do at once what cannot be undone.
   if (danger || !(first instanceof HTMLElement)) cancel.focus();
   else first.focus();
   await closedAtLast(dialog, () => !isUnderWay);
   removeEventListener('petstore:session', ended);
-  if (result !== undefined && done !== undefined) tell(done);
+  if (result === undefined) return undefined;
+  if (done) tell(done);
+  if (secret) await showSecret(secret.title, result[secret.member], secret.note, secret.member);
   return result;
 }
 
-/** A refusal in words, with its code and what is wrong in each field. @param {Refusal} refusal */
-export function faultOf({ message, code, details }) {
-  return el(
-    'div',
-    {},
-    el('p', {}, message, ' ', el('code', {}, code)),
-    details.length > 0 &&
-      el(
-        'ul',
-        {},
-        details.map(({ field: at, message: said }) => el('li', {}, at === '' ? said : `${at}: ${said}`)),
-      ),
+/**
+ * Shows a key or another secret once, with a button that copies it. Until it is copied, closing it asks again; the end of the session
+ * waits for that.
+ * @param {string} title
+ * @param {string} secret
+ * @param {string} note
+ * @param {string} what it is
+ */
+async function showSecret(title, secret, note, what) {
+  const release = holdSession();
+  let wasCopied = false;
+  let isStored = false;
+  const oncopy = () => {
+    wasCopied = true;
+  };
+  const attributes = { type: 'text', readonly: true, value: secret, spellcheck: 'false', oncopy };
+  const shown = el('input.secret', { 'aria-label': `The new ${what}`, ...attributes });
+  const copy = button('Copy', copied, '.primary');
+  const back = button('Go back', () => askAgain(false));
+  // The second of two quick clicks was meant for the button that was here before.
+  const leave = button('Close it for good', ({ detail }) => detail < 2 && close(), '.danger');
+  const question = el('div.fault', { role: 'alert' });
+  const again = el('div.actions', { hidden: true }, back, leave);
+  const usual = el(
+    'div.actions',
+    button('I have stored it', () => (wasCopied ? close() : askAgain(true))),
   );
+  const dialog = open(
+    title,
+    el('div.form'),
+    el('p', `Copy the ${what} now: it is shown only once.`),
+    el('div.secret-line', shown, copy),
+    el('p.note', note),
+    question,
+    usual,
+    again,
+  );
+
+  /** @param {boolean} isAsked */
+  function askAgain(isAsked) {
+    put(
+      question,
+      isAsked && el('p', `Is the ${what} stored? Once this is closed, nobody can show it again.`),
+    );
+    usual.hidden = isAsked;
+    again.hidden = !isAsked;
+    if (isAsked) back.focus();
+    else copy.focus();
+  }
+
+  function close() {
+    isStored = true;
+    dialog.close();
+  }
+
+  async function copied() {
+    shown.select();
+    try {
+      await navigator.clipboard.writeText(secret);
+      wasCopied = true;
+      copy.textContent = 'Copied';
+    } catch {
+      // Without https the browser offers no clipboard to pages.
+      copy.textContent = 'Press Ctrl+C';
+      shown.focus();
+    }
+  }
+
+  copy.focus();
+  const mayClose = () => isStored;
+  await closedAtLast(dialog, mayClose, () => askAgain(true));
+  shown.value = '';
+  tell(`The ${what} is not shown again.`);
+  release();
+}
+
+/** A refusal in words, with its code and the fault of each field. @param {Refusal} refusal */
+export function faultOf({ message, code, details }) {
+  const faults = details.map(({ field: at, message: text }) => el('li', at === '' ? text : `${at}: ${text}`));
+  return el('div', el('p', message, ' ', el('code', code)), faults.length > 0 && el('ul', faults));
 }

@@ -1,52 +1,45 @@
 // @ts-check
-// Makes elements. A text becomes a text node, never markup: names of clients are whatever somebody called them.
+// Makes elements. A text becomes a text node, never markup: names of clients are untrusted.
 
 /** @typedef {Node | string | number | null | undefined | boolean} Child */
-/** @typedef {string | number | boolean | null | undefined | ((event: any) => void)} Attribute */
-
-const SVG = 'http://www.w3.org/2000/svg';
+/** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
 
 /**
- * An element with attributes and children. A function is listened to (`onclick`), true is an attribute without a value, false and
- * null are none.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, Attribute>} [attributes]
- * @param {...(Child | Child[])} children
- * @returns {HTMLElementTagNameMap[Tag]}
+ * An element by its tag and classes (`p.note`), with attributes and children. A function is a listener (`onclick`), true an attribute
+ * without a value; false and null leave the attribute out.
+ * @template {string} Name
+ * @param {Name} name
+ * @param {...(Attributes | Child | Child[])} parts
+ * @returns {Name extends `${infer Tag extends keyof HTMLElementTagNameMap}.${string}` ? HTMLElementTagNameMap[Tag] : Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement}
  */
-export function el(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
+export function el(name, ...parts) {
+  const [tag = '', ...classes] = name.split('.');
+  const element = document.createElement(tag);
+  if (classes.length > 0) element.className = classes.join(' ');
+  return /** @type {any} */ (fill(element, parts));
 }
 
-/**
- * The same of SVG.
- * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, Attribute>} [attributes]
- * @param {...(Child | Child[])} children
- * @returns {SVGElementTagNameMap[Tag]}
- */
-export function svg(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
+/** The same for SVG. @param {string} tag @param {...(Attributes | Child | Child[])} parts */
+export function svg(tag, ...parts) {
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), parts);
 }
 
-/**
- * @template {Element} Made
- * @param {Made} element
- * @param {Record<string, Attribute>} attributes
- * @param {(Child | Child[])[]} children
- * @returns {Made}
- */
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
-    else if (value === true) element.setAttribute(name, '');
-    else if (value !== false && value !== null && value !== undefined)
-      element.setAttribute(name, String(value));
+/** @template {Element} Made @param {Made} element @param {(Attributes | Child | Child[])[]} parts */
+function fill(element, parts) {
+  for (const part of parts) {
+    if (!isAttributes(part)) element.append(...nodesOf([part].flat()));
+    else
+      for (const [name, value] of Object.entries(part))
+        if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+        else if (value !== false && value !== null && value !== undefined)
+          element.setAttribute(name, value === true ? '' : String(value));
   }
-  element.append(...nodesOf(children.flat()));
   return element;
+}
+
+/** @param {Attributes | Child | Child[]} part @returns {part is Attributes} */
+function isAttributes(part) {
+  return typeof part === 'object' && part !== null && !(part instanceof Node) && !Array.isArray(part);
 }
 
 /** @param {Child[]} children @returns {(Node | string)[]} */
@@ -56,84 +49,25 @@ function nodesOf(children) {
     .map((child) => (child instanceof Node ? child : String(child)));
 }
 
-/**
- * Puts children in the place of those that an element has.
- * @param {Element} element
- * @param {...(Child | Child[])} children
- */
+/** Replaces the children of an element. @param {Element} element @param {...(Child | Child[])} children */
 export function put(element, ...children) {
   element.replaceChildren(...nodesOf(children.flat()));
 }
 
-/**
- * Gives a list these elements in this order. One that stays is not moved: it keeps the focus, and what is open in it.
- * @param {Element} list
- * @param {readonly Element[]} elements
- */
-export function arrange(list, elements) {
-  const wanted = new Set(elements);
-  const gone = [...list.children].filter((child) => !wanted.has(child));
-  for (const child of gone) child.remove();
-  let at = list.firstElementChild;
-  for (const element of elements) {
-    if (element === at) at = at.nextElementSibling;
-    else list.insertBefore(element, at);
-  }
-}
-
-/** A list whose rows are made anew only when what they show has changed: in the others the focus stays, and what is open. */
-export class Rows {
-  /** What is shown of each item. @type {Map<unknown, { shown: string, element: HTMLElement }>} */
-  #rows = new Map();
-
-  /** @param {HTMLElement} list @param {HTMLElement} [none] is shown where there is nothing */
-  constructor(list, none) {
-    this.list = list;
-    this.none = none;
-  }
-
-  /**
-   * @template {{ id: unknown }} Item
-   * @param {readonly Item[]} items
-   * @param {(item: Item) => HTMLElement} make
-   */
-  show(items, make) {
-    const before = this.#rows;
-    this.#rows = new Map();
-    const focused = document.activeElement?.getAttribute('data-action');
-    for (const item of items) {
-      const shown = JSON.stringify(item);
-      const old = before.get(item.id);
-      this.#rows.set(item.id, old?.shown === shown ? old : { shown, element: make(item) });
-    }
-    const elements = [...this.#rows.values()].map(({ element }) => element);
-    arrange(this.list, elements.length === 0 && this.none ? [this.none] : elements);
-    const again = focused && this.list.querySelector(`[data-action="${CSS.escape(focused)}"]`);
-    if (again instanceof HTMLElement) again.focus();
-  }
-
-  /** Whether somebody reads a row: something in it is open, or has the focus. @param {unknown} id */
-  isRead(id) {
-    const element = this.#rows.get(id)?.element;
-    return Boolean(element?.querySelector('details[open]') || element?.contains(document.activeElement));
-  }
-}
-
-/**
- * Sets the text of an element, if it has another one: what did not change is not read out again.
- * @param {Element} element
- * @param {string} text
- */
+/** Sets a text unless it is set already, so that a screen reader reads changes alone. @param {Element} element @param {string} text */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/**
- * A text that others wrote, isolated, so that its direction and its length change nothing around it.
- * @param {string} text
- */
+/** A text by others, isolated so that its direction does not change its surroundings. @param {string} text */
 export function written(text) {
-  return el('bdi', { class: 'written' }, text);
+  return el('bdi.written', text);
+}
+
+/** An id, linked to a view when `href` is given. @param {string | null} id @param {string} [href] */
+export function idOf(id, href) {
+  const text = id === null ? '–' : el('code.id', id);
+  return href === undefined ? text : el('a', { href }, text);
 }
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -143,23 +77,16 @@ export function number(value) {
   return NUMBER.format(value);
 }
 
-/**
- * An element of the page by its id. Throws where index.html has none.
- * @param {string} id
- */
+/** An element of index.html. @param {string} id */
 export function byId(id) {
   const found = document.getElementById(id);
   if (!found) throw new Error(`index.html has no #${id}.`);
   return found;
 }
 
-/**
- * Tells what was done: shown for a while, and read out.
- * @param {string} text
- */
+/** Shows a message for a while, which screen readers announce. @param {string} text */
 export function tell(text) {
-  const said = byId('said');
-  const note = el('p', {}, text);
-  put(said, note);
+  const note = el('p', text);
+  put(byId('said'), note);
   setTimeout(() => note.remove(), 6_000);
 }

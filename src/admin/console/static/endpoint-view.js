@@ -1,14 +1,13 @@
 // @ts-check
-// One webhook endpoint: its state, what can be done with it, and what it was sent.
+// One webhook endpoint: its state, what can be done with it, and its deliveries.
 import { ask, isHolder } from './admin-api.js';
-import { redeliver, remove, rotateSecret, sendTest, turn } from './changes-of-endpoint.js';
-import { fact } from './client-keys.js';
-import { alone, faultOf } from './dialogs.js';
-import { Rows, el, number, put, say, written } from './elements.js';
-import { conditionOf, eventList } from './endpoints-view.js';
-import { choice, field } from './fields.js';
-import { Pages } from './paging.js';
+import { redeliver, remove, rotateSecret, sendTest, turn } from './changes.js';
+import { button, choice, field } from './controls.js';
+import { el, idOf, number, put, say, tell, written } from './elements.js';
+import { conditionOf } from './endpoints-view.js';
+import { PagedList } from './lists.js';
 import { poll } from './polling.js';
+import { showView, card, codes, facts } from './sections.js';
 import { when } from './times.js';
 
 /** States of deliveries, with the badge of each. @type {Readonly<Record<string, readonly [name: string, tone: string]>>} */
@@ -20,112 +19,52 @@ const STATES = {
 
 /** @param {Element} main @param {AbortSignal} signal @param {string} id */
 export function showEndpoint(main, signal, id) {
-  /** @type {import('./changes-of-endpoint.js').Endpoint} */
+  /** @type {import('./changes.js').Endpoint} */
   let endpoint;
   const soon = () => poller.soon();
-  const title = el('h1', { class: 'address' }, '…');
-  const badges = el('span', { class: 'badges' });
-  const facts = el('dl', { class: 'facts' });
-  const fault = el('div', { class: 'fault', role: 'alert' });
-  const order = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, tone = 'quiet') => {
-    const change = alone(async () => {
-      if (await run()) soon();
-    });
-    return el(
-      'button',
-      { type: 'button', class: `${tone} changes`, disabled: true, onclick: () => void change() },
-      text,
-    );
+  const order = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, look = '.quiet') => {
+    const work = async () => (await run()) && soon();
+    return button(text, work, `${look}.changes`, { disabled: true });
   };
   const turnButton = order('Disable', () => turn(endpoint));
-  const testButton = order('Send a test', () => sendTest(endpoint), 'primary');
+  const testButton = order('Send a test', () => sendTest(endpoint), '.primary');
+  const leave = async () => {
+    if (await remove(endpoint)) location.hash = isHolder ? '' : `#/clients/${endpoint.clientId}`;
+  };
   const buttons = [
     testButton,
     turnButton,
     order('Rotate the secret', () => rotateSecret(endpoint)),
-    order(
-      'Delete',
-      async () => {
-        if (await remove(endpoint)) location.hash = isHolder ? '' : `#/clients/${endpoint.clientId}`;
-      },
-      'quiet danger-text',
-    ),
+    order('Delete', leave, '.quiet.danger-text'),
   ];
-  const state = choice('state', [
-    ['', 'All'],
-    ...Object.entries(STATES).map(([value, [name]]) => /** @type {const} */ ([value, name])),
-  ]);
-  state.addEventListener('change', () => {
-    pages.reset();
-    soon();
+  const names = Object.entries(STATES).map(([value, [name]]) => /** @type {const} */ ([value, name]));
+  const state = choice('state', [['', 'All'], ...names]);
+  state.addEventListener('change', () => deliveries.restart());
+  const deliveries = new PagedList(`webhooks/${id}/deliveries`, (delivery) => rowOf(delivery, soon), {
+    list: el('ol.keys', { 'aria-label': 'Deliveries, latest first' }),
+    none: 'Nothing yet.',
+    changed: soon,
+    query: () => ({ state: state.value || undefined }),
   });
-  /** @type {Pages<string>} */
-  const pages = new Pages(soon);
-  const rows = new Rows(
-    el('ol', { class: 'keys', 'aria-label': 'Deliveries, latest first' }),
-    el('li', { class: 'empty' }, 'Nothing yet.'),
-  );
-  const body = el(
-    'div',
-    { class: 'columns' },
-    el('section', { class: 'card wide', 'aria-label': 'Endpoint' }, facts),
-    el(
-      'section',
-      { class: 'card wide', 'aria-labelledby': 'deliveries-title' },
-      el(
-        'div',
-        { class: 'card-head' },
-        el('h2', { id: 'deliveries-title' }, 'Deliveries'),
-        field('State', state),
-      ),
-      rows.list,
-      pages.bar,
-    ),
-  );
+  const about = el('section.card', { 'aria-label': 'Endpoint' });
 
   const poller = poll(
     async () => {
       ({ body: endpoint } = await ask('GET', `webhooks/${id}`, { signal }));
-      say(title, endpoint.url);
-      put(badges, conditionOf(endpoint));
-      put(facts, factsOf(endpoint));
-      for (const button of buttons) button.disabled = false;
+      view.show(endpoint.url, conditionOf(endpoint));
+      put(about, factsOf(endpoint));
       testButton.disabled = !endpoint.enabled;
       say(turnButton, endpoint.enabled ? 'Disable' : 'Enable');
-      const { place: cursor, turn: asked } = pages.wanted;
-      const query = { state: state.value || undefined, cursor };
-      const answer = await ask('GET', `webhooks/${id}/deliveries`, { query, signal });
-      if (pages.arrived(asked, answer.next)) rows.show(answer.body, (one) => rowOf(one, soon));
+      await deliveries.refresh(signal);
     },
     signal,
-    (refusal) => {
-      if (!refusal.is('webhook_endpoint_not_found')) return false;
-      put(title, 'Not found');
-      put(badges);
-      put(fault, faultOf(refusal));
-      put(body);
-      for (const button of buttons) button.disabled = true;
-      return true;
-    },
+    (refusal) => view.isGone(refusal, 'webhook_endpoint_not_found'),
   );
-
-  put(
+  const view = showView(
     main,
-    el(
-      'nav',
-      { class: 'crumbs', 'aria-label': 'Where you are' },
-      isHolder
-        ? el('a', { href: '#/' }, '← Your account')
-        : el('a', { href: '#/webhooks' }, '← All webhooks'),
-    ),
-    el(
-      'div',
-      { class: 'view-head' },
-      el('div', { class: 'title' }, title, badges),
-      el('div', { class: 'head-actions' }, buttons),
-    ),
-    fault,
-    body,
+    { back: isHolder ? ['#/', '← Your account'] : ['#/webhooks', '← All webhooks'], buttons },
+    el('div.wide', about),
+    el('div.wide', card('Deliveries', field('State', state), ...deliveries.parts)),
   );
 }
 
@@ -141,68 +80,50 @@ function factsOf({
   failingSince,
   previousSecretUntil,
 }) {
-  return [
-    label !== null && fact('Label', written(label)),
-    fact('Events', eventList(events)),
-    fact('Waiting', `${number(waiting)} messages`),
-    failingSince !== null && fact('Failing since', when(failingSince)),
-    disabledAt !== null && fact('Disabled', when(disabledAt)),
-    previousSecretUntil !== null && fact('Old secret signs until', when(previousSecretUntil)),
-    fact('Made', when(createdAt)),
-    !isHolder &&
-      fact('Client', el('a', { href: `#/clients/${clientId}` }, el('code', { class: 'id' }, clientId))),
-    fact('Id', el('code', { class: 'id' }, id)),
-  ];
+  return facts([
+    label !== null && ['Label', written(label)],
+    ['Events', codes(events)],
+    ['Waiting', waiting === 1 ? '1 message' : `${number(waiting)} messages`],
+    failingSince !== null && ['Failing since', when(failingSince)],
+    disabledAt !== null && ['Disabled', when(disabledAt)],
+    previousSecretUntil !== null && ['Old secret signs until', when(previousSecretUntil)],
+    ['Made', when(createdAt)],
+    !isHolder && ['Client', idOf(clientId, `#/clients/${clientId}`)],
+    ['Id', idOf(id)],
+  ]);
 }
 
 /** One delivery. @param {any} delivery @param {() => void} changed */
 function rowOf({ id, endpointId, event, state, attempts, status, error, happenedAt, attemptedAt }, changed) {
   const [name, tone] = STATES[state] ?? [state, 'over'];
-  const again = alone(async () => {
-    if (await redeliver(endpointId, id)) changed();
-  });
-  const payload = el('div', { class: 'payload', role: 'status' });
-  const show = alone(async () => {
+  const again = async () => (await redeliver(endpointId, id)) && changed();
+  const payload = el('div.payload', { role: 'status' });
+  const show = async () => {
     if (payload.childElementCount > 0) return;
     const { body } = await ask('GET', `webhooks/${endpointId}/deliveries/${id}`);
     put(payload, el('pre', { tabindex: '0', 'aria-label': 'Body of the message' }, body.payload));
-  });
+  };
+  const words = { 'data-action': `again ${id}`, 'aria-label': `Send again: ${event} ${id}` };
+  const ontoggle = (/** @type {any} */ { target }) =>
+    target.open && void show().catch(({ message }) => tell(message));
   return el(
-    'li',
-    { class: 'key' },
+    'li.key',
     el(
-      'div',
-      { class: 'key-head' },
-      el('code', { class: 'prefix' }, event),
-      el('span', { class: `badge ${tone}` }, name),
-      el('span', {}, attemptsOf(attempts, status, error)),
+      'div.key-head',
+      el('code.prefix', event),
+      el(`span.badge.${tone}`, name),
+      el('span', attemptsOf(attempts, status, error)),
     ),
-    el(
-      'div',
-      { class: 'row-actions' },
-      el(
-        'button',
-        {
-          type: 'button',
-          class: 'quiet changes',
-          'data-action': `again ${id}`,
-          'aria-label': `Send again: ${event} ${id}`,
-          onclick: () => void again(),
-        },
-        'Send again',
-      ),
-    ),
-    el(
-      'dl',
-      { class: 'facts' },
-      fact('Last sent', attemptedAt === null ? 'never' : when(attemptedAt)),
-      fact('Happened', when(happenedAt)),
-      fact('Delivery', String(id)),
-    ),
+    el('div.row-actions', button('Send again', again, '.quiet.changes', words)),
+    facts([
+      ['Last sent', when(attemptedAt)],
+      ['Happened', when(happenedAt)],
+      ['Delivery', String(id)],
+    ]),
     el(
       'details',
-      { ontoggle: (/** @type {any} */ { target }) => target.open && void show() },
-      el('summary', {}, 'Message', el('span', { class: 'visually-hidden' }, ` of delivery ${id}`)),
+      { ontoggle },
+      el('summary', 'Message', el('span.visually-hidden', ` of delivery ${id}`)),
       payload,
     ),
   );

@@ -1,6 +1,7 @@
 // @ts-check
 // Bars over time of what was admitted and refused, with the limit as a line, and the same numbers as a table for those who do not see them.
 import { el, number, put, svg } from './elements.js';
+import { Table, card } from './sections.js';
 
 const HEIGHT = 170;
 const ROOM = { left: 44, right: 8, top: 14, bottom: 24 };
@@ -20,27 +21,14 @@ export class Plot {
   #limit = 0;
   #shown = '';
 
-  /** @param {{ title: string, note: string, unit: string, id: string }} words `unit` heads the first column of the table */
-  constructor({ title, note, unit, id }) {
-    this.unit = unit;
-    this.drawing = el('div', { class: 'drawing', 'aria-hidden': 'true' });
-    this.summary = el('p', { class: 'note' });
-    this.table = el('div', {
-      class: 'table-room',
-      tabindex: '0',
-      role: 'region',
-      'aria-label': `${title}, as a table`,
-    });
-    this.tools = el('div', { class: 'plot-tools' });
-    this.element = el(
-      'section',
-      { class: 'card plot', 'aria-labelledby': id },
-      el('div', { class: 'card-head' }, el('h2', { id }, title), this.tools),
-      el('p', { class: 'note' }, note),
-      this.drawing,
-      this.summary,
-      el('details', {}, el('summary', {}, 'Show as a table'), this.table),
-    );
+  /** @param {string} title @param {string} note @param {string} unit heads the first column of the table @param {HTMLElement} [tools] */
+  constructor(title, note, unit, tools) {
+    this.drawing = el('div.drawing', { 'aria-hidden': 'true' });
+    this.summary = el('p.note');
+    this.table = new Table(`${title}, as a table`, [unit, 'Admitted', 'Refused']);
+    const details = el('details', el('summary', 'Show as a table'), this.table.element);
+    this.element = card(title, tools, el('p.note', note), this.drawing, this.summary, details);
+    this.element.classList.add('plot');
     new ResizeObserver(() => this.#draw()).observe(this.drawing);
   }
 
@@ -56,41 +44,13 @@ export class Plot {
     const turnedAway = bars.reduce((sum, { refused }) => sum + refused, 0);
     put(
       this.summary,
-      el('span', { class: 'swatch' }),
+      el('span.swatch'),
       `${number(total)} admitted, at most ${number(most)} of ${number(limit)} allowed; `,
-      el('span', { class: 'swatch refused' }),
+      el('span.swatch.refused'),
       `${number(turnedAway)} refused.`,
     );
-    put(
-      this.table,
-      el(
-        'table',
-        {},
-        el(
-          'thead',
-          {},
-          el(
-            'tr',
-            {},
-            [this.unit, 'Admitted', 'Refused'].map((name) => el('th', { scope: 'col' }, name)),
-          ),
-        ),
-        el(
-          'tbody',
-          {},
-          bars
-            .toReversed()
-            .map(({ label, value, refused }) =>
-              el(
-                'tr',
-                {},
-                el('th', { scope: 'row' }, label),
-                el('td', {}, number(value)),
-                el('td', {}, number(refused)),
-              ),
-            ),
-        ),
-      ),
+    this.table.show(
+      bars.toReversed().map(({ label, value, refused }) => [label, number(value), number(refused)]),
     );
     this.#draw();
   }
@@ -106,60 +66,47 @@ export class Plot {
     const step = inner.width / this.#bars.length;
     const thick = Math.max(1, Math.min(28, step * 0.72));
     const every = Math.ceil((this.#bars.length * 64) / inner.width);
-    put(
-      this.drawing,
-      svg(
-        'svg',
-        { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, focusable: 'false' },
-        [0, top / 2, top].flatMap((value) => [
-          svg('line', { class: 'grid', x1: ROOM.left, x2: width - ROOM.right, y1: y(value), y2: y(value) }),
-          svg(
-            'text',
-            { class: 'tick', x: ROOM.left - 8, y: y(value) + 4, 'text-anchor': 'end' },
-            short(value),
-          ),
-        ]),
-        this.#bars.map(({ label, value, refused }, at) => {
-          const x = ROOM.left + step * at + (step - thick) / 2;
-          const piece = (
-            /** @type {string} */ kind,
-            /** @type {number} */ from,
-            /** @type {number} */ amount,
-          ) => {
-            const height = Math.max(amount > 0 ? 2 : 0, inner.height * (amount / top));
-            const rx = Math.min(3, thick / 2);
-            return svg('rect', { class: kind, x, y: y(from) - height, width: thick, height, rx });
-          };
-          const isNamed = (this.#bars.length - 1 - at) % every === 0;
-          return svg(
-            'g',
-            {},
-            svg('title', {}, `${label}: ${number(value)} admitted, ${number(refused)} refused`),
-            piece('bar', 0, value),
-            piece('bar refused', value, refused),
-            isNamed &&
-              svg(
-                'text',
-                {
-                  class: 'tick',
-                  x: x + thick / 2,
-                  y: HEIGHT - 6,
-                  'text-anchor': at === this.#bars.length - 1 && every > 1 ? 'end' : 'middle',
-                },
-                label.slice(-5),
-              ),
-          );
-        }),
-        isLimitShown &&
-          svg('line', {
-            class: 'limit',
-            x1: ROOM.left,
-            x2: width - ROOM.right,
-            y1: y(this.#limit),
-            y2: y(this.#limit),
-          }),
-      ),
-    );
+    const line = (/** @type {string} */ kind, /** @type {number} */ value) =>
+      svg('line', { class: kind, x1: ROOM.left, x2: width - ROOM.right, y1: y(value), y2: y(value) });
+    const tick = (
+      /** @type {string} */ text,
+      /** @type {number} */ x,
+      /** @type {number} */ at,
+      anchor = 'middle',
+    ) => svg('text', { class: 'tick', x, y: at, 'text-anchor': anchor }, text);
+    const bars = this.#bars.map(({ label, value, refused }, at) => {
+      const x = ROOM.left + step * at + (step - thick) / 2;
+      const piece = (
+        /** @type {string} */ kind,
+        /** @type {number} */ from,
+        /** @type {number} */ amount,
+      ) => {
+        const height = Math.max(amount > 0 ? 2 : 0, inner.height * (amount / top));
+        return svg('rect', {
+          class: kind,
+          x,
+          y: y(from) - height,
+          width: thick,
+          height,
+          rx: Math.min(3, thick / 2),
+        });
+      };
+      const isLast = at === this.#bars.length - 1;
+      const isNamed = (this.#bars.length - 1 - at) % every === 0;
+      return svg(
+        'g',
+        svg('title', `${label}: ${number(value)} admitted, ${number(refused)} refused`),
+        piece('bar', 0, value),
+        piece('bar refused', value, refused),
+        isNamed && tick(label.slice(-5), x + thick / 2, HEIGHT - 6, isLast && every > 1 ? 'end' : 'middle'),
+      );
+    });
+    const ticks = [0, top / 2, top].flatMap((value) => [
+      line('grid', value),
+      tick(SHORT.format(value), ROOM.left - 8, y(value) + 4, 'end'),
+    ]);
+    const box = { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, focusable: 'false' };
+    put(this.drawing, svg('svg', box, ticks, bars, isLimitShown && line('limit', this.#limit)));
   }
 }
 
@@ -171,24 +118,14 @@ function roundUp(value) {
 
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
 
-/** @param {number} value */
-function short(value) {
-  return SHORT.format(value);
-}
-
-/** A bar that tells how full a window is, with its numbers beside it. */
+/** A bar that shows how full a window is, with its numbers. */
 export class Meter {
   /** @param {string} name of the window, for those who do not see the bar's place */
   constructor(name) {
-    this.fill = el('span', { class: 'fill' });
-    this.numbers = el('span', { class: 'numbers' });
-    this.element = el(
-      'div',
-      { class: 'meter' },
-      el('span', { class: 'meter-name' }, name),
-      el('span', { class: 'track', 'aria-hidden': 'true' }, this.fill),
-      this.numbers,
-    );
+    this.fill = el('span.fill');
+    this.numbers = el('span.numbers');
+    const track = el('span.track', { 'aria-hidden': 'true' }, this.fill);
+    this.element = el('div.meter', el('span.meter-name', name), track, this.numbers);
   }
 
   /** @param {{ used: number, limit: number } | undefined} window */

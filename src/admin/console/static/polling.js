@@ -1,6 +1,7 @@
 // @ts-check
 // Asks again and again while the page is seen: not in a hidden tab, nor in a pause that the service asked for, whatever the view.
 import { Refusal, strangeAnswer } from './admin-api.js';
+import { button } from './controls.js';
 import { byId, el, put, tell } from './elements.js';
 import { endPause, lastPause, mayTry, pauseFor, pauseLeft } from './patience.js';
 import { isSessionHeld } from './session.js';
@@ -12,13 +13,13 @@ const HELD_MS = 1_000;
 
 /**
  * Runs `refresh` now and again until the view ends.
- * @param {(signal: AbortSignal) => Promise<void>} refresh
+ * @param {() => Promise<unknown>} refresh
  * @param {AbortSignal} signal ends it
- * @param {(refusal: Refusal) => boolean} takes shows a refusal that will not pass by itself, and answers whether it was one: then
+ * @param {(refusal: Refusal) => boolean} [takes] shows a refusal that will not pass by itself, and answers whether it was one: then
  *   nothing is asked until `soon`
  * @returns {{ soon: () => void }} `soon` asks at once, or when the pause is over
  */
-export function poll(refresh, signal, takes) {
+export function poll(refresh, signal, takes = () => false) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let running = false;
@@ -50,7 +51,7 @@ export function poll(refresh, signal, takes) {
     askedAt = performance.now();
     const before = lastPause();
     try {
-      await refresh(signal);
+      await refresh();
       endPause(before);
     } catch (error) {
       if (signal.aborted) return;
@@ -100,13 +101,13 @@ function showTrouble(tryNow) {
     return;
   }
   const wasFocused = bar.contains(document.activeElement);
-  const button = el('button', { type: 'button', class: 'quiet', onclick: tryNow }, 'Try now');
+  const again = button('Try now', tryNow);
   put(
     bar,
-    el('p', {}, el('b', {}, troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
-    el('p', {}, `Tried again in ${Math.ceil(pauseLeft() / 1_000)} s. `, button),
+    el('p', el('b', troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
+    el('p', `Tried again in ${Math.ceil(pauseLeft() / 1_000)} s. `, again),
   );
-  if (wasFocused) button.focus();
+  if (wasFocused) again.focus();
 }
 
 /** @param {Refusal} refusal */

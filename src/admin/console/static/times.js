@@ -49,19 +49,14 @@ export function exactly(instant) {
   return `${EXACT.format(new Date(instant))} UTC`;
 }
 
-/**
- * An instant as `12 min ago`, with the exact one when it is pointed at or focused. It is kept up to date while it is shown.
- * @param {string} instant
- */
+/** An instant as `12 min ago`, with the exact one on hover and focus; `refreshTimes` updates it. @param {string | null} instant null for never */
 export function when(instant) {
-  return el(
-    'time',
-    { datetime: instant, 'data-exact': exactly(instant), tabindex: '0', class: 'when' },
-    ago(instant),
-  );
+  if (instant === null) return 'never';
+  const attributes = { datetime: instant, 'data-exact': exactly(instant), tabindex: '0' };
+  return el('time.when', attributes, ago(instant));
 }
 
-/** Says all shown instants anew. */
+/** Updates all shown instants. */
 export function refreshTimes() {
   for (const shown of document.querySelectorAll('time.when')) {
     const text = ago(shown.getAttribute('datetime') ?? '');

@@ -1,0 +1,383 @@
+// @ts-check
+// What is changed of a client, a key and a webhook endpoint: each asked before it is done. All answer undefined when it was cancelled.
+import { Refusal, ask, isHolder, me } from './admin-api.js';
+import { GRACES, boxes, choice, chosenIn, field, textField, valueOf } from './controls.js';
+import { confirm } from './dialogs.js';
+import { el, tell, written } from './elements.js';
+import { keepKey, keyOfTab } from './session.js';
+import { exactly, now } from './times.js';
+
+/** @typedef {{ id: string, name: string, plan: string, perMinute: number, perDay: number, suspendedAt: string | null }} Client */
+/** @typedef {{ id: string, prefix: string, label: string | null, scopes: string[], createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, replacedBy: string | null }} Key */
+/** @typedef {{ id: string, clientId: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, createdAt: string }} Endpoint */
+
+const HOUR_MS = 3_600_000;
+
+/** @type {readonly (readonly [string, string])[]} */
+const PLANS = [
+  ['free', 'Free'],
+  ['pro', 'Pro'],
+  ['business', 'Business'],
+  ['enterprise', 'Enterprise: custom limits'],
+];
+
+/** @type {readonly (readonly [value: string, text: string, hours: number])[]} */
+const LIFETIMES = [
+  ['8h', '8 hours', 8],
+  ['7d', '7 days', 7 * 24],
+  ['30d', '30 days', 30 * 24],
+  ['90d', '90 days', 90 * 24],
+  ['365d', '365 days', 365 * 24],
+];
+
+/** Fields of a plan and, for enterprise, its limits. @param {Partial<Client>} client */
+function planFields({ plan = 'free', perMinute, perDay }) {
+  const limit = (/** @type {string} */ name, /** @type {number | undefined} */ value) => {
+    const most = { type: 'number', min: 1, max: 1_000_000_000, inputmode: 'numeric' };
+    return el('input', { name, ...most, value: plan === 'enterprise' ? value : '' });
+  };
+  const [minute, day] = [limit('perMinute', perMinute), limit('perDay', perDay)];
+  const limits = el('div.pair', field('Requests per minute', minute), field('Requests per UTC day', day));
+  const plans = choice('plan', PLANS, plan);
+  const follow = () => {
+    // A wrong number in a hidden field would keep the browser from sending the form.
+    limits.hidden = minute.disabled = day.disabled = plans.value !== 'enterprise';
+  };
+  plans.addEventListener('change', follow);
+  follow();
+  return [field('Plan', plans), limits];
+}
+
+/** @param {HTMLFormElement} form */
+function planOf(form) {
+  const plan = valueOf(form, 'plan');
+  if (plan !== 'enterprise') return { plan };
+  const [perMinute, perDay] = ['perMinute', 'perDay'].map((name) => valueOf(form, name));
+  return { plan, perMinute: perMinute && Number(perMinute), perDay: perDay && Number(perDay) };
+}
+
+export function createClient() {
+  return confirm({
+    title: 'New client',
+    body: [textField('Name', 'name', { required: true }), ...planFields({})],
+    action: 'Make the client',
+    unsure: 'The client may have been made all the same: look for its name before you make it again.',
+    order: ['POST', 'clients'],
+    json: (form) => ({ name: valueOf(form, 'name') ?? '', ...planOf(form) }),
+    done: 'The client was made. It has no key yet.',
+  });
+}
+
+/** @param {Client} client @param {string | null} tag of the client as it was seen */
+export function changePlan(client, tag) {
+  let seen = tag;
+  const text = [
+    'The new limits apply to ',
+    written(client.name),
+    ' within a second. Its usage so far still counts.',
+  ];
+  return confirm({
+    title: 'Change the plan',
+    body: [el('p', text), ...planFields(client)],
+    action: 'Change the plan',
+    order: ['PATCH', `clients/${client.id}`],
+    json: planOf,
+    run: async (send) => {
+      try {
+        return await send(seen);
+      } catch (error) {
+        if (!(error instanceof Refusal) || !error.is('precondition_failed')) throw error;
+        // Another operator has changed it since this dialog was opened: this one decides again.
+        const { body, tag: latest } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
+        seen = latest;
+        const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
+        const message = `Somebody else has changed it: the plan is ${body.plan} now, with ${limits}. Repeat to change it nevertheless.`;
+        throw new Refusal(412, error.code, message);
+      }
+    },
+    done: 'The plan was changed.',
+  });
+}
+
+/** Suspends a client, or resumes it. @param {Client} client */
+export function suspendOrResume({ id, name, suspendedAt }) {
+  const code = el('code', 'client_suspended');
+  if (suspendedAt === null)
+    return confirm({
+      title: 'Suspend this client?',
+      body: [
+        el(
+          'p',
+          'Every key of ',
+          written(name),
+          ' is refused from now on, with 403 ',
+          code,
+          ', until you resume it. Nothing is deleted.',
+        ),
+      ],
+      action: 'Suspend',
+      danger: true,
+      order: ['POST', `clients/${id}/suspend`],
+      done: 'The client is suspended.',
+    });
+  return confirm({
+    title: 'Resume this client?',
+    body: [
+      el(
+        'p',
+        'The keys of ',
+        written(name),
+        ' work again at once, except those that have ended in the meantime.',
+      ),
+    ],
+    action: 'Resume',
+    order: ['POST', `clients/${id}/resume`],
+    done: 'The client is resumed.',
+  });
+}
+
+const KEY_UNSURE =
+  'The key may have been made all the same: look at the list of keys, and revoke the new one there if you do not have its secret.';
+
+/** The existing scopes; for a holder those of its key that it can hand on. @param {Key | undefined} own */
+async function scopesToOffer(own) {
+  if (!isHolder) return (await ask('GET', 'scopes')).body;
+  const names = (own?.scopes ?? []).filter((name) => !administers(name));
+  return names.map((name) => ({ name, description: '', grantedByDefault: name !== 'account' }));
+}
+
+/** Whether only operators hand a scope on. @param {string} scope */
+export function administers(scope) {
+  return /^admin(?::|$)/.test(scope);
+}
+
+/** The lifetimes that end before an instant, and that one. @param {string | null | undefined} latest @returns {[string, string][]} */
+function lifetimesUntil(latest) {
+  const longest = latest ? Date.parse(latest) - now() : Number.POSITIVE_INFINITY;
+  const shorter = LIFETIMES.filter(([, , hours]) => hours * HOUR_MS < longest);
+  const whole = latest ? `Until your key ends, ${exactly(latest)}` : 'It has no end';
+  return [['', whole], ...shorter.map(([value, text]) => /** @type {[string, string]} */ ([value, text]))];
+}
+
+/** How a key is called in a sentence. @param {Key} key */
+function called({ prefix, label }) {
+  return el('span', el('code', `${prefix}…`), label !== null && [' ', written(label)]);
+}
+
+/** @param {{ id: string, name: string }} client */
+export async function issue(client) {
+  /** @type {Key | undefined} */
+  const own = (await me())?.key;
+  // A scope that begins with `admin:` is part of `admin`.
+  const isHeld = (/** @type {string} */ scope) =>
+    own === undefined ||
+    own.scopes.some((held) => held === scope || held === scope.replace(/^admin:.*/, 'admin'));
+  const offered = (await scopesToOffer(own)).map(
+    (/** @type {any} */ { name, description, grantedByDefault }) => ({
+      value: name,
+      text: description,
+      checked: grantedByDefault && isHeld(name),
+      disabled: !isHeld(name),
+    }),
+  );
+  const lacks =
+    offered.some((/** @type {any} */ { disabled }) => disabled) &&
+    el('p.note', 'The key that you signed in with hands on only what it holds itself.');
+  return confirm({
+    title: 'Issue a key',
+    body: [
+      el('p', 'A new key for ', written(client.name), '. It is shown once.'),
+      textField('Label', 'label', {}, 'What people call it, such as Web shop. It may be empty.'),
+      boxes('Scopes', 'scopes', offered, lacks),
+      field('Lifetime', choice('expires', lifetimesUntil(own?.expiresAt), '90d')),
+    ],
+    action: 'Issue the key',
+    unsure: KEY_UNSURE,
+    order: ['POST', 'keys'],
+    json: (form) => ({
+      clientId: isHolder ? undefined : client.id,
+      scopes: chosenIn(form, 'scopes'),
+      label: valueOf(form, 'label'),
+      expires: valueOf(form, 'expires'),
+    }),
+    secret: {
+      member: 'key',
+      title: 'The new key',
+      note: isHolder
+        ? 'Store it where it is used.'
+        : 'Send it to the client through a channel that nobody else can read.',
+    },
+  });
+}
+
+/** @param {Key} key */
+export async function rotate(key) {
+  /** @type {Key | undefined} */
+  const own = (await me())?.key;
+  // Where the service does not say which key the tab has, its prefix is compared.
+  const isOfTab = own ? own.id === key.id : keyOfTab()?.startsWith(key.prefix) === true;
+  const end = own?.expiresAt;
+  return confirm({
+    title: 'Rotate this key?',
+    body: [
+      el(
+        'p',
+        'A new key with the same scopes replaces ',
+        called(key),
+        '. The old one works until the grace period is over, so that nothing stops.',
+        end && ` The new one ends at the latest with the key that you signed in with, ${exactly(end)}.`,
+      ),
+      field('Grace of the old key', choice('grace', GRACES), 'Never longer than its own end.'),
+    ],
+    action: 'Rotate',
+    unsure: KEY_UNSURE,
+    order: ['POST', `keys/${key.id}/rotate`],
+    json: (form) => ({ grace: valueOf(form, 'grace') }),
+    run: async (send) => {
+      const made = await send();
+      // Before the next request: the old key may have ended.
+      if (isOfTab) keepKey(made.key);
+      return made;
+    },
+    secret: {
+      member: 'key',
+      title: 'The replacement key',
+      note: isOfTab
+        ? 'You are signed in with the old one. This tab continues with the new one; the next sign-in needs it.'
+        : 'Replace the old one with it before the grace period ends.',
+    },
+  });
+}
+
+/** @param {Key} key */
+export function revoke(key) {
+  const code = el('code', 'revoked_api_key');
+  return confirm({
+    title: 'Revoke this key?',
+    body: [
+      el(
+        'p',
+        called(key),
+        ' ends at once and for good. Requests that still use it are refused with 401 ',
+        code,
+        '.',
+      ),
+      el('p.note', 'To replace a key without a gap, rotate it.'),
+    ],
+    action: 'Revoke for good',
+    danger: true,
+    order: ['POST', `keys/${key.id}/revoke`],
+    done: 'The key is revoked.',
+  });
+}
+
+/** @param {Key} key @param {string} until */
+export function unban(key, until) {
+  const text = ` kept sending requests during its waiting time, and is refused until ${exactly(until)}. Without the ban it works at once, and its strikes are cleared.`;
+  return confirm({
+    title: 'Lift the ban?',
+    body: [el('p', called(key), text)],
+    action: 'Lift the ban',
+    order: ['POST', `keys/${key.id}/unban`],
+    done: 'The ban is lifted.',
+  });
+}
+
+const SECRET_NOTE = 'The receiver verifies each message with it (Standard Webhooks).';
+
+/** @param {string | undefined} clientId undefined for the client of the key holder */
+export async function createEndpoint(clientId) {
+  const { body: offered } = await ask('GET', 'webhook-events');
+  // The rest of a description explains the message to developers of receivers.
+  const events = offered.map((/** @type {any} */ { name, description, scope }) => ({
+    value: name,
+    text: `${description.split(/[.;] /, 1)[0].replace(/\.$/, '')}.${scope === null ? '' : ` Needs ${scope}.`}`,
+  }));
+  const address = { type: 'url', required: true, maxlength: 2048 };
+  return confirm({
+    title: 'New webhook endpoint',
+    body: [
+      textField(
+        'Address',
+        'url',
+        address,
+        'Messages are sent there by POST, such as https://shop.example.com/webhooks.',
+      ),
+      boxes('Events', 'events', events),
+      textField('Label', 'label', {}, 'It may be empty.'),
+    ],
+    action: 'Make the endpoint',
+    unsure:
+      'The endpoint may have been made all the same: look at the list, and delete it if you do not have its secret.',
+    order: ['POST', 'webhooks'],
+    json: (form) => ({
+      clientId,
+      url: valueOf(form, 'url') ?? '',
+      events: chosenIn(form, 'events'),
+      label: valueOf(form, 'label'),
+    }),
+    secret: { member: 'secret', title: 'The secret of the endpoint', note: SECRET_NOTE },
+  });
+}
+
+/** @param {Endpoint} endpoint */
+export function rotateSecret({ id }) {
+  return confirm({
+    title: 'Rotate the secret?',
+    body: [
+      el('p', 'Messages are signed with both secrets until the grace period is over.'),
+      field('Grace of the old secret', choice('grace', GRACES)),
+    ],
+    action: 'Rotate',
+    unsure: 'The secret may have been rotated all the same: rotate it again to see one.',
+    order: ['POST', `webhooks/${id}/rotate-secret`],
+    json: (form) => ({ grace: valueOf(form, 'grace') }),
+    secret: { member: 'secret', title: 'The new secret', note: SECRET_NOTE },
+  });
+}
+
+/** @param {Endpoint} endpoint */
+export async function sendTest({ id }) {
+  await ask('POST', `webhooks/${id}/test`);
+  tell('A test message is sent after the waiting messages.');
+  return true;
+}
+
+/** @param {string} endpointId @param {string} id of the delivery */
+export async function redeliver(endpointId, id) {
+  await ask('POST', `webhooks/${endpointId}/deliveries/${id}/redeliver`);
+  tell('The message is sent again after the waiting messages.');
+  return true;
+}
+
+/** Disables an endpoint, or enables it. @param {Endpoint} endpoint */
+export function turn({ id, enabled }) {
+  return confirm({
+    title: enabled ? 'Disable this endpoint?' : 'Enable this endpoint?',
+    body: [
+      el(
+        'p',
+        enabled
+          ? 'No messages are sent to it until it is enabled again. Events in that time are never sent.'
+          : 'It continues with the messages that waited when it was disabled.',
+      ),
+    ],
+    action: enabled ? 'Disable' : 'Enable',
+    danger: enabled,
+    order: ['PATCH', `webhooks/${id}`],
+    json: () => ({ enabled: !enabled }),
+    done: enabled ? 'The endpoint is disabled.' : 'The endpoint is enabled.',
+  });
+}
+
+/** @param {Endpoint} endpoint */
+export function remove({ id, url }) {
+  return confirm({
+    title: 'Delete this endpoint?',
+    body: [el('p', el('code', url), ' and its log are deleted. Waiting messages are never sent.')],
+    action: 'Delete for good',
+    danger: true,
+    order: ['DELETE', `webhooks/${id}`],
+    done: 'The endpoint is deleted.',
+  });
+}

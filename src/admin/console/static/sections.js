@@ -1,0 +1,128 @@
+// @ts-check
+// What views are made of: a head, cards, facts and tables.
+import { faultOf } from './dialogs.js';
+import { el, put, say } from './elements.js';
+
+/** @typedef {import('./elements.js').Child} Child */
+
+/** The head of a view with its title and buttons, and what the view shows below. */
+class View {
+  title = el('h1', { dir: 'auto' }, '…');
+  #badges = el('span.badges');
+  #fault = el('div.fault', { role: 'alert' });
+
+  /**
+   * @param {Element} main
+   * @param {{ title?: string, back?: readonly [href: string, text: string], links?: Child[], buttons?: HTMLButtonElement[] }} head
+   * @param {...Child} parts
+   */
+  constructor(main, { title, back, links = [], buttons = [] }, ...parts) {
+    if (title) say(this.title, title);
+    this.buttons = buttons;
+    this.body = el('div', { class: title ? null : 'columns' }, parts);
+    const [href, text] = back ?? [];
+    put(
+      main,
+      href && el('nav.crumbs', { 'aria-label': 'Where you are' }, el('a', { href }, text)),
+      el('div.view-head', el('div.title', this.title, this.#badges), el('div.head-actions', links, buttons)),
+      this.#fault,
+      this.body,
+    );
+  }
+
+  /** Names what has come, and lets the buttons be used. @param {string} title @param {...(Child | Child[])} badges */
+  show(title, ...badges) {
+    say(this.title, title);
+    put(this.#badges, ...badges);
+    for (const button of this.buttons) button.disabled = false;
+  }
+
+  /** Shows that there is nothing, if that is why a request was refused. @param {import('./admin-api.js').Refusal} refusal @param {string} code */
+  isGone(refusal, code) {
+    if (!refusal.is(code)) return false;
+    this.show('Not found');
+    document.title = document.title.replace(/^.* · /, 'Not found · ');
+    put(this.#fault, faultOf(refusal));
+    put(this.body);
+    for (const button of this.buttons) button.disabled = true;
+    return true;
+  }
+}
+
+/** Shows a view with a head. @param {ConstructorParameters<typeof View>} parts */
+export function showView(...parts) {
+  return new View(...parts);
+}
+
+let cards = 0;
+
+/** A card that its heading names. @param {string} title @param {Child} tools beside the heading @param {...(Child | Child[])} parts */
+export function card(title, tools, ...parts) {
+  const id = `card-${(cards += 1)}`;
+  const head = el('h2', { id }, title);
+  return el(
+    'section.card',
+    { 'aria-labelledby': id },
+    tools ? el('div.card-head', head, tools) : head,
+    ...parts,
+  );
+}
+
+/** Names with values. @param {readonly (readonly [name: string, value: Child] | false)[]} all those that are false are left out */
+export function facts(all) {
+  const shown = all.filter((fact) => fact !== false);
+  return el(
+    'dl.facts',
+    shown.map(([name, value]) => el('div', el('dt', name), el('dd', value))),
+  );
+}
+
+/** Names that programs use, in one line. @param {readonly string[]} names */
+export function codes(names) {
+  return el(
+    'span.scopes',
+    names.map((name) => el('code', name)),
+  );
+}
+
+/** A table that scrolls by itself. Each row begins with its name. */
+export class Table {
+  #shown = '';
+
+  /** @param {string} label @param {readonly string[]} titles @param {string} none is shown where there is no row */
+  constructor(label, titles, none = '') {
+    this.titles = titles;
+    this.none = none;
+    this.element = el('div.table-room', { tabindex: '0', role: 'region', 'aria-label': label });
+  }
+
+  /** @param {readonly (readonly [name: Child, ...Child[]])[]} rows */
+  show(rows) {
+    const table = el(
+      'table',
+      el(
+        'thead',
+        el(
+          'tr',
+          this.titles.map((title) => el('th', { scope: 'col' }, title)),
+        ),
+      ),
+      el(
+        'tbody',
+        rows.map(([name, ...cells]) =>
+          el(
+            'tr',
+            el('th', { scope: 'row' }, name),
+            cells.map((cell) =>
+              el(typeof cell === 'string' && /^[\d,.–]+$/.test(cell) ? 'td' : 'td.text', cell),
+            ),
+          ),
+        ),
+      ),
+    );
+    // What did not change stays selected and scrolled as it is.
+    if (table.outerHTML === this.#shown) return;
+    this.#shown = table.outerHTML;
+    put(this.element, rows.length === 0 ? this.none : table);
+  }
+}
