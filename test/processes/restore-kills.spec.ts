@@ -6,9 +6,9 @@ import { pet, storeWith } from '../support/backup-orders.js';
 import { beginPetstore, folderOfTest, ROOT } from '../support/service-process.js';
 
 /** The steps before which a restore of so many steps is killed: some while it copies, and each of the last, which change names. */
-const killedSteps = (steps: number) => [
-  ...[0.3, 0.7].map((share) => Math.ceil(share * (steps - 12))),
-  ...Array.from({ length: 12 }, (_, index) => steps - 11 + index),
+const killedSteps = (steps: number, naming: number) => [
+  ...[0.3, 0.7].map((share) => Math.ceil(share * (steps - naming))),
+  ...Array.from({ length: naming }, (_, index) => steps - naming + 1 + index),
 ];
 
 /** What the database has that a name leads to: the names of its animals. Throws unless it is sound. */
@@ -36,46 +36,53 @@ async function killedStore(file: string): Promise<void> {
 }
 
 /** Restores a backup by a process of its own, which is killed before that step; answers how many it made when it was not. */
-async function restoreKilled(database: string, backup: string, killedAt: number) {
+async function restoreKilled(database: string, backup: string, killedAt: number, environment = {}) {
   const stepsFile = join(await folderOfTest(), 'steps');
   const { outcome } = beginPetstore(dirname(database), ['db', 'restore', backup, '--yes'], {
     DATABASE_URL: `sqlite:${database}`,
     NODE_OPTIONS: `--import ${join(ROOT, 'test/support/killed-at-step.mjs')}`,
     KILLED_AT: String(killedAt),
     STEPS: stepsFile,
+    ...environment,
   });
   const ended = await outcome;
   return { ...ended, steps: Number(await readFile(stepsFile, 'utf8').catch(() => 0)) };
 }
 
 describe('a restore that is killed', () => {
-  it('leaves at every step a sound database under its name, the old or the new, and is done again', async () => {
-    const folder = await folderOfTest();
-    const database = join(folder, 'petstore.sqlite');
-    const backups = [await storeWith(pet(10)), await storeWith(pet(20))] as const;
-    await killedStore(database);
-    const first = await restoreKilled(database, backups[0], 0);
-    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Restored') });
-    await killedStore(database);
-    let before = 'Pet 1,Pet 2';
-    for (const [round, killedAt] of killedSteps(first.steps).entries()) {
-      const [backup, name] = round % 2 === 1 ? [backups[0], 'Pet 10'] : [backups[1], 'Pet 20'];
-      const { signal, code, steps, stderr } = await restoreKilled(database, backup, killedAt);
-      const where = `before step ${killedAt} of some ${first.steps}: ${stderr}`;
-      // What the one before has left decides whether there are a few steps more or less.
-      if (code === 0) expect(steps, where).toBeLessThan(killedAt);
-      else expect(signal, where).toBe('SIGKILL');
-      const after = await contentOf(database);
-      expect([before, name], where).toContain(after);
-      before = after;
-    }
+  it.each([
+    ['', 12, {}],
+    [', where the file system has no links', 9, { NO_LINKS: '1' }],
+  ])(
+    'leaves at every step a sound database under its name, and is done again%s',
+    async (_, naming, environment) => {
+      const folder = await folderOfTest();
+      const database = join(folder, 'petstore.sqlite');
+      const backups = [await storeWith(pet(10)), await storeWith(pet(20))] as const;
+      await killedStore(database);
+      const first = await restoreKilled(database, backups[0], 0, environment);
+      expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Restored') });
+      await killedStore(database);
+      let before = 'Pet 1,Pet 2';
+      for (const [round, killedAt] of killedSteps(first.steps, naming).entries()) {
+        const [backup, name] = round % 2 === 1 ? [backups[0], 'Pet 10'] : [backups[1], 'Pet 20'];
+        const { signal, code, steps, stderr } = await restoreKilled(database, backup, killedAt, environment);
+        const where = `before step ${killedAt} of some ${first.steps}: ${stderr}`;
+        // What the one before has left decides whether there are a few steps more or less.
+        if (code === 0) expect(steps, where).toBeLessThan(killedAt);
+        else expect(signal, where).toBe('SIGKILL');
+        const after = await contentOf(database);
+        expect([before, name], where).toContain(after);
+        before = after;
+      }
 
-    const last = await restoreKilled(database, backups[0], 0);
-    expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining('Restored') });
-    expect(await contentOf(database)).toBe('Pet 10');
-    const kept = (await readdir(folder)).filter((name) => name !== basename(database)).toSorted();
-    for (const name of kept) expect(name).toMatch(/^petstore\.sqlite\.replaced-\w+(-\d+)?$/);
-    for (const name of kept)
-      expect(['Pet 1,Pet 2', 'Pet 10', 'Pet 20']).toContain(await contentOf(join(folder, name)));
-  });
+      const last = await restoreKilled(database, backups[0], 0, environment);
+      expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining('Restored') });
+      expect(await contentOf(database)).toBe('Pet 10');
+      const kept = (await readdir(folder)).filter((name) => name !== basename(database)).toSorted();
+      for (const name of kept) expect(name).toMatch(/^petstore\.sqlite\.replaced-\w+(-\d+)?$/);
+      for (const name of kept)
+        expect(['Pet 1,Pet 2', 'Pet 10', 'Pet 20']).toContain(await contentOf(join(folder, name)));
+    },
+  );
 });

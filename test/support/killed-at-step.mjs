@@ -1,11 +1,11 @@
 // Loaded before a process starts (node --import): kills it before its step KILLED_AT, counted from 1. A step is a change of files or
-// a call of sqlite3. One that ends by itself writes how many it made to the file that STEPS names.
+// a call of sqlite3. One that ends by itself writes how many it made to the file that STEPS names. With NO_LINKS the file system has none.
 import { writeFileSync } from 'node:fs';
 import files from 'node:fs/promises';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 const sqlite3 = createRequire(import.meta.url)('sqlite3');
-const { KILLED_AT, STEPS } = process.env;
+const { KILLED_AT, NO_LINKS, STEPS } = process.env;
 let steps = 0;
 
 function counted(holder, name) {
@@ -17,6 +17,7 @@ function counted(holder, name) {
   };
 }
 
+if (NO_LINKS) files.link = () => Promise.reject(Object.assign(new Error('link'), { code: 'EPERM' }));
 for (const name of ['chmod', 'chown', 'copyFile', 'link', 'open', 'rename', 'rm', 'unlink'])
   counted(files, name);
 syncBuiltinESMExports();

@@ -13,6 +13,11 @@ const PART = `.part-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
 /** The digits are the process that writes it, and the random part is there for two machines of one name. */
 const LEFT_OVER = new RegExp(`^\\..+\\${PART}(\\d+)-[\\da-f]{8}(?:${SIDECARS.join('|')})?$`);
 
+/** The hidden name beside a file under which it is written. */
+export function partOf(final: string): string {
+  return join(dirname(final), `.${basename(final)}${PART}${process.pid}-${randomUUID().slice(0, 8)}`);
+}
+
 /** A file that is written under a hidden name beside the one that it is to have. The next one in its folder removes what a killed process has left. */
 export class PartFile {
   private constructor(
@@ -24,7 +29,7 @@ export class PartFile {
   /** Makes it, empty, for its owner alone. Throws DatabaseRefusal when the folder is missing or may not be written to. */
   static async beside(final: string): Promise<PartFile> {
     const folder = dirname(final);
-    const path = join(folder, `.${basename(final)}${PART}${process.pid}-${randomUUID().slice(0, 8)}`);
+    const path = partOf(final);
     try {
       await removeLeftOvers(folder);
       await makePrivateFile(path);

@@ -2,7 +2,7 @@ import { chmod, chown, copyFile, link, readdir, rename, rm, stat } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { Connection } from '../sqlite/connection.js';
 import { codeOf, named, naming } from '../sqlite/troubles/sqlite-errors.js';
-import { SIDECARS, giveName, synced } from './part-file.js';
+import { SIDECARS, giveName, partOf, synced } from './part-file.js';
 import { DatabaseRefusal } from './refusal.js';
 
 /** How long is waited for those that are about to close the file, in milliseconds. */
@@ -88,9 +88,10 @@ export class ReplacedStore {
     await this.forgetEarlierName();
     await link(this.file, kept).catch(async () => {
       // A file system without links. No half of a copy ever has the name.
-      await copyFile(this.file, `${kept}.part`);
-      await synced(`${kept}.part`);
-      await rename(`${kept}.part`, kept);
+      const part = partOf(kept);
+      await copyFile(this.file, part);
+      await synced(part);
+      await rename(part, kept);
     });
     await synced(kept);
   }
