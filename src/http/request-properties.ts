@@ -3,7 +3,6 @@ import type { Caller } from '../auth/caller.js';
 import type { TraceIds } from '../core/tracing/trace-ids.js';
 import type { Versions } from '../database/data-version.js';
 import type { QuotaSubject } from '../throttling/quota.js';
-import type { RegisteredRoute } from './adapter/registered-routes.js';
 import type { Precondition } from './caching/precondition.js';
 import type { Answer } from './caching/response-cache.js';
 import type { MatchedHandler } from './matched-handler.js';
@@ -42,8 +41,6 @@ declare module 'http' {
     carriedOutOnce?: ((handler: () => unknown) => unknown) | undefined;
     /** The precondition of the request, for a handler with `@IfMatch()`. */
     precondition?: Precondition | undefined;
-    /** The routes that have the path of the request, whatever their method. */
-    routesOfPath?: readonly RegisteredRoute[] | undefined;
     /** Whether a page or file is served at the path of the request, for GET and HEAD alone. */
     isServedReadOnly?: boolean | undefined;
     /** Makes the page that answers a browser when no route has the path of the request. */

@@ -3,12 +3,14 @@ import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../core/config/settings.js';
+import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { rowOf } from '../../core/errors/raw-response.js';
 import { noteArrival } from '../../core/tracing/spans.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { hold, release } from './held-socket.js';
 import { Overload } from './overload.js';
-import { ParserRefusals, type AnswersInTurn } from './parser-refusals.js';
+import { ParserRefusals } from './parser-refusals.js';
 import { abandon } from './requests-in-flight.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { hasUnreadBody } from './service-server.js';
@@ -53,7 +55,7 @@ function isIdle({ current, waiting }: Connection): boolean {
  *   response that waits behind another one when their socket closes.
  */
 @Injectable()
-export class Connections implements AnswersInTurn {
+export class Connections {
   private readonly connections = new TransientMap<Socket, Connection>();
 
   /** Connections whose turn it is to continue, the one that waits longest first. */
@@ -91,7 +93,13 @@ export class Connections implements AnswersInTurn {
       const timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
       server.once('close', () => clearInterval(timer));
     });
-    this.refusals.answer(server, this);
+    server.on('clientError', (error: Error, socket: Socket) => this.reject(error, socket));
+    // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is no proxy: it refuses every target,
+    // and a target of that form has no methods, which is what an empty Allow says (section 10.2.1).
+    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      socket.on('error', () => socket.destroy());
+      this.refuseInTurn(socket, HTTP_ERRORS.method_not_allowed, { Allow: '' });
+    });
   }
 
   /** From now on every response carries `Connection: close`, so that its client sends no more on a connection about to be closed. */
@@ -110,7 +118,7 @@ export class Connections implements AnswersInTurn {
   giveUp(socket: Socket): boolean {
     const connection = this.connections.get(socket);
     if (connection && !isIdle(connection)) {
-      this.afterAnswers(socket, () => this.refusals.refuse(socket, HTTP_ERRORS.malformed_request));
+      this.refuseInTurn(socket, HTTP_ERRORS.malformed_request);
       return false;
     }
     return this.connections.delete(socket);
@@ -127,36 +135,44 @@ export class Connections implements AnswersInTurn {
     return this.connections.size === 0;
   }
 
-  /** The response in progress on a connection; undefined if there is none. */
-  answerOf(socket: Socket): ServerResponse | undefined {
+  /** Refuses what Node's parser rejects or finds late: the body of the request in progress, or what follows the last request. */
+  private reject(error: NodeJS.ErrnoException, socket: Socket): void {
+    const row = rowOf(error);
     const current = this.connections.get(socket)?.current;
-    return current?.closed ? undefined : current;
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else if (current && !current.closed && hasUnreadBody(current.req)) {
+      // A response that was begun before may end; one without an end yet is broken off.
+      if (current.headersSent) setImmediate(() => current.writableEnded || socket.destroy());
+      else this.refusals.refuseInPlace(current, row);
+    } else if (row !== HTTP_ERRORS.request_timeout || !this.allowAgain(socket))
+      this.refuseInTurn(socket, row);
   }
 
   /** Gives a late head its time again where the service has stopped reading it; returns false for any other, which is late. */
-  allowAgain(socket: Socket, late: () => void): boolean {
+  private allowAgain(socket: Socket): boolean {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];
     if (!connection?.isHeld || connection.last || !last || hasUnreadBody(last)) return false;
     const { arrived } = connection;
     const check = (): void => {
       if (socket.destroyed || connection.arrived !== arrived) return;
-      if (!this.allowAgain(socket, late)) late();
+      if (!this.allowAgain(socket)) this.refuseInTurn(socket, HTTP_ERRORS.request_timeout);
     };
     setTimeout(check, this.settings.headersTimeoutMs).unref();
     return true;
   }
 
-  /** Calls back once everything that has arrived is answered. Nothing more is read: a waiting request without its body is dropped. */
-  afterAnswers(socket: Socket, callback: () => void): void {
+  /** Refuses once everything that has arrived is answered. Nothing more is read: a waiting request without its body is dropped. */
+  private refuseInTurn(socket: Socket, row: ErrorRow, headers = {}): void {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];
     if (last && hasUnreadBody(last)) connection?.waiting.pop();
+    const refuse = (): void => this.refusals.refuse(socket, row, headers);
     if (!connection || isIdle(connection)) {
-      callback();
+      refuse();
       return;
     }
-    connection.last ??= callback;
+    connection.last ??= refuse;
     this.watch(connection, socket);
     hold(socket);
   }

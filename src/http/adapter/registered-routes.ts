@@ -7,10 +7,13 @@ export interface RegisteredRoute {
   readonly path: string;
   /** The function that was registered; one of Nest's has the metadata of the controller's method. */
   readonly handler: RequestHandler;
+  /** Whether a path is that of the route, as Express compares them; throws URIError for one that cannot be decoded. */
+  readonly isAt: (path: string) => boolean;
 }
 
 /** What Express's router keeps of a route. */
 interface Layer {
+  match(path: string): unknown;
   readonly route?: {
     readonly path: unknown;
     readonly stack: readonly { readonly method?: string; readonly handle: RequestHandler }[];
@@ -20,15 +23,18 @@ interface Layer {
 /** The routes of an Express application, in the order of their registration. */
 export function routesOf(application: Application): RegisteredRoute[] {
   const layers = application.router.stack as unknown as readonly Layer[];
-  return layers.flatMap(({ route }) =>
-    route === undefined || typeof route.path !== 'string'
-      ? []
-      : route.stack.map(({ method, handle }) => ({
-          method: (method ?? 'all').toUpperCase(),
-          path: route.path as string,
-          handler: handle,
-        })),
-  );
+  return layers.flatMap((layer) => {
+    const { route } = layer;
+    if (route === undefined || typeof route.path !== 'string') return [];
+    const { path } = route;
+    const isAt = (asked: string): boolean => Boolean(layer.match(asked));
+    return route.stack.map(({ method, handle }) => ({
+      method: (method ?? 'all').toUpperCase(),
+      path,
+      handler: handle,
+      isAt,
+    }));
+  });
 }
 
 const VERSION = /^\/v(\d[\w.-]*)(?:\/|$)/;

@@ -5,7 +5,7 @@ import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../deprecation/deprecation.guards.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { consumptionOf, ignoreBodies } from '../body/consumes.decorator.js';
+import { consumptionOf } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
 import { type RegisteredRoute, routesOf, versionOf } from './registered-routes.js';
 
@@ -19,6 +19,8 @@ const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];
  */
 @Injectable()
 export class UnmatchedRoutes implements OnModuleInit {
+  private routes: readonly RegisteredRoute[] = [];
+
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly contexts: ExternalContextCreator,
@@ -29,21 +31,15 @@ export class UnmatchedRoutes implements OnModuleInit {
   onModuleInit(): void {
     const { httpAdapter } = this.adapterHost;
     const express = httpAdapter.getInstance<Application>();
-    const routes = routesOf(express);
-    // Each path again, for every method: Express itself finds which routes have the path of a request, in whatever syntax.
-    for (const route of routes)
-      express.route(route.path).all((request, _response, next) => {
-        request.routesOfPath = [...(request.routesOfPath ?? []), route];
-        // Express has set this to the route made here. Logs and metrics must show that no route of the service matched.
-        request.route = undefined;
-        next();
-      });
-    const guarded = new Set([...GUARDED_SEGMENTS, ...routes.flatMap(guardedSegmentOf)]);
+    this.routes = routesOf(express);
+    const guarded = new Set([...GUARDED_SEGMENTS, ...this.routes.flatMap(guardedSegmentOf)]);
     const anyone = (request: Request, response: Response) => this.pageFor(request, response);
     Reflect.defineMetadata(PUBLIC_ROUTE, true, anyone);
     const answer = this.throughChain(this.refuse);
     const answerAnyone = this.throughChain(anyone);
     const refuse: RequestHandler = (request, response, next) => {
+      // A route that has passed the request on is not the one of logs and metrics.
+      request.route = undefined;
       const isOpen =
         request.headers.authorization === undefined && !guarded.has(segmentOf(request.originalUrl));
       (isOpen ? answerAnyone : answer)(request, response, next);
@@ -63,8 +59,6 @@ export class UnmatchedRoutes implements OnModuleInit {
   private throughChain(
     handler: (request: Request, response: Response) => string | undefined,
   ): RequestHandler {
-    // A path that does not exist takes no type of body: 404 and 405 come before 415, 413 and 400.
-    ignoreBodies(handler);
     const options = { guards: true, interceptors: true, filters: false };
     const none = undefined;
     const run = this.contexts.create(this, handler as never, 'refuse', none, none, none, none, options);
@@ -75,8 +69,8 @@ export class UnmatchedRoutes implements OnModuleInit {
 
   /** A page for a browser that asks for a path without a route; all else is refused. What is below the API has the Error body alone. */
   private pageFor(request: Request, response: Response): string | undefined {
-    if (!request.missingPage || request.routesOfPath) return this.refuse(request, response);
     refuseUndecodable(request);
+    if (!request.missingPage || this.routesAt(request).length > 0) return this.refuse(request, response);
     request.refusalCode = HTTP_ERRORS.route_not_found.code;
     response.status(404).setHeader('Cache-Control', 'no-store');
     return request.missingPage();
@@ -85,7 +79,8 @@ export class UnmatchedRoutes implements OnModuleInit {
   /** Always throws, except for OPTIONS on a known path, which is answered with its methods (RFC 9110 section 9.3.7). */
   private refuse = (request: Request, response: Response): undefined => {
     refuseUndecodable(request);
-    const allowed = this.methodsOf(request);
+    const routes = this.routesAt(request);
+    const allowed = request.isServedReadOnly ? ['GET', 'HEAD', 'OPTIONS'] : this.methodsOf(routes);
     const { method } = request;
     // A route of this path and method may have passed the request on, because it is for another host or version.
     if (allowed.length === 0 || (allowed.includes(method) && method !== 'OPTIONS'))
@@ -97,15 +92,18 @@ export class UnmatchedRoutes implements OnModuleInit {
         headers: { Allow: allow },
       });
     response.status(204).setHeader('Allow', allow);
-    const patch = request.routesOfPath?.find((route) => route.method === 'PATCH');
+    const patch = routes.find((route) => route.method === 'PATCH');
     if (patch) response.setHeader('Accept-Patch', patchTypesOf(patch).join(', '));
     return undefined;
   };
 
-  private methodsOf(request: Request): string[] {
-    if (request.isServedReadOnly) return ['GET', 'HEAD', 'OPTIONS'];
-    const routes = request.routesOfPath;
-    if (!routes || routes.some(({ method }) => method === 'ALL')) return [];
+  /** The routes that have the path of a request, whatever their method. */
+  private routesAt({ path }: Request): RegisteredRoute[] {
+    return this.routes.filter((route) => route.isAt(path));
+  }
+
+  private methodsOf(routes: readonly RegisteredRoute[]): string[] {
+    if (routes.length === 0 || routes.some(({ method }) => method === 'ALL')) return [];
     const there = routes.filter(({ handler }) => !this.deprecations.isRemoved(handler));
     const methods = new Set([...there.map(({ method }) => method), 'OPTIONS']);
     if (methods.has('GET')) methods.add('HEAD');

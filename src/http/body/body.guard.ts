@@ -5,9 +5,10 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { requestOf, responseOf } from '../../core/request-protocol.js';
 import { announcesBody } from '../adapter/service-server.js';
+import { UnmatchedRoutes } from '../adapter/unmatched-routes.js';
 import { noteMatchedHandler } from '../matched-handler.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
-import { ignoresBodies, takes, type Consumption } from './consumes.decorator.js';
+import { takes, type Consumption } from './consumes.decorator.js';
 import { parseExactJson } from './exact-json.js';
 import { CODINGS, limitBody, readBody, unsupported } from './read-body.js';
 
@@ -28,7 +29,8 @@ export class BodyGuard implements CanActivate {
     if (!request) return true;
     const response = responseOf(context);
     const { consumption } = noteMatchedHandler(context, request, response);
-    if (BODILESS.has(request.method) || ignoresBodies(consumption)) return true;
+    // 404 and 405 come before 415, 413 and 400.
+    if (BODILESS.has(request.method) || context.getClass() === UnmatchedRoutes) return true;
     if (!announcesBody(request)) {
       keepRawBody(request, NO_BYTES);
       return true;

@@ -25,19 +25,6 @@ export interface Consumption {
 /** What every handler without `@Consumes()` takes. */
 const JSON_BODY: Consumption = { types: JSON_ALONE, limitBytes: undefined, isRead: true, isParsed: true };
 
-/** What a handler takes that looks at no body. */
-const NO_BODY: Consumption = { types: [], limitBytes: undefined, isRead: false, isParsed: false };
-
-/** Declares that a handler looks at no body: whatever is sent is neither read nor refused. */
-export function ignoreBodies(handler: object): void {
-  Reflect.defineMetadata(CONSUMES, NO_BODY, handler);
-}
-
-/** Whether a handler looks at no body. */
-export function ignoresBodies(consumption: Consumption): boolean {
-  return consumption === NO_BODY;
-}
-
 /**
  * Declares that a handler takes bodies of another media type than `application/json`: a type such as `multipart/form-data`, or
  * a range such as `image/*`. A body of any other type is answered 415. `limitBytes` takes the place of BODY_LIMIT_BYTES for this
