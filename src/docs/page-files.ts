@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,11 @@ const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The bytes of a static file by its name below the source root, which is written in the source, never one from a request. */
 export function pageFile(name: string): Promise<Buffer> {
   return readFile(join(SOURCE_ROOT, name));
+}
+
+/** The names of the static files in a folder below the source root. */
+export function namesOfPageFiles(folder: string): string[] {
+  return readdirSync(join(SOURCE_ROOT, folder));
 }
 
 /**

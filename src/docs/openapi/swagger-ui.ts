@@ -6,7 +6,6 @@ import { Settings } from '../../core/config/settings.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
-import { pageFile } from '../page-files.js';
 import { GUIDE_PLACES, addReaderPages } from '../pages/reader-pages.js';
 import { SEARCH, searchPage } from '../pages/search-page.js';
 import { ServedAsset } from '../pages/served-asset.js';
@@ -17,18 +16,6 @@ import { serversOf } from './servers.js';
 
 /** The files of the package swagger-ui-dist that its page loads; no other file of it is served. */
 const LIBRARY = ['swagger-ui.css', 'swagger-ui-bundle.js'];
-
-/** The files of src/docs/openapi/static: the appearance of the Swagger UI, and what it adds to it. */
-const OWN = [
-  'docs.css',
-  'accessible-names.js',
-  'authorize-dialog.js',
-  'exact-json.js',
-  'linked-operation.js',
-  'operations.js',
-  'page-layout.js',
-  'docs.js',
-];
 
 const DOCS = API_DOCUMENT.docsPath;
 
@@ -60,10 +47,6 @@ export class SwaggerUi implements OnModuleInit {
     if (!application) return;
     for (const name of LIBRARY)
       pages.add(`${DOCS}/${name}`, { asset: new ServedAsset(name, () => fileOfLibrary(name)) });
-    for (const name of OWN)
-      pages.add(`${DOCS}/assets/${name}`, {
-        asset: new ServedAsset(name, () => pageFile(`docs/openapi/static/${name}`)),
-      });
     const outlines = outlinesOf(application).filter(
       (outline) => outline !== ADMIN_DOCUMENT || settings.adminOn === 'public',
     );

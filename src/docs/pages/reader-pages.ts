@@ -6,14 +6,14 @@ import { softwareVersion } from '../../core/software-version.js';
 import { errorsPage } from './errors-page.js';
 import { GUIDE, guidePage } from './guide-page.js';
 import { ASSETS_PATH, type PageContent, type Place, type Site, layout } from './layout.js';
-import { pageFile } from '../page-files.js';
+import { namesOfPageFiles, pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
 import { SEARCH } from './search-page.js';
 import { type ServedPages, prefersHtml } from './served-pages.js';
 import { type StartFacts, missingPage, startPage } from './start-page.js';
 
-/** The files of src/docs/pages/static that pages load. */
-const ASSETS = ['colours.css', 'pages.css', 'commands.js', 'search.js', 'mark.svg'];
+/** What pages load, but for the Swagger UI's own package. */
+const FOLDERS = ['docs/openapi/static', 'docs/pages/static'];
 
 /** Nothing but the pages is of use to a search engine: every other path asks for a key. */
 const ROBOTS = `User-agent: *
@@ -25,11 +25,6 @@ Disallow: /
 /** The guides, as the header lists them. */
 export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }, SEARCH];
 
-/** A static file of src/docs/pages/static. */
-function file(name: string): ServedAsset {
-  return new ServedAsset(name, () => pageFile(`docs/pages/static/${name}`));
-}
-
 /** Serves what people read besides the documents: guides, errors, the page at /, and their mark and style. */
 export function addReaderPages(
   pages: ServedPages,
@@ -37,9 +32,12 @@ export function addReaderPages(
   facts: Omit<StartFacts, 'version'>,
   publicBaseUrl: string,
 ): void {
-  for (const name of ASSETS) pages.add(`${ASSETS_PATH}/${name}`, { asset: file(name) });
-  pages.add('/favicon.svg', { asset: file('mark.svg') });
-  pages.add('/favicon.ico', { asset: file('favicon.ico') });
+  const serve = (path: string, file: string) =>
+    pages.add(path, { asset: new ServedAsset(file, () => pageFile(file)) });
+  for (const folder of FOLDERS)
+    for (const name of namesOfPageFiles(folder)) serve(`${ASSETS_PATH}/${name}`, `${folder}/${name}`);
+  serve('/favicon.svg', 'docs/pages/static/mark.svg');
+  serve('/favicon.ico', 'docs/pages/static/favicon.ico');
   pages.add('/robots.txt', { asset: new ServedAsset('robots.txt', () => ROBOTS) });
   const page = (path: string, content: () => PageContent | Promise<PageContent>) =>
     pages.add(path, { asset: new ServedAsset('.html', async () => layout(site, await content())) });

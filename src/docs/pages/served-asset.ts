@@ -11,18 +11,6 @@ const BROTLI_QUALITY = 5;
 /** Maximum number of codings of one `Accept-Encoding` that are read. */
 const MOST_CODINGS = 16;
 
-/** Content types by the extension of a file. */
-const TYPES = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.ico': 'image/x-icon',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.yaml': 'text/yaml; charset=utf-8',
-};
-
 type Coding = 'br' | 'gzip' | 'identity';
 
 interface Representation {
@@ -43,8 +31,9 @@ export class ServedAsset {
     private readonly load: () => string | Buffer | Promise<string | Buffer>,
   ) {
     const extension = /\.\w+$/.exec(name)?.[0] ?? '.html';
-    this.type = TYPES[extension as keyof typeof TYPES];
     this.isText = extension !== '.ico';
+    // Browsers and servers say so of an icon; the registered type is another.
+    this.type = this.isText ? extension : 'image/x-icon';
   }
 
   /** Answers a GET or HEAD with it, with 304, or with 412 (RFC 9110 section 13.1). */
@@ -53,7 +42,7 @@ export class ServedAsset {
     const { bytes, tag } = await this.in(coding);
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) requireMatch(ifMatch, tag);
-    response.setHeader('Content-Type', this.type);
+    response.type(this.type);
     response.setHeader('Cache-Control', 'no-cache');
     response.setHeader('ETag', tag);
     if (this.isText) response.vary('Accept-Encoding');
