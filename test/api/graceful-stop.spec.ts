@@ -1,16 +1,36 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type Socket, connect } from 'node:net';
+import { Controller, Get, Module } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Public } from '../../src/auth/auth.decorators.js';
 import { Connections } from '../../src/http/adapter/connections.js';
 import { stopServing } from '../../src/http/adapter/graceful-stop.js';
 import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
+import { openSocket, receivedBy, statusesIn } from '../support/raw-http.js';
 
 const REQUEST = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
 
+let begun = 0;
+
+@Public()
+@Controller()
+class NeverController {
+  @Get('never')
+  never(): Promise<object> {
+    begun += 1;
+    return new Promise(() => undefined);
+  }
+}
+
+@Module({ controllers: [NeverController] })
+class NeverModule {}
+
 describe('a request that is under way to the service when the stop begins is answered', () => {
   let service: TestService;
-  beforeEach(async () => (service = await TestService.open()));
+  beforeEach(async () => (service = await TestService.open({ modules: [NeverModule] })));
   afterEach(() => service.close());
 
   const server = () => service.app.getHttpServer() as Server;
@@ -53,4 +73,30 @@ describe('a request that is under way to the service when the stop begins is ans
     expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
     expect(await stopped).toBe(true);
   });
+
+  it('but is cut when its handler never ends, for which the stop waits no longer than it may', async () => {
+    const { socket, received, closed } = open();
+    socket.write('GET /never HTTP/1.1\r\nHost: a\r\n\r\n');
+    await expect.poll(() => begun).toBe(1);
+    expect(await stopServing(server(), service.app.get(Connections), 100)).toBe(false);
+    await closed;
+    expect(received()).toBe('');
+  });
+});
+
+it('requests that have arrived together are all handled before the first of them is answered', async () => {
+  const order: string[] = [];
+  const prepare = (app: TestService['app']) =>
+    app.use((_: Request, response: Response, next: NextFunction) => {
+      order.push('handled');
+      const end = response.end.bind(response);
+      response.end = ((...body: []) => (order.push('answered'), end(...body))) as Response['end'];
+      next();
+    });
+  const service = await openForTest({ prepare });
+  const sockets = [await openSocket(service.url), await openSocket(service.url)];
+  const received = sockets.map(receivedBy);
+  for (const socket of sockets) socket.write('GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  expect((await Promise.all(received)).map(statusesIn)).toEqual([[401], [401]]);
+  expect(order).toEqual(['handled', 'handled', 'answered', 'answered']);
 });

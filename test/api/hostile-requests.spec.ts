@@ -117,6 +117,13 @@ describe('what a refusal repeats is bounded', () => {
     expect(refusal.details?.length ?? 0).toBeLessThanOrEqual(20);
   });
 
+  it('for a scope that there is not', async () => {
+    const { key } = await service.issueKey({ scopes: ['admin'] });
+    const json = { clientId: service.clientId, scopes: ['n'.repeat(90_000)] };
+    const { status, text } = await service.request('POST', '/admin/keys', { key, json });
+    expect([status, text.length < 2_000]).toEqual([400, true]);
+  });
+
   it('and says how many faults it leaves out', async () => {
     const members = Array.from({ length: 53 }, (_, at) => [`x${at}`, 1]);
     const { body: refusal } = await service.request('POST', '/v1/pets', {
