@@ -26,14 +26,6 @@ describe.each([
   ['a key', KEY],
   ['that there is no key', undefined],
 ])('%s', (_, key) => {
-  it('is cached for its digest alone', () => {
-    const { cache, put } = open(new OwnWritesVersion());
-    expect(cache.get('digest', cache.versions())).toBeUndefined();
-    put('digest', key);
-    expect(cache.get('digest', cache.versions())).toMatchObject({ key });
-    expect(cache.get('other', cache.versions())).toBeUndefined();
-  });
-
   it.each([
     ['at once', 0, true],
     ['until 5 seconds have passed', 5_000, true],
@@ -50,13 +42,6 @@ describe.each([
     put('digest', key);
     clock.step(-3_600_000);
     clock.advance(5_001);
-    expect(cache.get('digest', cache.versions())).toBeUndefined();
-  });
-
-  it('is cached until something is committed', () => {
-    const { database, cache, put } = open(new OwnWritesVersion());
-    put('digest', key);
-    database.note();
     expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 
@@ -89,15 +74,6 @@ class Incomplete extends DataVersion {
 }
 
 describe('where others may commit unseen', () => {
-  it('a key is cached for 5 seconds', () => {
-    const { clock, cache, put } = open(new Incomplete());
-    put('digest', KEY);
-    clock.advance(5_000);
-    expect(cache.get('digest', cache.versions())).toMatchObject({ key: KEY });
-    clock.advance(1);
-    expect(cache.get('digest', cache.versions())).toBeUndefined();
-  });
-
   it.each([
     ['no key', undefined],
     ['a revoked key', REVOKED],

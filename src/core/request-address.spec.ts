@@ -13,18 +13,6 @@ function expressTrust(ranges: readonly string[]): TrustsHop {
 const RANGES = ['10.0.0.0/8', '::1', 'fc00::/7', '192.168.1.1', '::ffff:172.16.0.0/108', '1.2.3.4/31'];
 
 describe('whose word is taken', () => {
-  it('is nobody’s without TRUST_PROXY', () => {
-    expect(trustedProxies(null)('127.0.0.1', 0)).toBe(false);
-  });
-
-  it('is that of so many proxies', () => {
-    expect([0, 1, 2].map((hop) => trustedProxies(2)('anything', hop))).toEqual([true, true, false]);
-  });
-
-  it('is that of 32 proxies in a row at most', () => {
-    expect([31, 32].map((hop) => trustedProxies(RANGES)('10.0.0.1', hop))).toEqual([true, false]);
-  });
-
   it.each(['', 'unknown', '_hidden', '10.0.0.1:80', '[::1]', '010.0.0.1', '10.1', '167772161', '::1 '])(
     'is not that of what is no address: %j',
     (text) => {

@@ -138,14 +138,6 @@ describe('the OpenAPI document of the Pet Store', () => {
     expect([paths['/pets/{petId}'].get.deprecated, paths['/pets'].get.deprecated]).toEqual([true, undefined]);
   });
 
-  it('tells when getPet is removed, and what to call instead', () => {
-    const { description, 'x-sunset': sunset } = (service.document as Json).paths['/pets/{petId}'].get;
-    expect(description).toContain(
-      'Deprecated: it will be removed on 5 December 2030. Use `GET /v1/pets?status=available` instead.',
-    );
-    expect(sunset).toBe('2030-12-05T00:00:00.000Z');
-  });
-
   it('has a sample of an animal that can be added again and again', () => {
     const { NewPet } = (service.document as Json).components.schemas;
     const { name, categoryId, status } = NewPet.properties;

@@ -57,22 +57,6 @@ describe('the settings of a feature', () => {
     expect(values[property as keyof typeof values]).toBe(expected);
   });
 
-  it('are told of together with those of the platform, each fault on a line', () => {
-    expect(
-      faultsOf({
-        PORT: 'x',
-        KENNELS_RESERVATION_MS: '999',
-        KENNELS_QUIET: 'yes',
-        KENNELS_GREETING: 'a'.repeat(11),
-      }),
-    ).toEqual([
-      'PORT: "x" is not allowed; it must be a whole number from 0 to 65535.',
-      'KENNELS_RESERVATION_MS: "999" is not allowed; it must be a whole number from 1000 to 86400000.',
-      'KENNELS_QUIET: "yes" is not allowed; it must be true or false.',
-      'KENNELS_GREETING: "aaaaaaaaaaa" is not allowed; it must be a text of at most 10 characters.',
-    ]);
-  });
-
   it('show no secret: not in a fault, not when they are printed', () => {
     const secret = 'swordfish';
     const [fault] = faultsOf({ KENNELS_PARTNER_URL: secret });
@@ -116,14 +100,6 @@ describe('a required setting', () => {
     const variable = `${feature.replace('-', '_').toUpperCase()}_URL`;
     const read = () => new Settings({ ...exampleEnvironment(), [variable]: value }).of(declared);
     expect(read).toThrow(`${variable}: ${fault}; it must be a URL that begins with http:// or https://.`);
-  });
-
-  it('is read, and typed without null', () => {
-    const { declared } = declare('vets');
-    const environment = { ...exampleEnvironment(), VETS_URL: 'http://vet' };
-    const { url: read }: { url: string } = new Settings(environment).of(declared);
-    expect(read).toBe('http://vet');
-    expect(new Settings(exampleEnvironment()).of(declared).url).toBe('https://vet.example');
   });
 
   it('needs an example that is allowed, and has no default', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonDecimal, LONGEST_NUMBER, MOST_LEVELS, parseExactJson, writeExactJson } from './exact-json.js';
+import { JsonDecimal, parseExactJson, writeExactJson } from './exact-json.js';
 
 /** What JSON.parse makes of the same text: every number as a double. */
 function inDoubles(value: unknown): unknown {
@@ -73,43 +73,10 @@ describe('parseExactJson', () => {
     });
   });
 
-  it.each([
-    '{"a":1,"a":2}',
-    '{"a":1,"a":1}',
-    '{"a":{},"a":[]}',
-    '{"a":1.0,"a":{"text":"1.0"}}',
-    '{"a":{},"a":{"__proto__":{}}}',
-    '[{"b":{"a":{},"a":{}}}]',
-    '{"__proto__":1,"__proto__":1}',
-  ])('refuses the member that is named twice in %s', (text) => {
-    expect(() => parseExactJson(text)).toThrow(/Duplicate key|names a member twice/);
-  });
-
   it('takes names of an object’s prototype for names', () => {
     const text = '{"__proto__":{"a":1},"constructor":2,"hasOwnProperty":3,"toString":4}';
     const parsed = parseExactJson(text) as object;
     expect(writeExactJson(parsed)).toBe(text);
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
-  });
-
-  it.each([
-    ['[', ']'],
-    ['{"a":', '}'],
-  ])('takes %s up to the most levels and no more, brackets in texts aside', (open, close) => {
-    const of = (levels: number) =>
-      `${open.repeat(levels)}[[],"\\"${'[{'.repeat(500)}\\\\",[]]${close.repeat(levels)}`;
-    expect(parseExactJson(of(MOST_LEVELS - 2))).toEqual(JSON.parse(of(MOST_LEVELS - 2)));
-    expect(() => parseExactJson(of(MOST_LEVELS - 1))).toThrow(/nested deeper than 64 levels/);
-    expect(() => parseExactJson(open.repeat(1_000_000))).toThrow(/nested deeper than 64 levels/);
-  });
-
-  it('says where a text is no JSON', () => {
-    expect(() => parseExactJson('[1.0,-2,]')).toThrow(/position 8/);
-  });
-
-  it('refuses a number that takes long to read', () => {
-    expect(parseExactJson('9'.repeat(LONGEST_NUMBER))).toBe(BigInt('9'.repeat(LONGEST_NUMBER)));
-    for (const text of ['9'.repeat(LONGEST_NUMBER + 1), `1.${'0'.repeat(LONGEST_NUMBER)}`])
-      expect(() => parseExactJson(text)).toThrow(/more than 1000 characters/);
   });
 });

@@ -47,11 +47,6 @@ class Nullable {
   instant!: string | null;
 }
 
-class Identified {
-  @Uuid()
-  id!: string;
-}
-
 class Few {
   @Names({ most: 2 })
   names!: string[];
@@ -128,13 +123,6 @@ describe('a field', () => {
       expect.stringMatching(/^instant not_an_instant: .* or null\.$/),
     ]);
     expect(await read('body', { int64: 1 }, Nullable)).toEqual(['instant required: This field is required.']);
-  });
-
-  it.each([
-    ['body', 'id required: This field is required.'],
-    ['query', 'id required: This field is required.'],
-  ] as const)('of a %s, is asked for when it is a UUID, too', async (type, fault) => {
-    expect(await read(type, {}, Identified)).toEqual([fault]);
   });
 
   it('is a list of no more names than it says', async () => {

@@ -2,34 +2,6 @@ import { Command } from 'ioredis';
 import { expect, it } from 'vitest';
 import { RedisKeys } from './redis-keys.js';
 
-/** Every kind of name, each with what tells it apart. */
-const namesOf = (keys: RedisKeys) => [
-  keys.counter('client:a', 'client:a', 60_000, 7),
-  keys.counter('client:a', 'client:a:rare', 60_000, 7),
-  keys.counter('client:b', 'client:b', 60_000, 7),
-  keys.counter('client:a', 'client:a', 86_400_000, 7),
-  keys.counter('client:a', 'client:a', 60_000, 8),
-  keys.strikes('client:a', 'k'),
-  keys.strikes('client:a', 'l'),
-  keys.strikes('client:b', 'k'),
-  keys.handedOver('1', 'client:a', 'client:a:60000:7'),
-  keys.handedOver('2', 'client:a', 'client:a:60000:7'),
-  keys.handedOver('1', 'client:a', 'client:a:60000:8'),
-  keys.instances(),
-  keys.versions(),
-  keys.writers('responses'),
-  keys.writers('keys'),
-];
-
-it.each([
-  ['a single server', false],
-  ['a cluster', true],
-])('begin with the prefix, and are told apart, on %s', (_, isCluster) => {
-  const all = namesOf(new RedisKeys('shop:', isCluster));
-  expect(new Set(all).size).toBe(all.length);
-  for (const key of all) expect(key).toMatch(/^shop:[a-z{]/);
-});
-
 /** The hash slot by ioredis, which sends a command to the node that has it. */
 const slotOf = (key: string) => new Command('get', [key]).getSlot();
 
