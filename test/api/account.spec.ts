@@ -1,12 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
-import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
-import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
-import { asClient, beginAt } from '../support/as-client.js';
+import { type Answer, TestService } from '../kit/test-service.js';
+import { openClients } from '../support/as-client.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
@@ -14,20 +12,7 @@ const HOUR = 3_600_000;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const HOLDER = ['account', 'pets:read', 'pets:write'];
 
-let shared: TestService;
-beforeAll(async () => void (shared = await TestService.open()));
-afterAll(() => shared.close());
-
-/** A client of the service that the tests share, or of one of its own where the environment is another. */
-async function open(options: TestServiceOptions = {}): Promise<TestService> {
-  if (options.environment === undefined) {
-    await beginAt(shared, AT);
-    return asClient(shared, { scopes: HOLDER, ...options });
-  }
-  const service = await TestService.open({ scopes: HOLDER, ...options });
-  onTestFinished(() => service.close());
-  return service;
-}
+const open = await openClients({ scopes: HOLDER });
 
 /** What a client is told of its quota. */
 const quotaOf = ({ headers }: Answer) =>
@@ -214,17 +199,6 @@ describe('self-service and the quota', () => {
     expect(await service.metric('petstore_quota_verdicts_total', { plan: 'free', verdict: 'admitted' })).toBe(
       0,
     );
-  });
-
-  it('counts what does not exist, and names the methods of what does', async () => {
-    const service = await open({ plan: 'free' });
-    expect(outcome(await service.request('GET', '/account/nothing'))).toBe('404 route_not_found');
-    const wrong = await service.request('DELETE', '/account');
-    expect([outcome(wrong), wrong.headers.get('allow')]).toEqual([
-      '405 method_not_allowed',
-      'GET, HEAD, OPTIONS',
-    ]);
-    expect(wrong.headers.get('x-ratelimit-remaining')).toBe('58');
   });
 });
 
@@ -474,16 +448,5 @@ describe('the number of keys that a client makes for itself', () => {
   it('is none where operators alone make keys', async () => {
     const service = await open({ environment: { ACCOUNT_MAX_KEYS: '0' } });
     expect(await make(service)).toBe('409 key_limit_reached');
-  });
-});
-
-describe('a client that is suspended or deleted', () => {
-  it('has no self-service either', async () => {
-    const service = await open();
-    const clients = service.app.get(ClientsService);
-    await clients.suspend(service.clientId, {}, SERVICE_ITSELF);
-    expect(outcome(await service.request('GET', '/account'))).toBe('403 client_suspended');
-    await clients.delete(service.clientId, {}, SERVICE_ITSELF);
-    expect(outcome(await service.request('GET', '/account'))).toBe('401 invalid_api_key');
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
@@ -25,16 +25,28 @@ interface Ids {
 /** Orders given one after the other; the outcome of the last is what counts. */
 type Case = readonly [name: string, orders: (ids: Ids) => Order[], expected: RegExp | ((ids: Ids) => object)];
 
+/** The JSON of an order, by the options that the command line has for it. */
+function jsonOf(words: readonly string[]): object {
+  const options = words.flatMap((word, at) =>
+    word.startsWith('--') ? [[word.slice(2), words[at + 1]]] : [],
+  );
+  const members = options.map(([option = '', value = '']) => {
+    const name =
+      option === 'client'
+        ? 'clientId'
+        : option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    return [name, name === 'scopes' ? value.split(',') : name.startsWith('per') ? Number(value) : value];
+  });
+  return Object.fromEntries(members) as object;
+}
+
 /** A command of one line, or its words where one of them has spaces. */
-type Words = string | string[];
 const by =
   (method: string) =>
-  (path: string, words: Words, json?: unknown): Order => ({
-    args: typeof words === 'string' ? words.split(' ') : words,
-    method,
-    path,
-    json,
-  });
+  (path: string, words: string | string[]): Order => {
+    const args = typeof words === 'string' ? words.split(' ') : words;
+    return { args, method, path, json: method === 'GET' ? undefined : jsonOf(args) };
+  };
 const get = by('GET');
 const post = by('POST');
 const patch = by('PATCH');
@@ -42,60 +54,40 @@ const patch = by('PATCH');
 const suspend = ({ client }: Ids) => post(`/admin/clients/${client}/suspend`, `client suspend ${client}`);
 const revoke = ({ key }: Ids) => post(`/admin/keys/${key}/revoke`, `key revoke ${key}`);
 const rotate = ({ key }: Ids, grace = '24h') =>
-  post(`/admin/keys/${key}/rotate`, `key rotate ${key} --grace ${grace}`, { grace });
+  post(`/admin/keys/${key}/rotate`, `key rotate ${key} --grace ${grace}`);
 const AT = '2026-11-20T12:00:10.250Z';
 
 const CASES: readonly Case[] = [
   [
     'make a client',
-    () => [post('/admin/clients', 'client create --name Zoo --plan pro', { name: 'Zoo', plan: 'pro' })],
+    () => [post('/admin/clients', 'client create --name Zoo --plan pro')],
     () => ({ name: 'Zoo', plan: 'pro', perMinute: 300, perDay: 10_000, createdAt: AT, suspendedAt: null }),
   ],
   [
     'make an enterprise client',
-    () => [
-      post('/admin/clients', 'client create --name B --plan enterprise --per-minute 5 --per-day 6', {
-        name: 'B',
-        plan: 'enterprise',
-        perMinute: 5,
-        perDay: 6,
-      }),
-    ],
+    () => [post('/admin/clients', 'client create --name B --plan enterprise --per-minute 5 --per-day 6')],
     () => ({ plan: 'enterprise', perMinute: 5, perDay: 6 }),
   ],
   [
     'refuse an enterprise client without limits, both of them',
-    () => [
-      post('/admin/clients', 'client create --name B --plan enterprise', { name: 'B', plan: 'enterprise' }),
-    ],
+    () => [post('/admin/clients', 'client create --name B --plan enterprise')],
     /^The plan enterprise needs its own limits\.\nThe plan enterprise needs its own limits\.$/,
   ],
   [
     'refuse limits on a fixed plan',
-    () => [
-      post('/admin/clients', 'client create --name B --plan free --per-day 9', {
-        name: 'B',
-        plan: 'free',
-        perDay: 9,
-      }),
-    ],
+    () => [post('/admin/clients', 'client create --name B --plan free --per-day 9')],
     /^The plan free has fixed limits/,
   ],
   [
     'refuse a blank name',
-    () => [
-      post('/admin/clients', ['client', 'create', '--name', ' ', '--plan', 'free'], {
-        name: ' ',
-        plan: 'free',
-      }),
-    ],
+    () => [post('/admin/clients', ['client', 'create', '--name', ' ', '--plan', 'free'])],
     /^This must hold a visible character\.$/,
   ],
   [
     'refuse a name that holds an API key',
     ({ client }) => {
       const name = `my pst_test_${'0'.repeat(30)}2Wj70T`;
-      return [patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', name], { name })];
+      return [patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', name])];
     },
     /^This must not hold an API key\.$/,
   ],
@@ -118,26 +110,17 @@ const CASES: readonly Case[] = [
   ],
   [
     'rename a client',
-    ({ client }) => [
-      patch(`/admin/clients/${client}`, `client rename ${client} --name New`, { name: 'New' }),
-    ],
+    ({ client }) => [patch(`/admin/clients/${client}`, `client rename ${client} --name New`)],
     () => ({ name: 'New', plan: 'pro', perMinute: 300 }),
   ],
   [
     'move a client to another plan',
-    ({ client }) => [
-      patch(`/admin/clients/${client}`, `client set-plan ${client} --plan business`, { plan: 'business' }),
-    ],
+    ({ client }) => [patch(`/admin/clients/${client}`, `client set-plan ${client} --plan business`)],
     () => ({ name: 'Shop', plan: 'business', perMinute: 1_000, perDay: 100_000 }),
   ],
   [
     'keep the limit that is not named',
-    ({ big }) => [
-      patch(`/admin/clients/${big}`, `client set-plan ${big} --plan enterprise --per-day 99`, {
-        plan: 'enterprise',
-        perDay: 99,
-      }),
-    ],
+    ({ big }) => [patch(`/admin/clients/${big}`, `client set-plan ${big} --plan enterprise --per-day 99`)],
     () => ({ plan: 'enterprise', perMinute: 10, perDay: 99 }),
   ],
   ['suspend a client', (ids) => [suspend(ids)], () => ({ name: 'Shop', suspendedAt: AT })],
@@ -170,7 +153,6 @@ const CASES: readonly Case[] = [
       post(
         '/admin/keys',
         `key issue --client ${client} --scopes pets:write,pets:read --label Till --expires 2h`,
-        { clientId: client, scopes: ['pets:write', 'pets:read'], label: 'Till', expires: '2h' },
       ),
     ],
     ({ client }) => ({
@@ -186,23 +168,18 @@ const CASES: readonly Case[] = [
   ],
   [
     'issue a key with what is granted by default',
-    ({ client }) => [post('/admin/keys', `key issue --client ${client}`, { clientId: client })],
+    ({ client }) => [post('/admin/keys', `key issue --client ${client}`)],
     () => ({ scopes: GRANTED_BY_DEFAULT, label: null, expiresAt: null }),
   ],
   [
     'refuse a key for what is no id',
-    () => [post('/admin/keys', 'key issue --client me', { clientId: 'me' })],
+    () => [post('/admin/keys', 'key issue --client me')],
     // The command line takes names, too.
     /^This must be a UUID in lower case\.$|^There is no client me\.$/,
   ],
   [
     'refuse unknown scopes, every one',
-    ({ client }) => [
-      post('/admin/keys', `key issue --client ${client} --scopes a,pets:read,b`, {
-        clientId: client,
-        scopes: ['a', 'pets:read', 'b'],
-      }),
-    ],
+    ({ client }) => [post('/admin/keys', `key issue --client ${client} --scopes a,pets:read,b`)],
     new RegExp(`^There is no scope "a"; there are ${ALL.join(', ')}\\.\nThere is no scope "b"`),
   ],
   [
@@ -212,35 +189,27 @@ const CASES: readonly Case[] = [
   ],
   [
     'label a key',
-    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --label Other`, { label: 'Other' })],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --label Other`)],
     () => ({ label: 'Other', expiresAt: '2026-11-21T12:00:10.250Z' }),
   ],
   [
     'refuse to change nothing of a key',
-    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key}`, {})],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key}`)],
     /^Name at least one change: label, expires\.$/,
   ],
   [
     'bring the end of a key forward',
-    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 1h`, { expires: '1h' })],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 1h`)],
     () => ({ label: 'First', expiresAt: '2026-11-20T13:00:10.250Z' }),
   ],
   [
     'refuse to put the end of a key off',
-    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 25h`, { expires: '25h' })],
+    ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 25h`)],
     /^The key ends at 2026-11-21T12:00:10\.250Z, and its end can only be brought forward; a new key can end later\.$/,
   ],
   [
-    'label a revoked key',
-    (ids) => [
-      revoke(ids),
-      patch(`/admin/keys/${ids.key}`, `key update ${ids.key} --label Old`, { label: 'Old' }),
-    ],
-    () => ({ label: 'Old', revokedAt: AT }),
-  ],
-  [
     'rotate with another lifetime of the new key',
-    ({ key }) => [post(`/admin/keys/${key}/rotate`, `key rotate ${key} --expires 5h`, { expires: '5h' })],
+    ({ key }) => [post(`/admin/keys/${key}/rotate`, `key rotate ${key} --expires 5h`)],
     () => ({ expiresAt: '2026-11-20T17:00:10.250Z' }),
   ],
   [
@@ -280,7 +249,6 @@ const CASES: readonly Case[] = [
     (ids) => [rotate(ids, '0'), rotate(ids)],
     /^The key .+ was revoked at 2026-11-20T12:00:10/,
   ],
-  ['refuse to rotate a revoked key', (ids) => [revoke(ids), rotate(ids)], /^The key .+ was revoked at /],
   ['revoke a key', (ids) => [revoke(ids)], ({ key }) => ({ id: key, revokedAt: AT })],
   ['refuse to revoke twice', (ids) => [revoke(ids), revoke(ids)], /^The key .+ was revoked at /],
   [
@@ -355,18 +323,9 @@ describe('command line and HTTP do the same', () => {
 });
 
 describe('the scope admin', () => {
-  it('answers what no operation is to a key alone, and has the headers of every response', async () => {
-    expect((await service.request('GET', '/admin/nothing', { key: null })).status).toBe(401);
-    const { status, body, headers } = await service.request('GET', '/admin/nothing', { key: adminKey });
-    expect([status, body.code]).toEqual([404, 'route_not_found']);
-    expect(headers.get('ratelimit')).toMatch(/^"minute";r=\d+;/);
-    const wrong = await service.request('PUT', '/admin/clients', { key: adminKey, json: {} });
-    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
-  });
-
   it.each([
-    ['issue', (ids: Ids) => post('/admin/keys', '', { clientId: ids.client, scopes: ['pets:write'] })],
-    ['issue by default', (ids: Ids) => post('/admin/keys', '', { clientId: ids.client })],
+    ['issue', (ids: Ids) => post('/admin/keys', `key issue --client ${ids.client} --scopes pets:write`)],
+    ['issue by default', (ids: Ids) => post('/admin/keys', `key issue --client ${ids.client}`)],
     ['rotate', (ids: Ids) => rotate(ids)],
   ])('cannot hand on what the key does not hold: %s', async (_, orderOf) => {
     const ids = await prepare(service);
@@ -381,11 +340,6 @@ describe('the scope admin', () => {
     expect(GRANTED_BY_DEFAULT).toEqual(expect.arrayContaining(lacking.split(' ')));
     const kept = await service.app.get(ApiKeysService).list({ limit: 10 }, { clientId: ids.client });
     expect(kept.items).toHaveLength(1);
-  });
-
-  it('can hand itself on', async () => {
-    const json = { clientId: service.clientId, scopes: ['admin'] };
-    expect((await service.request('POST', '/admin/keys', { key: adminKey, json })).status).toBe(201);
   });
 });
 
@@ -428,40 +382,4 @@ describe('bodies and parameters are validated like any other', () => {
     const { key } = await prepare(service);
     expect((await service.request('POST', `/admin/keys/${key}/rotate`, { key: adminKey })).status).toBe(201);
   });
-});
-
-it('what is made has an address', async () => {
-  const made = await service.request('POST', '/admin/clients', {
-    key: adminKey,
-    json: { name: 'A', plan: 'free' },
-  });
-  const location = made.headers.get('location') ?? '';
-  expect((await service.request('GET', location, { key: adminKey })).body).toMatchObject(made.body);
-  const issued = await service.request('POST', '/admin/keys', {
-    key: adminKey,
-    json: { clientId: made.body.id },
-  });
-  const { key: _secret, ...shown } = issued.body;
-  expect(
-    (await service.request('GET', issued.headers.get('location') ?? '', { key: adminKey })).body,
-  ).toMatchObject(shown);
-});
-
-it('what is made has an address below the path of PUBLIC_BASE_URL, for each audience', async () => {
-  const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
-  const one = await TestService.open({ environment });
-  onTestFinished(() => one.close());
-  const { key } = await one.issueKey({ scopes: ['account', 'admin', 'pets:read'] });
-  const addressOf = async (path: string, json: object): Promise<string> => {
-    const { status, headers, body } = await one.request('POST', path, { key, json });
-    expect(status).toBe(201);
-    return headers.get('location')?.replace(body.id, '<id>') ?? 'none';
-  };
-  expect(await addressOf('/admin/clients', { name: 'A', plan: 'free' })).toBe('/animals/admin/clients/<id>');
-  const { body: account } = await one.request('GET', '/account', { key });
-  const order = { clientId: account.client.id, scopes: ['pets:read'] };
-  expect(await addressOf('/admin/keys', order)).toBe('/animals/admin/keys/<id>');
-  expect(await addressOf('/account/keys', { scopes: ['account'] })).toBe('/animals/account/keys/<id>');
-  const { body: other } = await one.request('POST', '/admin/keys', { key, json: order });
-  expect(await addressOf(`/admin/keys/${other.id}/rotate`, {})).toBe('/animals/admin/keys/<id>');
 });

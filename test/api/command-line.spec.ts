@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import type { Shell } from '../../src/cli/shell.js';
 import { petstoreProgram, runPetstore } from '../../src/cli/program.js';
 import { DemoData } from '../../src/database/demo-data.js';
@@ -122,18 +121,6 @@ describe('a call that is refused exits 1 and says why on stderr', () => {
     const { code, stdout, stderr } = await command(...args, '--json');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(reason);
-  });
-
-  it('an unknown scope, and a key revoked already', async () => {
-    expect((await command('key', 'issue', '--client', client, '--scopes', 'pets:fly')).stderr).toContain(
-      `--scopes: There is no scope "pets:fly"; there are ${declaredScopes()
-        .map(({ name }) => name)
-        .join(', ')}.`,
-    );
-    const { id } = await json('key', 'issue', '--client', client);
-    await command('key', 'revoke', id, '--yes');
-    const again = await command('key', 'revoke', id, '--yes');
-    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/was revoked at/)]);
   });
 });
 

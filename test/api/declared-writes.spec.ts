@@ -32,8 +32,20 @@ describe('the declared operations', () => {
     const service = await openForTest({ ...OPTIONS, environment });
     const visit = await service.request('POST', '/v1/visits', { json: VISIT });
     expect(visit.headers.get('location')).toBe(`/animals/v1/visits/${visit.body.id}`);
-    const pet = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
-    expect(pet.headers.get('location')).toBe(`/animals/v1/pets/${pet.body.id}`);
+    const { key } = await service.issueKey({ scopes: ['account', 'admin', 'pets:read', 'pets:write'] });
+    const order = { clientId: service.clientId, scopes: ['pets:read'] };
+    for (const [path, json] of [
+      ['/v1/pets', { name: 'Rex', categoryId: 1 }],
+      ['/admin/clients', { name: 'A', plan: 'free' }],
+      ['/admin/keys', order],
+      ['/account/keys', { scopes: ['account'] }],
+    ] as const) {
+      const { headers, body } = await service.request('POST', path, { key, json });
+      expect(headers.get('location')).toBe(`/animals${path}/${body.id}`);
+    }
+    const { body: issued } = await service.request('POST', '/admin/keys', { key, json: order });
+    const rotated = await service.request('POST', `/admin/keys/${issued.id}/rotate`, { key, json: {} });
+    expect(rotated.headers.get('location')).toBe(`/animals/admin/keys/${rotated.body.id}`);
   });
 
   it('are documented: 204, media types, If-Match, 412, 428, ETag and Location', async () => {

@@ -135,22 +135,3 @@ describe('the limits of a head', () => {
     expect(statusesIn(await received)).toEqual([408]);
   });
 });
-
-describe('what is not valid HTTP', () => {
-  const ask = (line: string, fields = '') => `${line}\r\n${fields}${withKey()}Connection: close\r\n\r\n`;
-
-  it.each([
-    ['an authority that is none', 'GET http://[/v1/pets HTTP/1.1', 'Host: a\r\n'],
-    ['an asterisk with GET', 'GET * HTTP/1.1', 'Host: a\r\n'],
-    ['HTTP/2', 'GET /v1/pets HTTP/2.0', 'Host: a\r\n'],
-    ['two Hosts', 'GET /v1/pets HTTP/1.1', 'Host: a\r\nHost: b\r\n'],
-    ['a Host with a path', 'GET /v1/pets HTTP/1.1', 'Host: a/b\r\n'],
-    ['two types', 'POST /v1/pets HTTP/1.1', 'Host: a\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n'],
-    ['two keys', 'GET /v1/pets HTTP/1.1', 'Host: a\r\nAuthorization: Bearer x\r\n'],
-    ['a coded transfer', 'POST /v1/pets HTTP/1.1', 'Host: a\r\nTransfer-Encoding: gzip, chunked\r\n'],
-  ])('is 400 malformed_request: %s', async (_, line, fields) => {
-    const text = await sendRaw(service.url, ask(line, fields));
-    expect(text).toMatch(/^HTTP\/1\.1 400 [^]*"code":"malformed_request"/);
-    expect(text).toMatch(/x-ratelimit-remaining: \d+/i);
-  });
-});

@@ -1,11 +1,12 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { JobState } from '../../src/events/jobs/job.entity.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
 import { Lease } from '../../src/events/jobs/lease.entity.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 const HOUR = 3_600_000;
 /** How far the clock and the timers move at a time, in milliseconds. */
@@ -28,8 +29,7 @@ beforeEach(() => void (doing.tick = () => Promise.resolve()));
 
 /** A service whose jobs run by themselves, on timers that move with its clock alone. */
 async function open(options: TestServiceOptions = {}) {
-  const service = await TestService.open({ modules: [TickerModule], ...options });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ modules: [TickerModule], ...options });
   const { clock } = service;
   const started = clock.now();
   const begun: number[] = [];

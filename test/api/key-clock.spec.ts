@@ -1,11 +1,10 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 it('a key lives as long as was asked for, to the millisecond, on a clock that runs', async () => {
-  const service = await TestService.open();
-  onTestFinished(() => service.close());
+  const service = await openForTest();
   const keys = service.app.get(KeyIssuingService);
   const standing = service.clock.now.bind(service.clock);
   // Every look at the clock is a little later than the one before.

@@ -104,27 +104,4 @@ describe('the OpenAPI document', () => {
       expect(JSON.stringify(headers)).not.toMatch(/"(example|examples|default)"/);
     }
   });
-
-  it('has what operations answer alike once, by a name that tells what it is', () => {
-    const { components, paths } = service.adminDocument as Json;
-    const { 401: unauthorized, 404: notFound } = paths['/clients/{clientId}'].get.responses;
-    expect(unauthorized).toEqual({ $ref: '#/components/responses/Unauthorized' });
-    expect(notFound).toEqual({ $ref: '#/components/responses/ClientNotFound' });
-    const texts = Object.values(components.responses).map((response) => JSON.stringify(response));
-    for (const operation of Object.values(paths).flatMap((item) => Object.values(item as Json)) as Json[])
-      for (const response of Object.values(operation.responses))
-        expect(texts).not.toContain(JSON.stringify(response));
-  });
-
-  it('tells of the page about each refusal', () => {
-    const operations = Object.values((service.document as Json).paths).flatMap((item) =>
-      Object.values(item as Json),
-    ) as Json[];
-    const links = operations.flatMap((operation) =>
-      Object.keys(operation.responses)
-        .filter((status) => status === 'default' || Number(status) >= 400)
-        .map((status) => (responseOf(operation, status, service.document).headers?.['Link'] as Json)?.$ref),
-    );
-    expect(new Set(links)).toEqual(new Set(['#/components/headers/Link-Help', '#/components/headers/Link']));
-  });
 });

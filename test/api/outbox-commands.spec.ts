@@ -1,6 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { AuditService } from '../../src/auth/audit/audit.service.js';
 import { runPetstore } from '../../src/cli/program.js';
@@ -9,6 +9,7 @@ import { OutboxEvent } from '../../src/events/outbox/outbox-event.entity.js';
 import { OutboxStore } from '../../src/events/outbox/outbox-store.js';
 import { Outbox } from '../../src/events/outbox/outbox.js';
 import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 interface Sold {
   readonly petId: bigint;
@@ -69,15 +70,11 @@ describe('the name of an event', () => {
   );
 });
 
-describe('petstore outbox', () => {
+describe('petstore outbox', async () => {
   /** What the audit trail tells of the event that is parked. */
   const PARKED = { listener: 'mailer', event: 'pet.sold', key: '1' };
 
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open({ modules: [MailerModule] });
-  });
-  afterAll(() => service.close());
+  const service = await openForAll({ modules: [MailerModule] });
 
   async function petstore(...args: string[]) {
     let [out, error] = ['', ''];

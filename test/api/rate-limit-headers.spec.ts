@@ -45,6 +45,7 @@ const get = (path: string, options: RequestOptions = {}): [string, string, Reque
 describe('every API response carries X-RateLimit-Limit, -Remaining and -Reset', () => {
   it.each([
     [200, 'a list', get('/v1/pets')],
+    [200, 'a HEAD', ['HEAD', '/v1/pets', {}]],
     [201, 'a new animal', post(PET)],
     [304, 'what has not changed', get('/v1/pets', { headers: { 'if-none-match': '*' } })],
     [400, 'a bad parameter', get('/v1/pets?limit=0')],

@@ -5,6 +5,7 @@ import { Metrics } from '../../src/core/metrics/metrics.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
 import { TestService } from '../kit/test-service.js';
 import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
+import { openForTest } from '../support/opened.js';
 
 removeRedisKeysAtEnd();
 
@@ -77,11 +78,10 @@ const metric = async (service: TestService, name: string) => {
 };
 
 async function open(redisUrl: string): Promise<TestService> {
-  const service = await TestService.open({
+  const service = await openForTest({
     plan: 'pro',
     environment: { REDIS_URL: redisUrl, REDIS_TIMEOUT_MS: String(LIMIT_MS) },
   });
-  onTestFinished(() => service.close());
   return service;
 }
 

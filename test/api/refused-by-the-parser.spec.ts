@@ -50,6 +50,7 @@ describe('what never becomes a request', () => {
   it.each([
     ['no HTTP at all', `hello${END}`, 400, 'malformed_request'],
     ['an unknown method', `FETCH /v1/pets HTTP/1.1\r\nHost: a${END}`, 400, 'malformed_request'],
+    ['HTTP/2', `GET /v1/pets HTTP/2.0\r\nHost: a${END}`, 400, 'malformed_request'],
     [
       'a length beside a transfer coding',
       `POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked${END}`,
@@ -90,21 +91,29 @@ describe('what never becomes a request', () => {
 });
 
 describe('what is unusual, but a request', () => {
-  it.each([
+  const refused = (what: string, line: string, fields = 'Host: a'): [string, () => string, number] => [
+    what,
+    () => `${line} HTTP/1.1\r\n${fields}\r\n${withKey()}${END}`,
+    400,
+  ];
+  it.each<[string, () => string, number]>([
+    refused('an authority that is none', 'GET http://[/v1/pets'),
+    refused('an asterisk with GET', 'GET *'),
+    refused('two Hosts', 'GET /v1/pets', 'Host: a\r\nHost: b'),
+    refused('a Host with a path', 'GET /v1/pets', 'Host: a/b'),
+    refused('two types', 'POST /v1/pets', 'Host: a\r\nContent-Type: a/b\r\nContent-Type: a/b'),
+    refused('two keys', 'GET /v1/pets', 'Host: a\r\nAuthorization: Bearer x'),
+    refused('a coded transfer', 'POST /v1/pets', 'Host: a\r\nTransfer-Encoding: gzip, chunked'),
     ['HTTP/1.0', () => `GET /v1/pets HTTP/1.0\r\n${withKey()}${END}`, 200],
     [
       'the absolute form of the target',
       () => `GET http://a/v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`,
       200,
     ],
-    [
-      'a target whose port is none',
-      () => `GET http://a:port/v1 HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`,
-      400,
-    ],
+    refused('a target whose port is none', 'GET http://a:port/v1'),
     ['an upgrade', () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n${withKey()}${END}`, 200],
     ['the asterisk form', () => `OPTIONS * HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
-    ['a path without a slash', () => `GET v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 400],
+    refused('a path without a slash', 'GET v1/pets'),
     ['two slashes', () => `GET //v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     ['a path of dots', () => `GET /v1/../v1/pets HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     ['a trailing slash', () => `GET /v1/pets/ HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
@@ -120,6 +129,7 @@ describe('what is unusual, but a request', () => {
     const text = await sendRaw(service.url, request());
     expect(Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1])).toBe(expected);
     if (expected >= 400) expect(parseRaw(text).body).toMatchObject({ status: expected });
+    if (expected === 400) expect(text).toMatch(/x-ratelimit-remaining: \d+[^]*"code":"malformed_request"/i);
   });
 
   it.each(['/%761/pets', '/v1/%70%65%74%73'])(

@@ -1,18 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
-import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { type Answer, TestService } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { WebhookEndpoint, WebhookSubscription } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { WebhookMessage } from '../../src/webhooks/webhook-message.entity.js';
-import { asClient, beginAt } from '../support/as-client.js';
+import { openClients } from '../support/as-client.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const HOLDER = ['account', 'admin', 'pets:read', 'pets:write'];
 const TOO_LONG = `https://shop.example.com/${'a'.repeat(2_048)}`;
+/** By its checksum a key. */
+const KEY = `pst_test_${'0'.repeat(30)}2Wj70T`;
+const UNKNOWN = Array.from({ length: 51 }, (_, n) => `toys.${n}`);
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const URL_OF_SHOP = 'https://shop.example.com/webhooks?token=s3cret';
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
@@ -20,20 +23,7 @@ const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 /** Self-service and administration: the same operations at two addresses. */
 const AUDIENCES = ['/account', '/admin'] as const;
 
-let shared: TestService;
-beforeAll(async () => void (shared = await TestService.open()));
-afterAll(() => shared.close());
-
-/** A client of the service that the tests share, or of one of its own where that is another. */
-async function open(options: TestServiceOptions = {}): Promise<TestService> {
-  if (options.environment === undefined) {
-    await beginAt(shared, AT);
-    return asClient(shared, { scopes: HOLDER, ...options });
-  }
-  const service = await TestService.open({ scopes: HOLDER, ...options });
-  onTestFinished(() => service.close());
-  return service;
-}
+const open = await openClients({ scopes: HOLDER });
 
 const outcome = ({ status, body }: Answer) => (status < 300 ? status : `${status} ${body.code}`);
 
@@ -135,26 +125,26 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
   });
 
   it.each([
-    [{ url: 'http://shop.example.com/' }, 'url', 'not_allowed'],
     [{ url: 'https://shop.example.com/a b' }, 'url', 'malformed'],
-    [{ url: 'https://u:p@shop.example.com/' }, 'url', 'not_allowed'],
-    [{ url: 'https://127.0.0.1/' }, 'url', 'not_allowed'],
     [{ url: 'https://169.254.169.254/latest/' }, 'url', 'not_allowed'],
     [{ url: TOO_LONG }, 'url', 'too_long'],
     [{ url: undefined }, 'url', 'required'],
     [{ events: [] }, 'events', 'not_a_list_of_names'],
-    [{ events: ['pets.sold'] }, 'events.0', 'unknown_event'],
+    [{ events: UNKNOWN }, 'events', 'not_a_list_of_names'],
     [{ events: ['pets.created', 'webhook.test'] }, 'events.1', 'unknown_event'],
     [{ events: undefined }, 'events', 'required'],
     [{ label: '' }, 'label', 'blank'],
+    [{ label: KEY }, 'label', 'holds_api_key'],
+    [{ url: `https://shop.example.com/${KEY}` }, 'url', 'holds_api_key'],
     [{ secret: 'whsec_AAAA' }, 'secret', 'unknown_field'],
   ])('refuses %o', async (order, field, code) => {
     // Every row has a minute of its own, within the bound of self-service.
     client.clock.advance(60_000);
     const json = orderAt(client, audience, order);
-    const { status, body } = await client.request('POST', address, { json });
+    const { status, body, text } = await client.request('POST', address, { json });
     expect(status).toBe(400);
     expect(body.details).toContainEqual({ field, code, message: expect.any(String) });
+    expect(body.details.length < 20 && !text.includes(KEY)).toBe(true);
     if (!('url' in order) || order.url === undefined) return;
     const changed = await client.request('PATCH', `${address}/${endpointId}`, { json: order });
     expect(changed.body.details).toEqual(body.details);
@@ -185,29 +175,6 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect([status, body]).toMatchObject([200, json]);
   });
 
-  it('names each unknown event by its place, in short', async () => {
-    const service = await open();
-    const json = orderAt(service, audience, {
-      events: ['pets.sold', 'pets.created', 'pets.sold', '__proto__'],
-    });
-    const { body } = await service.request('POST', address, { json });
-    const message = 'There is no such event; GET …/webhook-events lists all events.';
-    expect(body.details).toEqual(
-      ['events.0', 'events.2', 'events.3'].map((field) => ({ field, code: 'unknown_event', message })),
-    );
-  });
-
-  it.each([
-    ['51 unknown', Array.from({ length: 51 }, (_, n) => `toys.${n}`)],
-    ['51 times the same', Array.from({ length: 51 }, () => 'pets.created')],
-  ])('refuses %s events for their number alone', async (_, events) => {
-    const service = await open();
-    const { body } = await service.request('POST', address, { json: orderAt(service, audience, { events }) });
-    expect(body.details).toEqual([
-      { field: 'events', code: 'not_a_list_of_names', message: 'This must be a list of 1 to 50 strings.' },
-    ]);
-  });
-
   it('takes 50 events, and the documents say so', async () => {
     const service = await open();
     const events = Array.from({ length: 50 }, () => 'pets.created');
@@ -217,17 +184,6 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     const ordered = audience === '/admin' ? 'NewWebhookEndpoint' : 'NewOwnWebhookEndpoint';
     for (const name of [ordered, 'WebhookEndpointChanges'])
       expect(schemas[name]?.properties?.events).toMatchObject({ minItems: 1, maxItems: 50 });
-  });
-
-  it('refuses an address or a label with an API key in it, without repeating it', async () => {
-    const service = await open();
-    for (const order of [{ url: `https://shop.example.com/${service.key}` }, { label: service.key }]) {
-      const { status, text } = await service.request('POST', address, {
-        json: orderAt(service, audience, order),
-      });
-      expect(status).toBe(400);
-      expect(text).not.toContain(service.key);
-    }
   });
 
   it('is told only of what the ordering key may read', async () => {
@@ -344,55 +300,41 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect((await actions(service)).at(-1)).toMatchObject({ action: 'webhook_endpoint.deleted' });
   });
 
-  it('gets a new secret; the old one signs besides for the grace', async () => {
-    const service = await open();
-    const { id, secret } = await make(service, audience);
-    const rotate = (json: object) => service.request('POST', `${address}/${id}/rotate-secret`, { json });
-    const rotated = await rotate({});
-    expect(rotated.status).toBe(200);
-    expect(rotated.headers.get('cache-control')).toBe('no-store');
-    expect(rotated.body).toMatchObject({ previousSecretUntil: '2026-11-21T12:00:10.250Z' });
-    expect(rotated.body.secret).toMatch(SECRET);
-    expect(rotated.body.secret).not.toBe(secret);
-    const row = () => service.repository(WebhookEndpoint).findOneByOrFail({ id });
-    const previous = { secret, until: '2026-11-21T12:00:10.250Z' };
-    expect(await row()).toMatchObject({ previousSecrets: [previous], secret: rotated.body.secret });
-    const again = await rotate({ grace: '0' });
-    expect(again.body.previousSecretUntil).toBeNull();
-    expect(await row()).toMatchObject({ previousSecrets: [] });
-    const trail = JSON.stringify(await actions(service));
-    expect(trail).toContain('webhook_endpoint.secret_rotated');
-    for (const text of [secret, rotated.body.secret, again.body.secret, 's3cret'])
-      expect(trail).not.toContain(text);
-  });
-
-  it('keeps each old secret for its own grace when it is rotated again, four at most', async () => {
+  it('gets new secrets, each shown this once; every old one signs besides for its own grace, four at most', async () => {
     const service = await open();
     const { id, secret: first } = await make(service, audience);
-    const rotate = (grace: string) =>
-      service.request('POST', `${address}/${id}/rotate-secret`, { json: { grace } });
-    const second = (await rotate('2h')).body as { secret: string };
-    const third = (await rotate('1h')).body as { secret: string; previousSecretUntil: string };
-    expect(third.previousSecretUntil).toBe('2026-11-20T14:00:10.250Z');
+    const rotate = (json: object) => service.request('POST', `${address}/${id}/rotate-secret`, { json });
+    const { status, headers, body: second } = await rotate({});
+    const until = '2026-11-21T12:00:10.250Z';
+    expect([status, headers.get('cache-control'), second.previousSecretUntil]).toEqual([
+      200,
+      'no-store',
+      until,
+    ]);
+    expect(second.secret).toMatch(SECRET);
+    const { body: third } = await rotate({ grace: '1h' });
+    expect(third.previousSecretUntil).toBe(until);
     const row = () => service.repository(WebhookEndpoint).findOneByOrFail({ id });
     expect(await row()).toMatchObject({
       secret: third.secret,
       previousSecrets: [
-        { secret: first, until: '2026-11-20T14:00:10.250Z' },
+        { secret: first, until },
         { secret: second.secret, until: '2026-11-20T13:00:10.250Z' },
       ],
     });
     service.clock.advance(3_600_000);
-    await rotate('3h');
+    await rotate({ grace: '3h' });
     expect((await row()).previousSecrets.map(({ secret }) => secret)).toEqual([first, third.secret]);
-    await rotate('3h');
-    await rotate('3h');
+    await rotate({ grace: '3h' });
+    await rotate({ grace: '3h' });
     const before = await row();
-    const refused = await rotate('3h');
-    expect([refused.status, refused.body.code]).toEqual([409, 'webhook_secret_limit_reached']);
+    expect(outcome(await rotate({ grace: '3h' }))).toBe('409 webhook_secret_limit_reached');
     expect(await row()).toEqual(before);
-    expect((await rotate('0')).status).toBe(200);
+    expect((await rotate({ grace: '0' })).body.previousSecretUntil).toBeNull();
     expect((await row()).previousSecrets).toEqual([]);
+    const trail = JSON.stringify(await actions(service));
+    expect(trail).toContain('webhook_endpoint.secret_rotated');
+    for (const text of [first, second.secret, third.secret, 's3cret']) expect(trail).not.toContain(text);
   });
 
   it('sends a test, also without being told of it', async () => {
@@ -620,32 +562,25 @@ describe('a receiver that was ordered over HTTP', () => {
     expect(receiver.names).toEqual(['A', 'B']);
   });
 
-  it.each([[410, 'to a later one', 1]])(
-    'gets what waits at once at another address when the one before answers %d %s',
-    async (status, _, failures) => {
-      const moved = await WebhookReceiver.start();
-      onTestFinished(() => moved.stop());
-      const service = await open({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
-      const deliver = () => service.app.get(WebhookDispatcher).deliver();
-      let id = '';
-      const move = () => service.request('PATCH', `/account/webhooks/${id}`, { json: { url: moved.url } });
-      const receiver = await WebhookReceiver.start((response) => response.writeHead(500).end());
-      onTestFinished(() => receiver.stop());
-      ({ id } = await make(service, '/account', { url: receiver.url }));
-      await service.request('POST', '/v1/pets', { json: { name: 'A', categoryId: 1 } });
-      for (let failed = 0; failed < failures; failed += 1) {
-        await deliver();
-        service.clock.advance(6_000);
-      }
-      receiver.answer = async (response) => {
-        await move();
-        response.writeHead(status).end();
-      };
-      await deliver();
-      const { body } = await service.request('GET', `/account/webhooks/${id}`);
-      expect(body).toMatchObject({ enabled: true, failingSince: null });
-      await deliver();
-      expect(moved.names).toEqual(['A']);
-    },
-  );
+  it('gets what waits at once at another address when the one before answers 410 to a later one', async () => {
+    const moved = await WebhookReceiver.start();
+    onTestFinished(() => moved.stop());
+    const receiver = await WebhookReceiver.start((response) => response.writeHead(500).end());
+    onTestFinished(() => receiver.stop());
+    const service = await open({ environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+    const deliver = () => service.app.get(WebhookDispatcher).deliver();
+    const { id } = await make(service, '/account', { url: receiver.url });
+    const path = `/account/webhooks/${id}`;
+    await service.request('POST', '/v1/pets', { json: { name: 'A', categoryId: 1 } });
+    await deliver();
+    service.clock.advance(6_000);
+    receiver.answer = async (response) => {
+      await service.request('PATCH', path, { json: { url: moved.url } });
+      response.writeHead(410).end();
+    };
+    await deliver();
+    expect((await service.request('GET', path)).body).toMatchObject({ enabled: true, failingSince: null });
+    await deliver();
+    expect(moved.names).toEqual(['A']);
+  });
 });

@@ -1,28 +1,26 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { TestService } from '../kit/test-service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
 import { defineWebhookEvent } from '../../src/webhooks/webhook-events.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessages } from '../../src/webhooks/webhook-messages.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { dueNotice } from '../../src/webhooks/sources/expiring-keys.js';
+import { asClient } from '../support/as-client.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
+import { openForTest } from '../support/opened.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOTICES = ['api_key.expiring'];
 
-async function open(options: TestServiceOptions = {}): Promise<TestService> {
-  const service = await TestService.open(options);
-  onTestFinished(() => service.close());
-  return service;
-}
+const open = openForTest;
 
 /** Two services on one database, each with counters of its own. */
 async function twoInstances(): Promise<[TestService, TestService]> {
@@ -222,11 +220,16 @@ describe('quota.threshold', () => {
       },
     ]);
     await hammer(service, 4);
+    const other = await asClient(service, { plan: 'enterprise', limits: { perMinute: 10, perDay: 20 } });
+    await endpoint(other, ['quota.threshold']);
+    await hammer(other, 8, other.key);
+    expect((await reached(service)).slice(2)).toEqual(['minute 80 10: 8']);
     service.clock.set('2026-11-20T12:01:10.000Z');
     await hammer(service, 12);
     expect(await reached(service)).toEqual([
       'minute 80 10: 8',
       'minute 100 10: 10',
+      'minute 80 10: 8',
       'day 80 20: 16',
       'minute 80 10: 8',
       'minute 100 10: 10',

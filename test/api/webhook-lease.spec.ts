@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Settings } from '../../src/core/config/settings.js';
 import { LEASE_MS, Leases } from '../../src/events/jobs/leases.js';
 import { TestService } from '../kit/test-service.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import type { Answering } from '../support/webhook-receiver.js';
 import { open, receive } from '../support/webhook-service.js';
+import { openForTest } from '../support/opened.js';
 
 /** A holder that could not renew its lease for as long gives it up, in milliseconds. */
 const HELD_MS = 10_000;
@@ -17,8 +18,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'
 async function underWay() {
   const first = await open({ database: 'file' });
   const { databaseUrl } = first.service.app.get(Settings);
-  const second = await TestService.open({ environment: { ...NETWORKS, DATABASE_URL: databaseUrl } });
-  onTestFinished(() => second.close());
+  const second = await openForTest({ environment: { ...NETWORKS, DATABASE_URL: databaseUrl } });
   let isCut = false;
   const hang: Answering = (response) => {
     receiver.answer = (next) => next.writeHead(204).end();

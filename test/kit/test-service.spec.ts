@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { PET_CREATED } from '../../src/pets/pets.events.js';
 import { Contract } from './contract.js';
 import { defineFixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';
 import { TestService, type TestServiceOptions } from './test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const PET = defineFixture(Pet, (number) => ({
   name: `Pet ${number}`,
@@ -29,12 +29,8 @@ it('leaves no database of a service that could not start', async () => {
   await rm(folder, { recursive: true });
 });
 
-describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (database) => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open({ database });
-  });
-  afterAll(() => service.close());
+describe.each(['memory', 'file'] as const)('the kit, with a database in %s', async (database) => {
+  const service = await openForAll({ database });
 
   it('adds rows of a fixture past the API, each as it was asked for', async () => {
     const [first, sold] = [await service.add(PET), await service.add(PET, { status: 'sold' })];
@@ -42,13 +38,6 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (da
     const { body } = await service.request('GET', `/v1/pets/${sold.id}`);
     expect(body).toMatchObject({ id: Number(sold.id), name: 'Pet 2', status: 'sold' });
     expect(await service.repository(Pet).countBy({ status: 'sold' })).toBe(1);
-  });
-
-  it('collects a list of several pages', async () => {
-    for (let more = 0; more < 5; more += 1) await service.add(PET);
-    const entries = await service.everyPage('/v1/pets?limit=2');
-    const stored = await service.repository(Pet).find({ order: { id: 'ASC' } });
-    expect(entries.map(({ id }) => id)).toEqual(stored.map(({ id }) => Number(id)));
   });
 
   it('holds a refusal against the response that operations share', async () => {
@@ -60,13 +49,6 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', (da
     expect(() => contract.check('GET', '/v1/pets', { ...answer, headers })).toThrow(
       'no header WWW-Authenticate',
     );
-  });
-
-  it('records what listeners of an event are given', async () => {
-    const told = service.on(PET_CREATED);
-    await service.request('POST', '/v1/pets', { json: { name: 'Otis', categoryId: 7 } });
-    await service.settled();
-    expect(told).toMatchObject([{ name: 'Otis', categoryId: 7n }]);
   });
 
   it('reads metrics by their labels', async () => {

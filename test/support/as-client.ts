@@ -2,6 +2,7 @@ import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import type { TestService, TestServiceOptions } from '../kit/test-service.js';
+import { openForAll, openForTest } from './opened.js';
 
 /**
  * A running service as a new client of it has it: `request()` sends a key of that client. A suite whose tests differ in their client
@@ -21,6 +22,21 @@ export async function asClient(
     clientId: { value: client.id },
     key: { value: secret },
   }) as TestService;
+}
+
+/**
+ * For all tests of a file: opens a new client of the service that they share, which begins anew at the same instant, or of one of the
+ * test's own where its environment is another.
+ */
+export async function openClients(
+  given: TestServiceOptions = {},
+): Promise<(options?: TestServiceOptions) => Promise<TestService>> {
+  const shared = await openForAll();
+  return async (options = {}) => {
+    if (options.environment !== undefined) return openForTest({ ...given, ...options });
+    await beginAt(shared, options.at ?? '2026-11-20T12:00:10.250Z');
+    return asClient(shared, { ...given, ...options });
+  };
 }
 
 /** Sets the clock of a service to an instant as if it had just begun there: a step back of less than a minute would keep its window. */

@@ -26,12 +26,7 @@ describe('GET /v1/pets/{petId}', () => {
   it.each([
     ['text', 'abc', 'not_an_integer'],
     ['a fraction', '1.0', 'not_an_integer'],
-    ['an exponent', '1e0', 'not_an_integer'],
     ['a sign', '+1', 'not_an_integer'],
-    ['a leading zero', '01', 'not_an_integer'],
-    ['a space', '%201', 'not_an_integer'],
-    ['NUL', '1%00', 'not_an_integer'],
-    ['hexadecimal', '0x1', 'not_an_integer'],
     ['2⁶³', '9223372036854775808', 'out_of_range'],
     ['below −2⁶³', '-9223372036854775809', 'out_of_range'],
     ['many digits', '1'.repeat(3_000), 'out_of_range'],

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
-import { TestService } from '../../kit/test-service.js';
+import { openForTest } from '../../support/opened.js';
 
 /** What a walk may do to the catalogue. */
 type Write =
@@ -51,12 +51,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 async function open() {
   // A database in a file, whose commits are told apart.
-  const service = await TestService.open({
+  const service = await openForTest({
     database: 'file',
     plan: 'enterprise',
     limits: { perMinute: 100_000, perDay: 100_000 },
   });
-  onTestFinished(() => service.close());
   const pets = service.repository(Pet);
   const add = async (name: string, status = 'available') => {
     const answer = await service.request('POST', '/v1/pets', { json: { name, categoryId: 1, status } });

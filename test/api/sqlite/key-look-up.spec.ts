@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiKey } from '../../../src/auth/clients/api-key.entity.js';
 import { digestOf, generateApiKey } from '../../../src/auth/clients/api-key.format.js';
 import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
@@ -10,10 +10,10 @@ import { JsonReader } from '../../../src/database/database.js';
 import { ApiError } from '../../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
 import { TestService } from '../../kit/test-service.js';
+import { openForTest } from '../../support/opened.js';
 
 async function open(): Promise<{ service: TestService; looked: () => number }> {
-  const service = await TestService.open({ database: 'file' });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ database: 'file' });
   const first = vi.spyOn(service.app.get(JsonReader, { strict: false }), 'first');
   return { service, looked: () => first.mock.calls.filter(([sql]) => sql.includes('digest')).length };
 }

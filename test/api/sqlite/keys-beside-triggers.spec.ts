@@ -1,10 +1,9 @@
 import { DataSource } from 'typeorm';
-import { expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../../kit/test-service.js';
+import { expect, it } from 'vitest';
+import { openForTest } from '../../support/opened.js';
 
 it('a key that a trigger on an insert has revoked is refused at once', async () => {
-  const service = await TestService.open({ database: 'file' });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ database: 'file' });
   const { id, key } = await service.issueKey();
   await service.app.get(DataSource).query(
     `CREATE TRIGGER revoke AFTER INSERT ON pets

@@ -33,13 +33,10 @@ import { Operation } from '../../../src/http/operation.decorator.js';
 import { PetsService } from '../../../src/pets/pets.service.js';
 import { asClient } from '../../support/as-client.js';
 import { folderOfTest } from '../../support/service-process.js';
-import { type Answer, TestService, type TestServiceOptions } from '../../kit/test-service.js';
+import { type Answer, TestService } from '../../kit/test-service.js';
+import { openForTest } from '../../support/opened.js';
 
-async function open(options: TestServiceOptions = {}): Promise<TestService> {
-  const service = await TestService.open(options);
-  onTestFinished(() => service.close());
-  return service;
-}
+const open = openForTest;
 
 /**
  * What a client can see of an answer, but for what differs each time: a request that is refused before its body has arrived closes its

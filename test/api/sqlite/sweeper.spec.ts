@@ -6,15 +6,15 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { Sweeper } from '../../../src/database/sweeper.js';
 import { KeyBan, QuotaCount } from '../../../src/throttling/memory/quota-journal.entity.js';
 import { folderOfTest } from '../../support/service-process.js';
-import { TestService, type TestServiceOptions } from '../../kit/test-service.js';
+import { type TestServiceOptions } from '../../kit/test-service.js';
+import { openForTest } from '../../support/opened.js';
 
 const DAY = 86_400_000;
 const MIB = 2 ** 20;
 const ROWS = 20_000;
 
 async function open(options: TestServiceOptions = {}) {
-  const service = await TestService.open({ at: '2026-11-20T12:00:00.000Z', ...options });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ at: '2026-11-20T12:00:00.000Z', ...options });
   const count = async (table: string): Promise<number> => {
     const [row] = await service.app
       .get(DataSource)

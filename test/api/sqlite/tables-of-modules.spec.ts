@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Controller, type DynamicModule, Get, Module } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Column, Entity, type MigrationInterface, type QueryRunner, type Repository, Table } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Public } from '../../../src/auth/auth.decorators.js';
 import { openDataSource } from '../../../src/database/data-source.js';
 import { Int64Key } from '../../../src/database/int64.js';
@@ -11,8 +11,8 @@ import { addedTables, TablesModule } from '../../../src/database/tables.module.j
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { Pets1793491201000 } from '../../../src/pets/pets.migration.js';
 import { PetsService } from '../../../src/pets/pets.service.js';
-import { TestService } from '../../kit/testing.js';
 import { folderOfTest } from '../../support/service-process.js';
+import { openForTest } from '../../support/opened.js';
 
 @Entity('leashes')
 class Leash {
@@ -83,18 +83,16 @@ describe('the tables of a module', () => {
     expect((await schemaStatus(dataSource)).pending).toEqual(['Leashes1600000000000']);
     await dataSource.destroy();
 
-    const service = await TestService.open({ modules: [module], environment: { DATABASE_URL: url } });
-    onTestFinished(() => service.close());
+    const service = await openForTest({ modules: [module], environment: { DATABASE_URL: url } });
     const { status, body } = await service.request('GET', '/v1/leashes');
     expect([status, body]).toEqual([200, { leashes: 1 }]);
   });
 
   it('are there once when two modules bring them, or when they were found in src', async () => {
     const again = TablesModule.forFeature({ entities: [Pet], migrations: [Pets1793491201000] });
-    const service = await TestService.open({
+    const service = await openForTest({
       modules: [LeashesModule.forRoot(), LeashesModule.forRoot(), again],
     });
-    onTestFinished(() => service.close());
     expect((await service.request('GET', '/v1/leashes')).body).toEqual({ leashes: 1 });
     await service.app.get(PetsService).create({ name: 'Rex', categoryId: 1n, status: 'available' });
     const { entities, migrations } = addedTables();

@@ -32,18 +32,6 @@ function gate() {
 }
 
 describe('transactions on SQLite', () => {
-  it('a rollback takes nobody else’s write along', async () => {
-    const failing = dataSource.transaction(async (manager) => {
-      await manager.insert(Pet, pet('undone'));
-      await new Promise(setImmediate);
-      throw new Error('undo');
-    });
-    const beside = dataSource.getRepository(Pet).insert(pet('kept'));
-    await expect(failing).rejects.toThrow('undo');
-    await beside;
-    expect(await namesNow()).toEqual(['kept']);
-  });
-
   it('nobody else sees a row before its commit', async () => {
     let seen: string[] | undefined;
     const inserted = gate();
