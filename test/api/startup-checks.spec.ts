@@ -196,6 +196,11 @@ describe('a start', () => {
       ['HandmadeController.add: @Idempotent() keeps what the handler answers'],
     ],
     [
+      '@Idempotent() with a body that is read later',
+      [handlerWith([Post(), Idempotent(), Consumes('multipart/form-data'), ...right('later')], 'later')],
+      ['it is @Idempotent(), but its body of multipart/form-data is not read before it runs'],
+    ],
+    [
       'one operation id twice',
       [handlerWith([Get(), ...right()], 'twice'), handlerWith([Get(), ...right()], 'other')],
       ['WrongController.answer: WrongController.answer has the operation id "right", too'],

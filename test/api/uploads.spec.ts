@@ -19,12 +19,10 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
-import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Integer, Text } from '../../src/http/validation/fields.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { responseOf } from '../kit/contract.js';
-import { TestService } from '../kit/test-service.js';
 import { openForAll } from '../support/opened.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-uploads-'));
@@ -273,21 +271,6 @@ describe('a body that the handler reads as a stream', () => {
     await expect.poll(() => failures).toHaveLength(1);
     socket.destroy();
   });
-});
-
-it('an @Idempotent() operation must not leave its body to be read later: the service does not start', async () => {
-  @Controller({ path: 'twice', version: '1' })
-  class TwiceController {
-    @Post()
-    @Idempotent()
-    @Consumes('multipart/form-data')
-    add(): void {}
-  }
-  @Module({ controllers: [TwiceController] })
-  class TwiceModule {}
-  await expect(TestService.open({ modules: [TwiceModule] })).rejects.toThrow(
-    'TwiceController.add: it is @Idempotent(), but its body of multipart/form-data is not read before it runs',
-  );
 });
 
 const fileOf = (bytes: number) =>

@@ -9,41 +9,24 @@ describe('a gauge that is read when it is asked for', () => {
   const lines = async (metrics: Metrics) =>
     (await metrics.exposition()).text.split('\n').filter((line) => line.startsWith('toys_'));
 
-  it('shows what there is at that time', async () => {
-    const metrics = new Metrics();
-    let toys = 3;
-    metrics.gauge('toys_open', 'Toys', [], () => Promise.resolve(toys));
-    expect(await lines(metrics)).toEqual(['toys_open 3']);
-    toys = 5;
-    expect(await lines(metrics)).toEqual(['toys_open 5']);
-  });
-
-  it('has no value while it cannot be read, and keeps no other metric from being shown', async () => {
+  it('shows what there is at that time, and nothing while it cannot be read, which keeps no other from being shown', async () => {
     const metrics = new Metrics();
     metrics.gauge('toys_made', 'Toys').set(1);
-    let isGone = false;
+    let open: number | undefined = 3;
     metrics.gauge('toys_open', 'Toys', [], () =>
-      isGone ? Promise.reject(new Error('gone')) : Promise.resolve(3),
+      open === undefined ? Promise.reject(new Error('gone')) : Promise.resolve(open),
     );
-    expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 3']);
-    isGone = true;
-    expect(await lines(metrics)).toEqual(['toys_made 1']);
-    isGone = false;
-    expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 3']);
-  });
-
-  it('with labels has the values that are there at that time, and none while it cannot be read', async () => {
-    const metrics = new Metrics();
     let shelves: Record<string, number> = { top: 1, low: 2 };
-    metrics.gauge('toys_open', 'Toys', ['shelf'], () =>
+    metrics.gauge('toys_on', 'Toys', ['shelf'], () =>
       Object.entries(shelves).map(([shelf, value]) => ({ labels: { shelf }, value })),
     );
-    expect(await lines(metrics)).toEqual(['toys_open{shelf="top"} 1', 'toys_open{shelf="low"} 2']);
-    shelves = { low: 3 };
-    expect(await lines(metrics)).toEqual(['toys_open{shelf="low"} 3']);
-    // Reading it throws.
-    shelves = null as never;
-    expect(await lines(metrics)).toEqual([]);
+    const onShelves = ['toys_on{shelf="top"} 1', 'toys_on{shelf="low"} 2'];
+    expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 3', ...onShelves]);
+    // Reading the shelves throws.
+    [open, shelves] = [undefined, null as never];
+    expect(await lines(metrics)).toEqual(['toys_made 1']);
+    [open, shelves] = [5, { low: 3 }];
+    expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 5', 'toys_on{shelf="low"} 3']);
   });
 });
 
