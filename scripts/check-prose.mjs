@@ -1,5 +1,5 @@
-// Refuses turns of phrase that read as if translated, each with what to write instead: in the documentation, and in what the service
-// says to people. Code and addresses of links are left out. Part of `npm run lint`.
+// Refuses turns of phrase that read as if translated, each with what to write instead: in the documentation, in the comments of code, and
+// in what the service says to people. Code and addresses of links are left out. Part of `npm run lint`.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -37,6 +37,41 @@ const TURNS = [
   [/\bfile rights\b|\brights on\b|\bwith the rights\b/, 'permissions'],
   [/\bthat there (?:is|are)\b/, 'existing …'],
   [/\bnothing is to\b|\bnothing has to be\b/, 'no … is needed'],
+  [/\bthe own\b/, 'its, the caller’s'],
+  [/\bfor ever\b/, 'forever'],
+  [/\ball the same\b/, 'nevertheless'],
+  [/\b(?:is|are|was|were) so already\b/, 'does nothing when nothing changes'],
+  [/\bof before\b/, 'earlier'],
+  [/\bwell again\b|\b(?:is|are) well(?!-)\b/, 'has recovered, works'],
+  [/\bwithout a word\b/, 'without naming …'],
+  [/\bhands? on\b|\bhanded on\b/, 'pass on'],
+  [/\bdraws? out\b/, 'extend'],
+  [/\bput down to\b/, 'attributed to'],
+  [/\bput right\b|\bmend(?:s|ed|ing)?\b/, 'fix, correct'],
+  [/\blooked at\b/, 'checked, read'],
+  [/\bnobody knows\b/, 'is unknown'],
+  [/\bsomebody\b/, 'someone'],
+  [/\bhence\b|\bhitherto\b|\bthereupon\b/, 'therefore, so'],
+  [/\bwhom\b/, 'name the subject'],
+  [/\b(?:is|are) asked (?:for|again|by)\b|\b(?:is|are) asked[.,;:]/, 'requested, called, read'],
+  [/\b(?:has|have) not (?:the|an?)\b/, 'does not have'],
+  [/^\W*has (?:the|an?) \w+ (?:\w+ed|send|keep|show|continue|answer|told|made|kept)\b/, 'makes …, lets …'],
+  [
+    /(?<!there )\b(?:is|was) no (?:URL|key|file|strike|JSON|integer|number|class|method|server|proxy)\b/,
+    'is not a …',
+  ],
+  [/\bis called so\b/, 'has that name'],
+  [/\bcan tell (?:which|whether|how)\b/, 'can say, knows'],
+  [/\btold (?:apart|anew|again)\b|\b(?:has|have|had) told\b/, 'distinguish; sent, reported'],
+  [/\bin (?:truth|vain|short order)\b/, 'nothing'],
+  [/\bturns? away\b|\bturned away\b/, 'refuse'],
+  [/\bthe like\b/, 'similar …'],
+  [/\b(?:sooner|earlier) or later\b/, 'eventually'],
+  [/\bstrangers?\b/, 'callers without a key'],
+  [/\bwords of petstore\b/, 'commands of petstore'],
+  [/\bspeaks? of\b/, 'describes, names'],
+  [/\bit is as if\b/, 'works as if'],
+  [/\bbe it\b/, 'whether'],
 ];
 
 /** Markdown with its lines, without code blocks and code in sentences. */
@@ -64,6 +99,21 @@ function sentencesOf(code) {
     .join('\n');
 }
 
+/** The sentences and the comments of code, in their lines. */
+function textOf(code) {
+  let isInside = false;
+  const sentences = sentencesOf(code).split('\n');
+  return code
+    .split('\n')
+    .map((line, index) => {
+      const begun = /^\s*\/\*/.test(line);
+      const isComment = isInside || begun || /^\s*\/\//.test(line);
+      if (isInside || begun) isInside = !line.includes('*/');
+      return isComment ? proseOf(line.replaceAll(/^\s*(?:\/\*\*?|\*\/?|\/\/)|\*\//g, '')) : sentences[index];
+    })
+    .join('\n');
+}
+
 const code = readdirSync('src', { recursive: true })
   .filter((file) => /(?<!\.spec)\.[jt]s$/.test(file))
   .map((file) => join('src', file));
@@ -78,7 +128,7 @@ function markdownIn(folder) {
 }
 
 const faults = [...documents, ...code].flatMap((file) =>
-  (file.endsWith('.md') ? proseOf : sentencesOf)(readFileSync(file, 'utf8'))
+  (file.endsWith('.md') ? proseOf : textOf)(readFileSync(file, 'utf8'))
     .split('\n')
     .flatMap((line, index) =>
       TURNS.flatMap(([turn, instead]) => {

@@ -100,7 +100,7 @@ export function setupApp(application: INestApplication): INestApplication {
       exposedHeaders: [...EXPOSED_HEADERS],
       maxAge: 600,
     });
-    // A preflight is answered however overloaded the service is: without its answer a page could not read that of its request.
+    // A preflight is answered however overloaded the service is: without its response a page could not read that of its request.
     app.use(overload);
   } else app.use(combined(...first, overload));
   app.get(SwaggerUi).documents(app);

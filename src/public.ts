@@ -1,4 +1,4 @@
-// The platform's public surface: what a feature may use, in this project or in a package of its own (`petstore-service`).
+// The platform's public surface: what a feature may use, in this project or in a separate package (`petstore-service`).
 // `npm run lint` reads this list: within src a feature imports the files that are named here, and no others. Whatever stands
 // here changes only with a new major version of the service.
 import './core/one-copy.js';
@@ -18,7 +18,7 @@ export {
 export type { Delivery } from './events/outbox/durable-listener.js';
 export { Outbox } from './events/outbox/outbox.js';
 
-// Webhooks: what endpoints of clients are told of.
+// Webhooks: events that endpoints of clients receive.
 export { type WebhookEvent, defineWebhookEvent } from './webhooks/webhook-events.js';
 export { type MessageOptions, WebhookMessages } from './webhooks/webhook-messages.js';
 

@@ -9,7 +9,7 @@ export interface AccountHolder {
   readonly keyId: string;
 }
 
-/** The account of a caller. Throws no_account for a credential that is no API key: its user belongs to no client. */
+/** The account of a caller. Throws no_account for a credential that is not an API key: its user belongs to no client. */
 export function accountHolderOf(caller: Caller | undefined): AccountHolder {
   if (caller === undefined || caller.keyId === null)
     throw new ApiError(CLIENTS_ERRORS.no_account, { headers: { 'WWW-Authenticate': CHALLENGE } });

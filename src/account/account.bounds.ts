@@ -1,6 +1,6 @@
 import type { UncountedBound } from '../throttling/uncounted.decorator.js';
 
-/** How often a client may ask who it is and what it has used, all its keys together. */
+/** How often a client may read its account and usage, all its keys together. */
 export const READ_BOUND: UncountedBound = {
   name: 'account',
   perMinute: 60,

@@ -19,7 +19,7 @@ import { READ_BOUND } from './account.bounds.js';
 import { accountHolderOf } from './account-holder.js';
 import { AccountDto } from './dto/account.dto.js';
 
-/** Who the caller is and what it has used. Every key may ask: it needs no scope, no quota, and not to be free of a ban. */
+/** The caller's account and usage. Every key may read them, without a scope, without quota left, and while it is banned. */
 @Tag('Account', 'Who you are, and what you have used of your plan.')
 @RequireScopes()
 @Uncounted(READ_BOUND)

@@ -1,9 +1,9 @@
 import { defineScope } from '../auth/clients/scopes.js';
 
-/** The right to order keys and webhooks for the own client; not a right of a feature, so its name has one word. No key gets it unless it is named. */
+/** The scope for managing the keys and webhooks of the caller's client; it belongs to no feature, so its name has one word. No key gets it unless it is named. */
 export const ACCOUNT_SCOPE = defineScope(
   'account',
-  'Issue, rotate and revoke keys, and order webhooks, of the own client, over HTTP.',
+  "Issue, rotate and revoke the client's keys, and manage its webhooks, over HTTP.",
   {
     grantedByDefault: false,
   },

@@ -8,7 +8,7 @@ import { QuotaService } from '../throttling/quota.service.js';
 
 const ADMINISTRATION = /^\/(?:admin|console)(?:[/?]|$)/;
 
-/** Answers /admin and /console with 404 where ADMIN_ON does not have them, before a key is looked at; that counts for the address. */
+/** Answers /admin and /console with 404 where ADMIN_ON does not have them, before a key is checked; that counts for the address. */
 @Injectable()
 export class AdministrationPortMiddleware implements NestMiddleware {
   constructor(

@@ -31,7 +31,7 @@ export interface CachedKey extends FoundKey {
  * Finds the key of a digest, with its client, and caches it, or its absence, for at most 5 seconds. Where the database has a
  * DataVersion, an entry is used only while that is unchanged: any commit, such as a revocation by another process, makes
  * entries stale at once. Where it has none, only keys that admit requests are cached, because a key that is issued or resumed
- * now must work now. They have a cache of their own, so that wrong keys evict none of them.
+ * now must work now. They have a separate cache, so that wrong keys evict none of them.
  */
 @Injectable()
 export class KeyCache {

@@ -86,7 +86,7 @@ export class Call {
 
   /**
    * Asks before an irreversible change, unless `--yes` was given; the question names the change, such as `Delete the client 7f…`. Throws
-   * Refusal unless the answer is yes, and Interrupted at Ctrl-C.
+   * Refusal unless the reply is yes, and Interrupted at Ctrl-C.
    */
   async confirm(question: string): Promise<void> {
     this.requireConsent();

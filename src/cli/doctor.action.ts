@@ -26,7 +26,7 @@ export async function doctor(call: Call): Promise<void> {
   if (failed.size > 0) throw new Refusal(`Something is wrong: ${[...failed].join(', ')}.`);
 }
 
-/** Each wrong setting and each name that is misspelt; nothing else can be looked at without settings. */
+/** Each wrong setting and each name that is misspelt; nothing else can be checked without settings. */
 async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
   const loaded = await examined([['settings', () => loadSettings() && ALLOWED]]);
   const names = await examined([['settings', namesText]]);

@@ -11,5 +11,5 @@ export async function verify(call: Call, given: string): Promise<void> {
         '`petstore key show` says whether it was issued here and still works.'
       : undefined,
   );
-  if (!verdict.wellFormed) throw new Refusal(`This is no key. ${verdict.reason}`);
+  if (!verdict.wellFormed) throw new Refusal(`This is not a key. ${verdict.reason}`);
 }

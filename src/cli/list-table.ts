@@ -12,7 +12,7 @@ export interface Screen {
 
 /** How a result is shown to people. */
 export interface View {
-  /** Absent where standard output is no terminal: programs that read lines get all of each. */
+  /** Absent where standard output is not a terminal: programs that read lines get all of each. */
   readonly screen?: Screen;
   /** Whether everything is to be shown, however long lines become. */
   readonly isWide: boolean;

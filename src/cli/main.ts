@@ -12,10 +12,10 @@ const application = () => import('./application.js');
 /** Why standard output took nothing any more. */
 let lost: NodeJS.ErrnoException | undefined;
 
-// Who reads the output may stop reading, as `head` does: the command is carried out all the same.
+// The reader of the output may stop reading, as `head` does: the command is carried out nevertheless.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-/** A question needs a terminal on standard error, and the answer one on standard input. */
+/** A question needs a terminal on standard error, and the reply one on standard input. */
 const isAskable = process.stdin.isTTY && process.stderr.isTTY;
 /** https://no-color.org, and terminals that know no escape sequences. */
 const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';

@@ -26,7 +26,7 @@ export async function list(call: Call): Promise<void> {
   const rows = parked.map(({ id, listener, event, key, publishedAt, failures, error }) => {
     return [String(id), event, listener, new Moment(publishedAt), failures, error, key];
   });
-  const unknown = ', and no listener of this version is called so';
+  const unknown = ', and this version has no listener of that name';
   const lines = waiting.map(
     ({ listener, events, isKnown }) => `${listener}: ${events} waiting${isKnown ? '' : unknown}`,
   );
@@ -78,7 +78,7 @@ function changed(
     const count = await make(id);
     if (!found || count === 0) throw notParked(String(id));
     const { listener, event, key } = found;
-    // Not what it tells, which may be anything.
+    // Not its data, which may be anything.
     const details = { id: String(id), listener, event, key };
     await app.get(AuditService).record(manager, by, { action: change, details });
     return count;

@@ -46,7 +46,7 @@ export class ProgressLine {
   }
 }
 
-/** Returns the width of the terminal on standard error; undefined if there is none, or it cannot redraw a line. */
+/** Returns the width of the terminal on standard error; undefined without one, or if it cannot redraw a line. */
 function terminalColumns(): (() => number) | undefined {
   const { stderr } = process;
   return stderr.isTTY && process.env['TERM'] !== 'dumb' ? () => columnsOf(stderr) : undefined;

@@ -21,7 +21,7 @@ export function terminalPrompt(input: NodeJS.ReadableStream, output: NodeJS.Writ
       const echo =
         how === 'shown' ? output : new Writable({ write: (_chunk, _encoding, written) => written() });
       const lines = createInterface({ input, output: echo, terminal: true, historySize: 0, prompt: '' });
-      // Only now that the terminal's echo is off: the answer may arrive immediately.
+      // Only now that the terminal's echo is off: the reply may arrive immediately.
       output.write(question);
       let answer: string | undefined;
       let isInterrupted = false;

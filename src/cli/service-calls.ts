@@ -82,7 +82,7 @@ export async function keyOf(app: INestApplication, given: string): Promise<ApiKe
     throw new ApiError(CLIENTS_ERRORS.key_not_found, { params: { id: prefix } });
   }
   // The text may be most of a real key, so it is not repeated.
-  if (given.startsWith('pst_')) throw new Refusal(`This is no key. ${verdict.reason}`);
+  if (given.startsWith('pst_')) throw new Refusal(`This is not a key. ${verdict.reason}`);
   return keys.get(ID.test(given) ? given.toLowerCase() : given);
 }
 

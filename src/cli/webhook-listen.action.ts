@@ -19,7 +19,7 @@ import { stoppable } from './progress.js';
 import { printable } from './table.js';
 
 const LABEL = 'petstore webhook listen';
-/** How long the first message may take before the person is told what may be missing, in milliseconds. */
+/** How long the first message may take before a message says what may be missing, in milliseconds. */
 const PATIENCE_MS = 10_000;
 /** How long the program that messages are forwarded to may take: less than the service waits for this one, in milliseconds. */
 const FORWARD_MS = 14_000;
@@ -148,7 +148,7 @@ class Receiver {
         ? `{"id":${JSON.stringify(id)},"status":${status},"error":${JSON.stringify(error)},"message":${body}}`
         : `${printable(`${id} ${error ?? (this.forward === undefined ? '' : `→ ${status}`)}`)}\n${printable(body)}`;
     response.writeHead(status).end();
-    // The service must not wait for whoever reads this.
+    // The service must not wait for the reader of this output.
     await this.call.write(`${printed}\n`).catch((lost: Error) => this.call.tell(`${lost.message}\n`));
   }
 

@@ -182,7 +182,7 @@ export async function events(call: Call): Promise<void> {
   await call.show(all, (view) => listTable(['EVENT', 'SCOPE', 'WHEN'], rows, view));
 }
 
-/** The delivery with this id. Throws Refusal where there is none. */
+/** The delivery with this id. Throws Refusal without one. */
 async function deliveryOf(app: INestApplication, given: string): Promise<WebhookDelivery> {
   const isId = /^[1-9]\d{0,17}$/.test(given);
   const { manager } = app.get(DataSource);

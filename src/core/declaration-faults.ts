@@ -6,7 +6,7 @@ export function declarationFault(line: string): never {
   throw new DeclarationError(line);
 }
 
-/** What a decorator stands on: `PetsController.listPets`, `Toy.name`, or `PetsController` without a member. */
+/** What a decorator is applied to: `PetsController.listPets`, `Toy.name`, or `PetsController` without a member. */
 export function decorated(target: object, member?: string | symbol): string {
   const { name } = typeof target === 'function' ? target : target.constructor;
   return member === undefined ? name : `${name}.${String(member)}`;

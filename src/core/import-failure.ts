@@ -31,7 +31,7 @@ function lineOf(error: unknown): string {
   return `${place ?? 'A file of the service'}: ${message} (thrown while it was imported; LOG_LEVEL=debug shows the stack)`;
 }
 
-/** The first place of a stack that lies in no package. */
+/** The first place of a stack that is in no package. */
 function placeOf(stack: string): string | undefined {
   for (const [, file = '', line, column = '1'] of stack.matchAll(PLACE)) {
     const written = writtenAt({ file, line: Number(line), column: Number(column) });

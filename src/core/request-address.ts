@@ -22,7 +22,7 @@ export function trustedProxies(proxies: number | readonly string[] | null): Trus
 }
 
 /**
- * The IP address that a request comes from, as far as the proxies are trusted. If they forward something that is no IP address,
+ * The IP address that a request comes from, as far as the proxies are trusted. If they forward something that is not an IP address,
  * which may be any text, it is the address of the socket. Undefined once the socket is closed. Kept for the request after the
  * first call, because Express reads X-Forwarded-For again each time.
  */

@@ -17,7 +17,7 @@ export class TransientMap<Key, Value> {
     return this.entries.size;
   }
 
-  /** The value of a key; undefined if there is none. */
+  /** The value of a key; undefined without one. */
   get(key: Key): Value | undefined {
     return this.entries.get(key);
   }
@@ -44,7 +44,7 @@ export class TransientMap<Key, Value> {
     this.deleted = 0;
   }
 
-  /** The key and the value that came first; undefined if there are none. */
+  /** The key and the value that came first; undefined without any. */
   first(): [Key, Value] | undefined {
     for (const entry of this.entries) return entry;
     return undefined;

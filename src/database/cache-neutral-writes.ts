@@ -27,7 +27,7 @@ export class CacheNeutralWrites {
   }
 }
 
-/** Writes something that means nothing, so that there is a commit on SQLite though no row has changed: the user version of the file. */
+/** Writes the user version of the file, which means nothing, so that SQLite commits though no row has changed. */
 async function touch(manager: EntityManager): Promise<void> {
   if (manager.connection.options.type !== 'sqlite') return;
   const [row] = await manager.query<{ user_version: number }[]>('PRAGMA user_version');

@@ -2,7 +2,7 @@ import { QueryFailedError } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 
-/** What a driver tells of a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
+/** What a driver reports of a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
 interface Violation {
   readonly code?: unknown;
   readonly message: string;

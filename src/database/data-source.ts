@@ -25,7 +25,7 @@ const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
-/** The table that records which of the migrations only expand the schema. It is made first, in a transaction of its own. */
+/** The table that records which of the migrations only expand the schema. It is made first, in a separate transaction. */
 export const EXPANSIONS_TABLE = 'schema_expansions';
 
 /** What is set of the database; what is left out has its default. */
@@ -40,7 +40,7 @@ export interface Opening {
   readonly isPatient?: boolean;
   /** What its sessions are called on a server. */
   readonly sessionName?: string;
-  /** Is given the DataSource before a file is made or read, or a server is asked. */
+  /** Is given the DataSource before a file is created or read, or a server is contacted. */
   readonly check?: (declared: Database) => Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export async function createDataSource(
   } as const;
   const address = readDatabaseUrl(settings.databaseUrl);
   if (address?.kind === 'postgres') {
-    // Only here: whoever uses SQLite never loads the driver.
+    // Only here: a service on SQLite never loads the driver.
     const { createPostgres } = await import('./postgres/postgres-data-source.js');
     return createPostgres(declared, {
       address,

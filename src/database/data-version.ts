@@ -1,5 +1,5 @@
 /**
- * What is cached of the database: the answers of operations (`rows` are those that show rows that are there, and that no new row
+ * What is cached of the database: the responses of operations (`rows` are those that show rows that are there, and that no new row
  * changes), and the keys that requests carry.
  */
 export type CachedKind = 'responses' | 'rows' | 'keys';
@@ -9,7 +9,7 @@ export const ALL_CACHED: readonly CachedKind[] = ['responses', 'rows', 'keys'];
 
 /** The version of each kind at one moment; undefined where commits cannot be observed. */
 export interface Versions extends Readonly<Record<CachedKind, number | undefined>> {
-  /** The version of the rows of one table alone, where commits tell which tables they change. */
+  /** The version of the rows of one table alone, where commits show which tables they change. */
   readonly ofTable?: (table: string) => number | undefined;
 }
 
@@ -24,7 +24,7 @@ interface CachedRows {
 }
 
 /**
- * Marks an entity whose rows are cached as this kind, besides in responses. With `isAbsenceCached` it is cached, too, that there is no
+ * Marks an entity whose rows are cached as this kind, besides in responses. With `isAbsenceCached` the cache also remembers a missing
  * row: then a new one changes what is cached.
  */
 export function CachedAs(kind: CachedKind, { isAbsenceCached = false } = {}): ClassDecorator {
@@ -49,7 +49,7 @@ function cachedRowsOf(entity: unknown): CachedRows | undefined {
 }
 
 /**
- * Tells whether anything was committed to the database since an earlier moment, by whichever process. What is cached
+ * Knows whether anything was committed to the database since an earlier moment, by whichever process. What is cached
  * of the database is exact as long as this has not changed.
  */
 export abstract class DataVersion {
@@ -65,7 +65,7 @@ export abstract class DataVersion {
     return this.versions()[kind];
   }
 
-  /** Whether `current` tells of every commit of every process at once. Otherwise it may not be relied on to refuse anyone. */
+  /** Whether `current` shows every commit of every process at once. Otherwise nobody may be refused because of it. */
   get isComplete(): boolean {
     return true;
   }
@@ -77,7 +77,7 @@ export abstract class DataVersion {
 
   /** Runs a commit of a transaction that has the write lock and has written, and that changes only these kinds of what is cached. */
   async committing(changes: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
-    // Where commits cannot be told apart, this one counts as a change of everything.
+    // Where commits cannot be distinguished, this one counts as a change of everything.
     void changes;
     await commit();
   }

@@ -73,7 +73,7 @@ function offered<T>(provide: Abstract<T>, part: (database: Database) => T): Fact
 async function openDatabase({ settings, checks }: Carried['extra']): Promise<Database> {
   const mode = settings.databaseMigrate ?? defaultMode(settings);
   const isAlone = mode === 'auto' && isPostgres(settings);
-  // There migrations have connections of their own, whose statements may take longer than those of requests.
+  // There migrations have separate connections, whose statements may take longer than those of requests.
   const opening = { check: (declared: Database) => checks.check(declared) };
   if (isAlone) await migrateAlone(settings, opening);
   const database = await openDataSource(settings, opening);

@@ -25,7 +25,7 @@ export interface ConnectionLoad {
 
 /** Reads what is committed, by statements that are prepared once; within a transaction, what that has written too. */
 export abstract class JsonReader {
-  /** Why nothing can be read, where that is known without asking; undefined while all is well. */
+  /** Why nothing can be read, where that is known without asking; undefined while it works. */
   get fault(): ApiError | undefined {
     return undefined;
   }
@@ -36,7 +36,7 @@ export abstract class JsonReader {
   }
 
   /**
-   * The first row of a query, by the names of its columns; undefined when there is none. `?1` stands for the first
+   * The first row of a query, by the names of its columns; undefined without one. `?1` represents the first
    * parameter. int64 columns must be selected as text or within JSON: a driver may round them.
    */
   abstract first(
@@ -46,7 +46,7 @@ export abstract class JsonReader {
 
   /**
    * As `first`, for a query of one row of a table. In a transaction that row stays as it was read until the transaction ends: what is
-   * decided by it is still true when it is written. SQLite, which has one writer, needs nothing for that.
+   * decided from it is still true when it is written. SQLite, which has one writer, needs nothing for that.
    */
   row(
     sql: string,

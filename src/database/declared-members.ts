@@ -10,7 +10,7 @@ export interface DeclaredMember {
   /** The class of an object or of an array's elements; undefined for anything else. */
   readonly type: Type | undefined;
   readonly isRequired: boolean;
-  /** Whether null is no value of it, and it may be left out instead. */
+  /** Whether null is not a value of it, and it may be left out instead. */
   readonly isAbsentAsNull: boolean;
 }
 

@@ -6,7 +6,7 @@ export interface DemoDataProvider {
   /** How many rows there are now, demo data or not. */
   count(): Promise<number>;
   /**
-   * Adds `count` realistic rows, or the feature's whole demo set when it is omitted; answers how many. One that adds many may tell from
+   * Adds `count` realistic rows, or the feature's whole demo set when it is omitted; answers how many. One that adds many may report from
    * time to time how many of them are there.
    */
   add(count?: number, tell?: (added: number) => void): Promise<number>;
@@ -26,7 +26,7 @@ export class DemoData {
     return counts.every((count) => count === 0);
   }
 
-  /** Adds demo data to every feature that has some, and tells how many of how many rows are there; answers how many rows. */
+  /** Adds demo data to every feature that has some, reports how many of how many rows exist, and returns how many it added. */
   async add(count?: number, tell?: (added: number, of: number) => void): Promise<number> {
     const providers = this.providers();
     const all = (count ?? 0) * providers.length;

@@ -4,7 +4,7 @@ export type ShownKind = 'integer' | 'number' | 'boolean' | 'text';
 /** A member of the JSON object that a row is shown as. */
 export interface ShownMember {
   readonly name: string;
-  /** As it stands in SQL. */
+  /** As written in SQL. */
   readonly column: string;
   readonly kind: ShownKind;
   /** Whether it is left out of the object where the column is null. */
@@ -17,7 +17,7 @@ export interface Dialect {
   readonly generatesGrowingIds: boolean;
   /**
    * A query: a row if inserts into the table `?1` may do more than insert, by a trigger or a conflict that replaces. Undefined where
-   * commits of new rows are not told apart.
+   * commits of new rows are not distinguished.
    */
   readonly insertsDoMore: string | undefined;
   /**
@@ -80,12 +80,12 @@ export const POSTGRES_DIALECT: Dialect = {
   // Of two transactions at the same time the one with the higher id may commit first.
   generatesGrowingIds: false,
   insertsDoMore: undefined,
-  // Other programs on the same database hardly have the same number of 64 bits.
+  // Other programs on the same database hardly have the same 64-bit number.
   claims: {
     wait: `SELECT pg_advisory_xact_lock(hashtextextended('petstore ' || $1, 0))`,
     ask: `SELECT pg_try_advisory_xact_lock(hashtextextended('petstore ' || $1, 0)) AS claimed`,
   },
-  // A row of the table, which is null, tells the types: by its name PostgreSQL's own type would be meant, such as `line`.
+  // A row of the table, which is null, shows the types: by its name PostgreSQL's own type would be meant, such as `line`.
   insertOfJson: (table, columns, id) =>
     `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) SELECT ${columns.map(quoted).join(', ')} ` +
     `FROM json_populate_recordset((SELECT "no row" FROM ${quoted(table)} AS "no row" LIMIT 0), $1) RETURNING ${quoted(id)}`,

@@ -81,7 +81,7 @@ export class InsertBatches {
   private async write(insert: BatchedInsert, batch: readonly Waiting[]): Promise<void> {
     try {
       const told = await this.commit(insert, batch);
-      // A turn later: the next batch is on its way to the disk before this one's answers are written.
+      // A turn later: the next batch is on its way to the disk before this one's responses are written.
       setImmediate(() => {
         for (const [index, { row, resolve, reject }] of batch.entries()) {
           try {
@@ -107,7 +107,7 @@ export class InsertBatches {
     return all;
   }
 
-  /** What the database tells of each row, in their order. */
+  /** What the database returns for each row, in their order. */
   private commit(
     { metadata, sql, idName }: BatchedInsert,
     batch: readonly Waiting[],
@@ -115,12 +115,12 @@ export class InsertBatches {
     const { dialect, transactions } = this.database;
     const changes: CachedKind[] = [...kindsWithNewRow(metadata.target)];
     return transactions.commitChanging(changes, async (_, manager) => {
-      // PostgreSQL tells by its catalog what an insert changes besides rows.
+      // PostgreSQL's catalog shows what an insert changes besides rows.
       if (await this.doesMore(metadata.tableName, manager))
         changes.push('rows', ...(dialect.insertsDoMore === undefined ? [] : ['keys' as const]));
       const told = await manager.query<ToldRow[]>(sql, [`[${batch.map(({ json }) => json).join(',')}]`]);
       const ids = told.map((row) => row[idName]);
-      // Nobody can tell which of them it was.
+      // Nobody can say which of them it was.
       if (ids.length !== batch.length || ids.includes(null)) throw new Error(KEPT_OUT);
       if (dialect.generatesGrowingIds && !areAscending(ids)) throw new Error(KEPT_OUT);
       return told;

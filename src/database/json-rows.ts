@@ -7,11 +7,11 @@ import { type PageRequest, type Position, int64OfPosition } from './keyset-page.
 import { type Bindable, type PageCondition, comparisonsOf } from './selection.js';
 import { ShownRows, pageParameters } from './shown-rows.js';
 
-/** JSON that is answered as it stands, because the database has written it: what a DTO shows, or an array of that. */
+/** JSON that is answered as it is, because the database has written it: what a DTO shows, or an array of that. */
 export class JsonText<Shown = unknown> {
   /** For the compiler alone: text of one DTO is not taken for that of another. */
   declare protected readonly shown: Shown;
-  /** The entity tag of the text with the `Link` that is sent with it; kept by whoever sends it first. */
+  /** The entity tag of the text with the `Link` that is sent with it; kept when it is first sent. */
   tag: { readonly link: string; readonly value: string } | undefined;
 
   constructor(
@@ -43,7 +43,7 @@ export interface JsonPage<Dto> {
 
 /**
  * Rows as the JSON text that they are answered as: one statement, one text, and no entity made of any row. Members are those
- * that the answer's DTO declares, in its order; each must be a property of the entity whose column is shown as it is stored.
+ * that the response's DTO declares, in its order; each must be a property of the entity whose column is shown as it is stored.
  * The entity's key is an int64 `id`. The compiler checks what it can see of this: the names and types of properties.
  */
 @Injectable()
@@ -56,7 +56,7 @@ export class JsonRows {
   ) {}
 
   /**
-   * The row with this id, as the DTO shows it; undefined when there is none, or it is deleted (`@DeleteDateColumn()`). In a
+   * The row with this id, as the DTO shows it; undefined if it does not exist or is deleted (`@DeleteDateColumn()`). In a
    * transaction nobody else changes it until that ends.
    */
   async one<Dto extends object, Entity extends Shows<Dto>>(
@@ -119,7 +119,7 @@ function conditionsOf({ where = [] }: PageRequest, equal: object): PageCondition
 }
 
 /**
- * The values of a list, without repetitions, filled up to a power of two with null, which nothing equals: so lists of all
+ * The values of a list, without duplicates, filled up to a power of two with null, which nothing equals: so lists of all
  * lengths have few statements, each of which stays prepared.
  */
 function padded(values: readonly (Bindable | null)[]): (Bindable | null)[] {

@@ -7,7 +7,7 @@ import { type Selection, comparisonsOf } from './selection.js';
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[\w-]{1,36}$/;
 
-/** Where a list goes on: the values of the last row, in the list's order. */
+/** Where a list continues: the values of the last row, in the list's order. */
 export type Position = readonly string[];
 
 /** Which page of a list is wanted. */
@@ -73,7 +73,7 @@ export async function keysetPage<T extends ObjectLiteral>(
     );
   }
   for (const column of columns) query.addOrderBy(nameOf(column), direction);
-  // One row more than the page tells whether another page follows.
+  // One row more than the page shows whether another page follows.
   const rows = await query.limit(limit + 1).getMany();
   const items = rows.slice(0, limit);
   const last = items.at(-1);
@@ -87,7 +87,7 @@ function orderedBy(property: string, by: readonly KeysetColumn[]): KeysetColumn[
 }
 
 /**
- * The int64 that a position consists of; throws validation_failed when it is none, so that the
+ * The int64 that a position consists of; throws validation_failed for anything else, so that the
  * client made it up.
  */
 export function int64OfPosition([text = '']: Position): bigint {

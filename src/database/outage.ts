@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 
 const logger = new Logger('Database');
 
-/** What the log is told of an outage, and how it ends. */
+/** The log messages of an outage, and how it ends. */
 export interface OutageKind<Reason> {
   /** The line when it begins. */
   readonly begun: (reason: Reason) => string;
@@ -10,7 +10,7 @@ export interface OutageKind<Reason> {
   readonly over?: (seconds: number, times: number) => string;
   /** It is over when nothing has met it for so long, in milliseconds; without this only `end` ends it. */
   readonly quietMs?: number;
-  /** Whether it goes on although nothing meets it. */
+  /** Whether it continues although nothing meets it. */
   readonly goesOn?: () => boolean;
   readonly level?: 'error' | 'warn';
 }
@@ -25,17 +25,17 @@ export class Outage<Reason> {
 
   constructor(private readonly kind: OutageKind<Reason>) {}
 
-  /** Why it began; undefined while there is none. */
+  /** Why it began; undefined without one. */
   get reason(): Reason | undefined {
     return this.begun?.reason;
   }
 
-  /** How long it has lasted, in milliseconds; 0 while there is none. */
+  /** How long it has lasted, in milliseconds; 0 without one. */
   get ms(): number {
     return this.begun ? performance.now() - this.begun.since : 0;
   }
 
-  /** Notes that something has met it, and answers why it began. `reason` is asked when it begins. */
+  /** Notes that something has met it, and answers why it began. `reason` is called when it begins. */
   note(reason: () => Reason, since = performance.now()): Reason {
     if (!this.begun) {
       this.begun = { reason: reason(), since, times: 0 };

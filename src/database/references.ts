@@ -35,7 +35,7 @@ export class References {
 
   /**
    * Throws validation_failed with a fault for each property of the row that refers to nothing. Properties that are null or left
-   * out refer to nothing by intention. What is there may be deleted the next moment: prefer `write()` where a row is written.
+   * out refer to nothing by intention. An existing row may be deleted the next moment: prefer `write()` where a row is written.
    */
   async check(entity: EntityTarget<ObjectLiteral>, row: object, cause?: unknown): Promise<void> {
     const details: FaultDetail[] = [];

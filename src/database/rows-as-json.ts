@@ -3,7 +3,7 @@ import type { Database } from './database.js';
 import type { Dialect } from './dialect.js';
 
 /**
- * Runs one statement for all of these rows: `statement` gets what stands in FROM, a row for each of them with its members in the column
+ * Runs one statement for all of these rows: `statement` gets what is in FROM, a row for each of them with its members in the column
  * `value`, such as `value ->> 'id'`. They are one parameter, so that their number has no limit. Does nothing for no rows.
  */
 export async function runForRows(

@@ -1,4 +1,4 @@
-/** How the value of a column is compared. A prefix is compared byte by byte, in upper and lower case as it stands. */
+/** How the value of a column is compared. A prefix is compared byte by byte, in upper and lower case as it is. */
 export type Comparison = '=' | '>=' | '>' | '<=' | '<' | 'prefix';
 
 /** What a driver binds: text also for an int64, which the column makes a number of. */
@@ -46,7 +46,7 @@ const [LAST_CODE_POINT, FIRST_SURROGATE, LAST_SURROGATE] = [0x10_ffff, 0xd800, 0
 
 /**
  * The least text that follows every text with this prefix, in the order of code points, which is that of their UTF-8; undefined
- * when there is none.
+ * when no text does.
  */
 export function textAfterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);

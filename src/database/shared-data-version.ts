@@ -4,24 +4,24 @@ import type { InstanceNotices } from './postgres/instance-notices.js';
 import type { SentCommit } from './postgres/late-commits.js';
 
 /**
- * What instances tell each other of: that anything was written, that keys were, rows of one table, or nobody knows of which. New rows
- * change all answers of their table: the order of ids is not that of commits.
+ * What instances report to each other: that anything was written, or keys, or rows of one table, or of an unknown one. New rows
+ * change all responses of their table: the order of ids is not that of commits.
  */
 export type SharedKind = 'responses' | 'keys' | 'tables' | `table:${string}`;
 
-/** The rows of one table, as what instances tell each other of. */
+/** The rows of one table, as instances report them to each other. */
 export function kindOfTable(table: string): SharedKind {
   return `table:${table}`;
 }
 
-/** The names of the states of what is cached, as an answer of Redis has them; null while a writer is under way. */
+/** The names of the states of what is cached, as a response of Redis has them; null while a writer is under way. */
 export type StateNames = ReadonlyMap<SharedKind, string | null>;
 
-/** Where instances tell one another that they write. */
+/** Where instances report to each other that they write. */
 export interface StateLink {
   /**
    * Makes the names of these kinds unknown to all instances until `release`, or for a minute. Rejects when that is not certain. Answers
-   * a function that tells whether it has been so without a break. `writer` names the commit.
+   * a function that shows whether it has been so without a break. `writer` names the commit.
    */
   withdraw(kinds: readonly SharedKind[], writer: string): Promise<() => boolean>;
   /** The writer is done: gives these kinds new names, once no other writer is under way. Never rejects. */
@@ -37,10 +37,10 @@ interface Announced {
 }
 
 /**
- * The data version of a database that several instances share. A random name of each state lies in Redis and comes with every
+ * The data version of a database that several instances share. A random name of each state is in Redis and comes with every
  * decision on a quota, so no request waits for it. A writer withdraws the name before its commit, and a new one is set after it: what
  * was cached by the old name is not used again by anyone. A writer that dies in between leaves no name. Where the link to Redis
- * fails, its writers say so through the database, and what this process has cached is void.
+ * fails, its writers say so through the database, and what this process has cached is invalid.
  */
 export class SharedDataVersion extends DataVersion {
   /**
@@ -48,7 +48,7 @@ export class SharedDataVersion extends DataVersion {
    * database, which all instances look at.
    */
   isSplit: () => boolean = () => false;
-  /** What this instance caches: everything, and the tables whose rows cached answers show. */
+  /** What this instance caches: everything, and the tables whose rows cached responses show. */
   kinds: readonly SharedKind[] = ['responses', 'keys', 'tables'];
   private link: StateLink | undefined;
   private names: StateNames = new Map();
@@ -56,7 +56,7 @@ export class SharedDataVersion extends DataVersion {
   private counts: ReadonlyMap<SharedKind, number> = new Map();
   private underWay = 0;
 
-  /** `isTold` answers whether writers tell of all that changes rows of a table. */
+  /** `isTold` returns whether writers report all that changes rows of a table. */
   constructor(
     private readonly unannounced: Pick<InstanceNotices, 'begin' | 'confirm' | 'end' | 'quiet'>,
     private readonly isTold: (table: string) => boolean,
@@ -78,7 +78,7 @@ export class SharedDataVersion extends DataVersion {
     this.link = link;
   }
 
-  /** Notes the names that an answer of Redis had. */
+  /** Notes the names that a response of Redis had. */
   heard(names: StateNames): void {
     const { names: before } = this;
     this.names = names;
@@ -96,7 +96,7 @@ export class SharedDataVersion extends DataVersion {
     if (!this.link) return { ...NO_VERSIONS, keys: counts.get('keys') ?? 0 };
     const { quiet } = this.unannounced;
     if (this.isSplit() || quiet === undefined) return NO_VERSIONS;
-    // What was cached before somebody wrote unannounced is void after that.
+    // What was cached before an unannounced write is invalid after it.
     const versionOf = (...kinds: SharedKind[]): number | undefined =>
       kinds.every((kind) => typeof names.get(kind) === 'string')
         ? kinds.reduce((sum, kind) => sum + (counts.get(kind) ?? 0), quiet)

@@ -104,7 +104,7 @@ export class ShownRows {
 
   /**
    * Answers the rows as one JSON array (`rows`), and the id (`last`) and ordering value (`at`) of the last row when more follow. One row
-   * more than the page tells whether another follows.
+   * more than the page shows whether another follows.
    *
    * The rows come from one search of an index or several, each in the order of the page, which the database merges: one for each value of
    * a list, and one each for the rows that equal the last row in the ordering value, and for those behind it (with `(at, id) > (…)` SQLite

@@ -5,7 +5,7 @@ import { inSpan, tracing } from '../core/tracing/spans.js';
 const OPERATION = /^\W*(\w{1,20})/;
 
 /**
- * Runs a statement in a span of its own where requests are traced, named by what it does. Neither its text nor its values are
+ * Runs a statement in a separate span where requests are traced, named by what it does. Neither its text nor its values are
  * there: modules write statements, too, and spans leave the machine.
  */
 export function inStatementSpan<T>({ options }: DataSource, sql: string, run: () => T): T {

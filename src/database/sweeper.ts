@@ -19,7 +19,7 @@ const PAUSE_MS = 10;
 /** Which rows of one table have expired. */
 export interface Sweep {
   readonly entity: EntityTarget<ObjectLiteral>;
-  /** The condition on its columns in SQL, the same on every database; `:name` stands for a parameter. */
+  /** The condition on its columns in SQL, the same on every database; `:name` represents a parameter. */
   readonly where: string;
   /** `now` is in ms since the Unix epoch; the settings have how long rows are kept. */
   parameters(now: number, settings: Settings): ObjectLiteral;
@@ -82,7 +82,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
       try {
         while (!this.stopped && (await this.sweepBatch(sweep))) await pause(PAUSE_MS);
       } catch (error) {
-        // An outage refuses them all, and is told of once.
+        // An outage refuses them all, and is logged once.
         if (isAway && error instanceof ApiError) continue;
         isAway ||= error instanceof ApiError;
         const { tableName } = this.dataSource.getMetadata(sweep.entity);
@@ -98,7 +98,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     const key = primaryColumns.map(({ databaseName }) => databaseName).join(', ');
     const parameters = sweep.parameters(now, this.settings);
     const old = this.dataSource.createQueryBuilder(entity, 'old').where(where, parameters);
-    // Mostly there is none; then nothing is committed either.
+    // Mostly no row has expired; then nothing is committed either.
     if (!(await old.getExists())) return false;
     const batch = `(${key}) IN (SELECT ${key} FROM ${tableName} WHERE ${where} LIMIT ${BATCH})`;
     const { affected } = await this.cacheNeutralWrites.run((manager) => {

@@ -55,7 +55,7 @@ export function registeredEntities(): Type[] {
   );
 }
 
-/** Tells of an entity or a migration whether it is registered for a DataSource with a name, and not for that of the service. */
+/** Finds whether an entity or a migration is registered for a DataSource with a name, and not for that of the service. */
 export function otherTables(): (found: Type) => boolean {
   const providers = registered();
   const tokens = new Set(providers.map(({ provide }) => provide));

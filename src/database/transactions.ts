@@ -8,7 +8,7 @@ import type { ConnectionScope, TransactionHome, TransactionOptions } from './sco
 
 /** The transactions of the database, in which repositories take part by themselves. */
 export class Transactions implements TransactionHome {
-  /** Tells which transaction the caller takes part in. */
+  /** Finds which transaction the caller takes part in. */
   readonly context = new AsyncContext<StatementScope>();
 
   constructor(

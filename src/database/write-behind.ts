@@ -5,18 +5,18 @@ import { OneAtATime } from './one-at-a-time.js';
 /** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */
 const PERIOD_MS = 1_000;
 
-/** What the log is told. */
+/** The messages for the log. */
 export interface WriteBehindMessages {
   /** When writing begins to fail. */
   readonly failing: string;
-  /** When it succeeds again; without it the log is told nothing. */
+  /** When it succeeds again; nothing is logged without it. */
   readonly recovered?: string;
 }
 
 /**
- * Collects changes in memory and writes them every second beside the requests, one write at a time, and once more at the stop.
- * When a write fails, the changes are kept for the next one, and the log is told once, not every second; not at all of what it has
- * been told already, such as a database that is away.
+ * Collects changes in memory and writes them every second beside the requests, one write at a time, and again at the stop.
+ * When a write fails, the changes are kept for the next one, and one line is logged, not one each second; none for what has
+ * been logged already, such as a database that is unavailable.
  */
 export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   private readonly writes = new OneAtATime(() => this.attempt());
@@ -55,7 +55,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
       if (this.isFailing && this.messages.recovered !== undefined) this.logger.log(this.messages.recovered);
       this.isFailing = false;
     } catch (error) {
-      // The log has been told already that the database is away, and will be told when it is back.
+      // The outage of the database has been logged already, and its end will be.
       if (error instanceof ApiError && error.isLogged) return;
       if (!this.isFailing) this.logger.error(this.messages.failing, error);
       this.isFailing = true;

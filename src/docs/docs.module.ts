@@ -4,7 +4,7 @@ import { HealthController, Readiness } from './health/health.controller.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
 import { ServedPages } from './pages/served-pages.js';
 
-/** What the service tells of itself: documents and pages for people, /health/live and /health/ready. */
+/** What the service publishes about itself: documents and pages for people, /health/live and /health/ready. */
 @Module({
   imports: [TerminusModule.forRoot({ logger: false })],
   controllers: [HealthController],

@@ -7,7 +7,7 @@ export class TookTooLong extends Error {
 
 /**
  * Does work with a signal that aborts with the given one, and after this time; rejects with its reason as soon as it aborts, even if
- * the work goes on regardless. Not AbortSignal.any(): Node 20 keeps in a signal that lives long all that were made of it.
+ * the work continues regardless. Not AbortSignal.any(): Node 20 keeps in a signal that lives long all that were made of it.
  */
 export async function withinTime<T>(
   longestMs: number,

@@ -2,7 +2,7 @@ import { SetMetadata } from '@nestjs/common';
 
 const ANSWERED_UNDER_OVERLOAD = 'petstore:answered-under-overload';
 
-/** Has a handler answer however overloaded the service is: for cheap probes, whose path has no parameters. */
+/** Lets a handler respond even under overload: for cheap probes, whose path has no parameters. */
 export const AnsweredUnderOverload = (): MethodDecorator => SetMetadata(ANSWERED_UNDER_OVERLOAD, true);
 
 /** Whether a handler, or the function that Nest registers for it, is answered even under overload. */

@@ -58,7 +58,7 @@ export async function checkSchema(database: Database): Promise<void> {
 /** The first statement that would bring a database to what the entities declare; undefined when it lacks nothing. */
 async function lackingIn(database: DataSource): Promise<string | undefined> {
   const missing = await schemaDifference(database);
-  // A table of SQLite is changed by making it anew: that statement tells more than those around it.
+  // SQLite changes a table by recreating it: that statement shows more than those around it.
   const shown = missing.find((query) => query.startsWith('CREATE TABLE')) ?? missing[0];
   if (shown === undefined) return undefined;
   return `${shown}${missing.length === 1 ? '' : `, and ${missing.length - 1} more`}`;

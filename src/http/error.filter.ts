@@ -31,7 +31,7 @@ export class ErrorFilter implements ExceptionFilter {
       else writeRefusal(error, request, response);
     };
     const matched = host.getType() === 'http' ? request.matchedHandler : undefined;
-    // Whatever reads a body that is left to the handler has errors of its own.
+    // A handler that reads the body itself has other errors.
     const error = refusalOfViolation(
       !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown),
     );

@@ -1,7 +1,7 @@
 /** A token, and a quoted string (RFC 9110 section 5.6); one that is not closed extends to the end of the text. */
 const TOKEN = String.raw`[\w!#$%&'*+.^\x60|~-]+`;
 const QUOTED = String.raw`"(?:[^"\\]|\\[^])*(?:"|\\?$)`;
-/** What stands between the commas of a field that are outside of quoted strings, and between the semicolons of an element. */
+/** What is between the commas of a field that are outside of quoted strings, and between the semicolons of an element. */
 const ELEMENTS = new RegExp(`(?:[^",]|${QUOTED})+`, 'g');
 const PARTS = new RegExp(`(?:[^";]|${QUOTED})+`, 'g');
 
@@ -46,7 +46,7 @@ export function accepts(accept: string, type: string): boolean {
   return isTaken;
 }
 
-/** Whether a parameter of a range is neither its weight nor the charset, UTF-8, in which every answer is sent. */
+/** Whether a parameter of a range is neither its weight nor the charset, UTF-8, in which every response is sent. */
 function asksForVariant(parameter: string): boolean {
   return !/^(?:q=.*|charset="?utf-8"?|)$/.test(parameter);
 }

@@ -15,7 +15,7 @@ interface Success {
   readonly optionalHeaders?: Readonly<Record<string, string>>;
 }
 
-/** One resource: its DTO, where it is found, and whether it carries the `ETag` that GET answers of it. */
+/** One resource: its DTO, where it is found, and whether it carries the `ETag` that GET returns for it. */
 interface Resource<Dto> extends Success {
   readonly type: Type<Dto>;
   /** The address of what was created, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is put before it. */
@@ -65,7 +65,7 @@ export function Operation<Dto>(operation: {
   );
 }
 
-/** What an answer declares for the chain, and what the document has of it besides its status, text and headers. */
+/** What a response declares for the chain, and what the document has of it besides its status, text and headers. */
 function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredAnswer; response: ApiResponseOptions } {
   if ('arrayOf' in answers) {
     const { arrayOf, schemaName } = answers;

@@ -46,7 +46,7 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
   };
 }
 
-/** Whether a response gets an entity tag: what GET answers with 200, unless its handler has set `Cache-Control`. */
+/** Whether a response gets an entity tag: a 200 response to GET, unless its handler has set `Cache-Control`. */
 function isTagged(response: Response): boolean {
   const { method } = response.req;
   return (

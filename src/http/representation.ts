@@ -20,7 +20,7 @@ export function represent(response: Response, body: unknown, operation?: Declare
   if (body === undefined || response.headersSent || isStreamed(body)) return body;
   if (operation?.location && !response.hasHeader('Location')) locate(operation.location, body, response);
   if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
-  // A handler that names another type writes its texts itself; of an object Nest would make JSON all the same.
+  // A handler that names another type writes its texts itself; Nest would still write an object as JSON.
   else if (typeof body !== 'object' || body === null) return body;
   return body instanceof JsonText ? body : new JsonText(jsonOf(body, operation?.shownAs));
 }
@@ -31,7 +31,7 @@ function locate(locationOf: (answer: never) => string, body: unknown, response: 
   response.setHeader('Location', publicPrefixOf(response.app) + locationOf(answer as never));
 }
 
-/** An answer as JSON text; of its objects what the DTO declares, if one is given. */
+/** A response as JSON text; of its objects what the DTO declares, if one is given. */
 export function jsonOf(answer: unknown, dto: Type | undefined): string {
   if (answer instanceof JsonText) return answer.text;
   return writeExactJson(dto ? shownAs(dto, answer) : answer);
@@ -47,7 +47,7 @@ function isStreamed(body: unknown): boolean {
 }
 
 /**
- * An answer reduced to what a DTO declares: the declared members of an object, in the order of the schema, and of an array
+ * A response reduced to what a DTO declares: the declared members of an object, in the order of the schema, and of an array
  * each element so. An object that lacks a required member is not of this DTO (an added interceptor may wrap answers in an
  * envelope) and stays as it is; the test kit reports that it contradicts the OpenAPI document.
  */

@@ -14,7 +14,7 @@ const LIMIT = 8_192;
 
 const JSON_TYPE = 'application/json';
 
-/** Refuses targets that are too long, and an `Accept` that excludes the type of the answer: JSON, or what the handler names. */
+/** Refuses targets that are too long, and an `Accept` that excludes the type of the response: JSON, or what the handler names. */
 @Injectable()
 export class RequestHeadGuard implements CanActivate {
   private readonly type;
@@ -30,7 +30,7 @@ export class RequestHeadGuard implements CanActivate {
       throw new ApiError(HTTP_ERRORS.uri_too_long, { params: { limit: LIMIT } });
     const { accept } = request.headers;
     if (accept === undefined || context.getClass() === UnmatchedRoutes) return true;
-    // An upgrade answers with another protocol.
+    // An upgrade responds with another protocol.
     if (context.getHandler() === openConnection) return true;
     const type = this.type.of(context);
     if (accepts(accept, type)) return true;

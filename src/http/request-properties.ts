@@ -17,13 +17,13 @@ declare module 'http' {
     traceIds?: TraceIds | undefined;
     /** What is wrong with the request line, as words that complete "The request is malformed: …". */
     malformation?: string | undefined;
-    /** The IP address that the request comes from; null once it is known that there is none. */
+    /** The IP address that the request comes from; null once it is known to have none. */
     clientAddress?: string | null | undefined;
     /** Who sends the request. */
     caller?: Caller | undefined;
     /** The versions of the data that the key was found to be current at; they do for the response, too. */
     seenVersions?: Versions | undefined;
-    /** Whom the request counts for. */
+    /** The subject that the request counts for. */
     quotaSubject?: QuotaSubject | undefined;
     /** Whether the request was counted: what it knows of the versions of the data came with that decision. */
     isCounted?: boolean | undefined;
@@ -35,9 +35,9 @@ declare module 'http' {
     matchedHandler?: MatchedHandler | undefined;
     /** The `Link` that guards have set, such as that of a deprecation. */
     linkOfGuards?: string | undefined;
-    /** Answers in place of a handler with `@Cached()`: from the cache, or by what it reads. */
+    /** Answers instead of a handler with `@Cached()`: from the cache, or by what it reads. */
     cached?: ((read: () => Promise<Answer>) => unknown) | undefined;
-    /** Answers in place of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
+    /** Answers instead of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
     carriedOutOnce?: ((handler: () => unknown) => unknown) | undefined;
     /** The precondition of the request, for a handler with `@IfMatch()`. */
     precondition?: Precondition | undefined;

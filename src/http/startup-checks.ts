@@ -116,7 +116,7 @@ function checkOperation(
   const consumption = consumptionOf(handler, controller, handlerName);
   if (Reflect.hasMetadata(IDEMPOTENT, handler)) {
     if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
-    // Requests with one key are told apart by their bodies.
+    // Requests with one key are distinguished by their bodies.
     if (!consumption.isRead)
       fault(
         `it is @Idempotent(), but its body of ${consumption.types.join(' or ')} is not read before it runs. Remove one of them.`,
@@ -169,7 +169,7 @@ function checkParameters({ name, controller, handler, parameters }: CheckedHandl
       );
     if (!isPath)
       logger.warn(
-        `${name}: ${decorator} is not validated, because its type is no class with declared fields. ` +
+        `${name}: ${decorator} is not validated, because its type is not a class with declared fields. ` +
           'Declare a class with decorators such as @Text() and @Int64().',
       );
   }

@@ -90,7 +90,7 @@ export const DEMO_CATALOGUE: readonly DemoPet[] = [
 /** Rows per statement; SQLite takes at most 32,766 bound values. */
 const BATCH = 1_000;
 
-/** The demo catalogue, repeated with numbered names when more animals are asked for than it holds. */
+/** The demo catalogue, repeated with numbered names when more animals are requested than it has. */
 @Injectable()
 @ProvidesDemoData()
 export class PetsDemoData implements DemoDataProvider {

@@ -5,7 +5,7 @@ import { PetsController } from './pets.controller.js';
 import { PetsDemoData } from './pets.demo-data.js';
 import { PetsService } from './pets.service.js';
 
-/** The catalogue of animals: the folder to copy for a feature of your own. */
+/** The catalogue of animals: the folder to copy for another feature. */
 @Module({
   imports: [TypeOrmModule.forFeature([Pet])],
   controllers: [PetsController],

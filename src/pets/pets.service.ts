@@ -30,7 +30,7 @@ export class PetsService {
     return this.rows.page(Pet, PetDto, page, { status });
   }
 
-  /** Adds an animal, and tells the endpoints that subscribe to pets.created. */
+  /** Adds an animal, and notifies the endpoints that subscribe to pets.created. */
   async create(newPet: NewPet): Promise<Pet> {
     const pet = this.pets.create(newPet);
     await this.webhooks.sendWith(
@@ -42,7 +42,7 @@ export class PetsService {
     return pet;
   }
 
-  /** The animal with this id; throws pet_not_found when there is none. */
+  /** The animal with this id; throws pet_not_found if it does not exist. */
   async get(id: bigint): Promise<JsonText<PetDto>> {
     const pet = await this.rows.one(Pet, PetDto, id);
     if (!pet) throw new ApiError(PETS_ERRORS.pet_not_found, { params: { petId: String(id) } });
@@ -59,7 +59,7 @@ export class PetsService {
   }
 }
 
-/** As the API answers it: an entity may have more of its own. */
+/** As the API shows it: an entity may have more. */
 function shown({ id, name, categoryId, status }: Pet): PetDto {
   return { id, name, categoryId, status };
 }

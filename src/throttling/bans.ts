@@ -9,7 +9,7 @@ export interface BanRules {
   readonly strikesToBan: number;
   /**
    * Grace period after a refusal, if no earlier `Retry-After` was running: requests that arrive within it were already in
-   * flight and are no strikes. A request that arrives this soon after the announced reset is no strike either.
+   * flight and are not strikes. A request that arrives this soon after the announced reset is not a strike either.
    */
   readonly forgivenMs: number;
   /** Least time between two strikes; further refusals in between are not counted. */
@@ -40,13 +40,13 @@ export interface BanState {
   lastStrikeAt: number;
   /** Bans since the count was last reset. */
   bans: number;
-  /** End of the ban; 0 when there was none. */
+  /** End of the ban; 0 without one. */
   bannedUntil: number;
 }
 
 /**
  * A copy of a state in which nothing lasts longer from now than its full length: the clock may have been set back since it was
- * written. A clock that was set forward ends what it has passed.
+ * written. A clock that was set forward ends a ban or wait whose end it has passed.
  */
 export function heldToLength(state: BanState, now: number, { ladderMs, forgivenMs }: BanRules): BanState {
   const longest = now + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
@@ -70,9 +70,9 @@ export function neverRefused(): BanState {
 
 /**
  * Records that a key was refused now and has to wait until `retryAt`. A refusal while the previous wait still runs is a strike; enough
- * strikes begin a ban. Requests during a ban are no strikes, and the end of the ban stays as announced.
+ * strikes begin a ban. Requests during a ban are not strikes, and the end of the ban stays as announced.
  *
- * Only the wait that was announced last counts. A refusal with an earlier reset replaces it and is no strike: the plan was
+ * Only the wait that was announced last counts. A refusal with an earlier reset replaces it and is not a strike: the plan was
  * raised, or another window is full now, for which the client was never asked to wait.
  */
 export function recordRefusal(state: BanState, now: number, retryAt: number, rules: BanRules): void {

@@ -7,7 +7,7 @@ export type Plan = string;
 /** The plans with fixed limits, by the setting PLANS. It is read here, because decorators need it while the service is imported. */
 export const PLAN_LIMITS: PlanTable = planLimits();
 
-/** Names of all plans. Clients of enterprise have limits of their own. */
+/** Names of all plans. Clients of enterprise have their own limits. */
 export const PLANS: readonly Plan[] = [...Object.keys(PLAN_LIMITS), 'enterprise'];
 
 /** Requests a minute that one address may send without a valid key. */
@@ -18,7 +18,7 @@ function planLimits(): PlanTable {
     const given = environmentOfProcess()['PLANS']?.trim() ?? '';
     return (given === '' ? undefined : planTable.parse(given)) ?? SPECIFIED_PLANS;
   } catch {
-    // The start reads all settings, and names every fault of theirs at once.
+    // The start reads all settings, and reports all their faults at once.
     return SPECIFIED_PLANS;
   }
 }

@@ -25,7 +25,7 @@ import { QuotaThresholds, isNoteworthy } from './quota-thresholds.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
 
-/** Has the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
+/** Lets the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()
 export class QuotaService {
   private readonly verdicts;
@@ -75,7 +75,7 @@ export class QuotaService {
 
   /**
    * Admits one request of an `@Uncounted()` operation: it counts towards the operation's own bound only, and its headers show the
-   * caller's quota and ban without changing them. A refusal is no strike, and a banned key is admitted, so that its owner can see the
+   * caller's quota and ban without changing them. A refusal is not a strike, and a banned key is admitted, so that its owner can see the
    * ban. Throws rate_limit_exceeded beyond the bound, with the headers of the bound, api_key_banned if the bound refuses banned keys,
    * or service_unavailable.
    */

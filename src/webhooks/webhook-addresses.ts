@@ -89,7 +89,7 @@ export class WebhookAddresses {
   }
 
   /**
-   * The allowed addresses of a URL's host. Throws AddressRefused if there are none. A URL with http:// reaches allowed networks only.
+   * The allowed addresses of a URL's host. Throws AddressRefused without one. A URL with http:// reaches allowed networks only.
    */
   async of({ protocol, hostname }: URL): Promise<AllowedAddress[]> {
     const may = (address: string) => (protocol === 'https:' ? this.allows(address) : this.isAllowed(address));

@@ -40,7 +40,7 @@ export class WebhookDelivery {
   @Column('varchar', { name: 'attempted_at', length: 24, nullable: true })
   attemptedAt!: string | null;
 
-  /** HTTP status of the last attempt; null where there was none. */
+  /** HTTP status of the last attempt; null without one. */
   @Column('integer', { nullable: true })
   status!: number | null;
 

@@ -29,7 +29,7 @@ const NAME = /^(?=.{1,100}$)[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
 const declared = new Map<string, WebhookEvent<object>>();
 
 /**
- * Declares an event that endpoints can be told of: `defineWebhookEvent('toys.sold', { description: 'A toy was sold.', data: ToyDto,
+ * Declares an event that endpoints can subscribe to: `defineWebhookEvent('toys.sold', { description: 'A toy was sold.', data: ToyDto,
  * scope: TOYS_SCOPES.read })`. The documents show the fields of the class `data`. A name that is malformed, or declared by another feature already, stops the start.
  */
 export function defineWebhookEvent<Data extends object>(

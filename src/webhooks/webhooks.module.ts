@@ -19,7 +19,7 @@ import { WebhookSender } from './webhook-sender.js';
 import { WebhookSettlements } from './webhook-settlements.js';
 import { WebhookSubscribers } from './webhook-subscribers.js';
 
-/** Tells endpoints of clients what happened (Standard Webhooks 1.0), and has the services behind their administration and self-service. */
+/** Notifies endpoints of clients (Standard Webhooks 1.0), and has the services behind their administration and self-service. */
 @Global()
 @Module({
   imports: [

@@ -151,7 +151,7 @@ describe('what people have at hand', () => {
       expect.stringMatching(/^There is no key pst_test_0000\./),
     ]);
     const partial = await command('key', 'show', 'pst_test_0000000');
-    expect(partial.stderr).toMatch(/^This is no key\. (?!.*pst_test_0000000)/);
+    expect(partial.stderr).toMatch(/^This is not a key\. (?!.*pst_test_0000000)/);
   });
 
   it('makes a client and its first key in one command, or neither', async () => {

@@ -162,7 +162,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await order('PATCH', `/admin/clients/${named.get('Corner Pets')}`, { plan: 'free' });
     await dialog().getByLabel('Plan').selectOption('business');
     await inDialog('Change the plan').click();
-    await dialog().getByText('Somebody else has changed it: the plan is free now').waitFor();
+    await dialog().getByText('Someone else has changed it: the plan is free now').waitFor();
     await inDialog('Change the plan').click();
     await closed();
     expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
@@ -224,7 +224,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await other.page.getByRole('link', { name: 'Corner Pets' }).click();
     await other.page.getByRole('button', { name: 'Issue a key' }).click();
     const form = other.page.getByRole('dialog');
-    await form.getByText('hands on only what it holds itself').waitFor();
+    await form.getByText('can pass on only scopes that it has').waitFor();
     for (const scope of ['account', 'pets:read', 'pets:write']) {
       const box = form.getByRole('checkbox', { name: scope });
       expect([scope, await box.isChecked(), await box.isDisabled()]).toEqual([scope, false, true]);

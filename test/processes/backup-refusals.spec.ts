@@ -87,7 +87,7 @@ describe('a backup', () => {
     const before = await stat(file).catch(() => undefined);
     // Only root makes devices.
     if (!before) return;
-    await expect(backUpTo(file, { overwrite: true })).rejects.toThrow(/b is no file\. Name another/);
+    await expect(backUpTo(file, { overwrite: true })).rejects.toThrow(/b is not a file\. Name another/);
     expect((await stat(file)).mode).toBe(before.mode);
   });
 

@@ -54,7 +54,7 @@ export class AdoptionTransitions {
     if (state !== 'requested')
       throw new ApiError(ADOPTIONS_ERRORS.adoption_decided, { params: { adoptionId: String(id), state } });
     const isReserved = await this.pets.changeStatus(petId, STATUS_OF_PET.requested, STATUS_OF_PET[next]);
-    // To let an animal go that somebody else has let go already is done.
+    // An animal that was already released stays released.
     if (!isReserved && next === 'approved')
       throw new ApiError(ADOPTIONS_ERRORS.pet_not_reserved, { params: { petId: String(petId) } });
     await this.adoptions.update({ id }, { state: next, decidedAt: this.now() });

@@ -54,7 +54,7 @@ export class AdoptionsController {
   @Operation({
     id: 'requestAdoption',
     summary: 'Request an adoption',
-    description: 'Reserves an available animal for somebody: its status becomes `pending`.',
+    description: 'Reserves an available animal for an adopter: its status becomes `pending`.',
     answers: {
       status: 201,
       description: 'The open adoption',

@@ -13,7 +13,7 @@ export const ADOPTIONS_ERRORS = defineErrors({
     status: 409,
     message: 'The animal {petId} is not available.',
     example: { petId: 5 },
-    cause: 'The animal is reserved for somebody else, or sold.',
+    cause: 'The animal is reserved for another adopter, or sold.',
     remedy: 'Choose an animal whose status is `available`.',
   },
   pet_not_reserved: {

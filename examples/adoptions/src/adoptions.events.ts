@@ -8,7 +8,7 @@ export interface AdoptionRequested {
   readonly petId: bigint;
 }
 
-/** An animal was reserved for somebody. Told in memory: lost if the process dies at once. */
+/** An animal was reserved. The event is in memory: lost if the process dies at once. */
 export const ADOPTION_REQUESTED = defineEvent<AdoptionRequested>('adoption.requested');
 
 /** An adoption that was approved. */

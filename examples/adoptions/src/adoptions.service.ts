@@ -33,7 +33,7 @@ export class AdoptionsService {
     return (await this.rows.one(Adoption, AdoptionDto, id)) ?? missing(id);
   }
 
-  /** Reserves an animal for somebody. Throws pet_not_available, and validation_failed when there is no such animal. */
+  /** Reserves an animal for an adopter. Throws pet_not_available, and validation_failed when there is no such animal. */
   request(wish: NewAdoption): Promise<Adoption> {
     return this.transitions.request(wish);
   }

@@ -139,7 +139,7 @@ function lead(request: Request, response: Response, path: string): undefined {
   return undefined;
 }
 
-/** What it has in common with all pages. */
+/** Files that it shares with all pages. */
 const OF_ALL_PAGES = new Set(['colours.css', 'mark.svg']);
 
 /** Where a file lies below src, by its name. */

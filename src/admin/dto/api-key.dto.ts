@@ -86,7 +86,7 @@ const LABEL = {
   optional: true,
 };
 
-/** A key to issue for the own client. */
+/** A key to issue for the caller's client. */
 @ApiSchema({ name: 'NewOwnKey', description: 'A key to issue.' })
 export class NewOwnKeyDto {
   @Names({
@@ -156,5 +156,5 @@ export class KeyRotationDto {
   expires?: number;
 }
 
-/** What the documents try out: without a lifetime, which a key that has none would get by it. */
+/** The example that "Try it out" sends: without a lifetime, because it would give one to a key that has none. */
 export const ROTATION_EXAMPLE = { rotation: { value: { grace: '24h' } } };

@@ -121,7 +121,7 @@ class DeprecatedUseDto {
   lastDay!: string;
 }
 
-/** A client with what it has used, on the command line and over HTTP. */
+/** A client with its usage, on the command line and over HTTP. */
 @ApiSchema({ name: 'ClientUsage', description: 'A client and its usage.' })
 export class ClientUsageDto extends ClientDto {
   @ApiProperty({

@@ -104,7 +104,7 @@ export class KeyOrders {
   }
 }
 
-/** The scopes that operators alone hand on. */
+/** The scopes that only operators can pass on. */
 function protectedScopes(): string[] {
   return declaredScopes()
     .filter(({ lastKeyProtected }) => lastKeyProtected)

@@ -100,7 +100,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `issue${own}Key`,
       summary: 'Issue a key',
-      description: `Makes a key for ${your} client. A key cannot hand on a scope that it does not hold itself${isOwn ? ', and never `admin`' : ''}.`,
+      description: `Makes a key for ${your} client. A key cannot pass on a scope that it does not have${isOwn ? ', and never `admin`' : ''}.`,
       answers: {
         status: 201,
         description: 'The key, with its secret this once',

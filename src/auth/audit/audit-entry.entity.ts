@@ -11,7 +11,7 @@ export interface Actor {
   readonly keyId: string | null;
   /** Address of the caller, or user@host of the command line; null for the service itself. */
   readonly from: string | null;
-  /** `X-Request-Id` of the request; null where there was none. */
+  /** `X-Request-Id` of the request; null without one. */
   readonly requestId: string | null;
 }
 

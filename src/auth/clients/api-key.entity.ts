@@ -24,7 +24,7 @@ export class ApiKey {
   @Index('api_keys_digest', { unique: true })
   digest!: string;
 
-  /** The first characters of the key, shown so that people can tell keys apart. */
+  /** The first characters of the key, shown so that people can distinguish keys. */
   @Column('varchar', { length: 20 })
   prefix!: string;
 

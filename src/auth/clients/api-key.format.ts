@@ -32,7 +32,7 @@ export type FormVerdict =
   | { readonly wellFormed: true; readonly environment: KeyEnvironment; readonly prefix: string }
   | { readonly wellFormed: false; readonly reason: string };
 
-/** Tells whether a string has the shape and checksum of a key, and if not, what is wrong. Needs no database. */
+/** Checks whether a string has the shape and checksum of a key, and if not, what is wrong. Needs no database. */
 export function verifyApiKey(text: string): FormVerdict {
   if (isWellFormedApiKey(text)) {
     const environment = text.startsWith('pst_live_') ? 'live' : 'test';

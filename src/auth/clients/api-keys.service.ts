@@ -68,7 +68,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Labels a key, or brings its end forward; nothing happens when it is so already. Throws key_not_found, key_already_revoked, key_already_expired,
+   * Labels a key, or brings its end forward; does nothing when nothing changes. Throws key_not_found, key_already_revoked, key_already_expired,
    * validation_failed for a later end, and last_key_with_scope unless forced.
    */
   async update(id: string, changes: KeyChanges, options: Forcible, by: Operator): Promise<ApiKey> {
@@ -115,7 +115,7 @@ export class ApiKeysService {
     const { clientId } = key;
     const subject = this.quotas.subjectOf(await this.clients.get(clientId));
     const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
-    // Not in the transaction below: bans are kept by the quota store, in Redis or in a transaction of its own.
+    // Not in the transaction below: bans are kept by the quota store, in Redis or in a separate transaction.
     await this.quota.unban(id, subject.id);
     if (bannedUntil === undefined) return key;
     const details = { bannedUntil: new Date(bannedUntil).toISOString() };

@@ -4,7 +4,7 @@ import { QuotaPolicy, checkPolicy } from '../../throttling/quota-policy.js';
 import type { QuotaSubject } from '../../throttling/quota.js';
 import type { Client } from './client.entity.js';
 
-/** The limits of clients, and whom their requests count for, by the QuotaPolicy of an added module or the platform's. */
+/** The limits of clients, and the subjects that their requests count for, by the QuotaPolicy of an added module or the platform's. */
 @Injectable()
 export class ClientQuotas implements OnApplicationBootstrap {
   private readonly namesClients;

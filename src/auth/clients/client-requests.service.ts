@@ -64,7 +64,7 @@ interface KeptError {
 
 /**
  * Counts what came of the requests of clients, and keeps the last errors of each, in the database. They are written in the background:
- * no request waits for them, and while the database is away, only so many are kept. Several processes count together.
+ * no request waits for them, and while the database is unavailable, only so many are kept. Several processes count together.
  */
 @Injectable()
 export class ClientRequests extends WriteBehind {

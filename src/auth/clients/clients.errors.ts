@@ -70,7 +70,7 @@ export const CLIENTS_ERRORS = defineErrors({
   },
   scope_not_held: {
     status: 403,
-    message: 'A key cannot hand on what it does not hold itself: {scopes}.',
+    message: 'A key cannot pass on scopes that it does not have: {scopes}.',
     example: { scopes: 'pets:write' },
     cause:
       'The key that orders a new key lacks one of its scopes, or, where the order names none, all that keys get by default.',
@@ -112,7 +112,7 @@ export const CLIENTS_ERRORS = defineErrors({
   },
   scope_protected: {
     status: 403,
-    message: 'Self-service never hands on {scopes}.',
+    message: 'Self-service never passes on {scopes}.',
     example: { scopes: 'admin' },
     cause: 'A protected scope such as `admin` was requested under `/account`.',
     remedy: 'Name other `scopes`, or use `/admin` or the command line.',

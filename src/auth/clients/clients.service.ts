@@ -90,7 +90,7 @@ export class ClientsService {
 
   /**
    * Renames a client or moves it to another plan. Fields left out stay as they are, and so do the counts of its quota
-   * windows; nothing happens when it is so already. `check` sees the client before the change, in its transaction, and may refuse it by
+   * windows; does nothing when nothing changes. `check` sees the client before the change, in its transaction, and may refuse it by
    * throwing. Throws client_not_found, or validation_failed when the plan does not take these limits.
    */
   async update(
@@ -174,7 +174,7 @@ export class ClientsService {
   }
 }
 
-/** The client's own limits with the given ones changed; a fixed plan has none of its own. */
+/** The client's own limits with the given ones changed; a fixed plan has none. */
 function mergedLimits(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
   const kept = client.plan === 'enterprise' ? client.ownLimits : {};
   return {

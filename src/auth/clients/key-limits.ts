@@ -13,7 +13,7 @@ import { DAY_MS } from '../../throttling/quota.js';
 
 /** How many changes of a client and its keys stop further labels and ends by self-service, within 24 hours. */
 const MOST_CHANGES = 1_000;
-/** How many of the latest changes of a client are looked at for the keys that it made: all of a day, unless operators made most. */
+/** How many of the latest changes of a client are searched for the keys that it made: all of a day, unless operators made most. */
 const LATEST = 3 * MOST_CHANGES;
 /** What makes a key. */
 const MAKING: ReadonlySet<string> = new Set(['api_key.issued', 'api_key.rotated']);

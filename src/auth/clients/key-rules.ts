@@ -154,7 +154,7 @@ export function requireScopesHeld(scopes: readonly string[], { scopes: held }: O
 
 /**
  * A feature that is deployed later declares scopes that older keys lack. They are left out of what an older key issues, so that
- * it goes on issuing keys without a word about scopes.
+ * it continues to issue keys without naming scopes.
  */
 function byDefault({ scopes: held }: Operator): string[] {
   const all = declaredScopes()

@@ -131,7 +131,7 @@ async function rightsText(file: string): Promise<string> {
 async function diskText(file: string): Promise<string> {
   const { type } = await statfs(dirname(file));
   const network = NETWORK_FILE_SYSTEMS[type];
-  if (network !== undefined) fail(`${network} is no file system for SQLite. Move ${file} to a local disk.`);
+  if (network !== undefined) fail(`${network} does not work with SQLite. Move ${file} to a local disk.`);
   const free = freeBytesBeside(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
   if (free < LEAST_FREE_BYTES) fail(`the disk is full: ${shown}. Make room for ${file}.`);

@@ -1,15 +1,15 @@
 import { SettingsError } from '../../core/config/define-settings.js';
 
-/** The result of one check of `petstore doctor`; `skipped` means that it could not be made or that there is nothing to check. */
+/** The result of one check of `petstore doctor`; `skipped` means that it could not be made or is not needed. */
 export interface Finding {
-  /** What was looked at, such as `disk`. */
+  /** The subject of the check, such as `disk`. */
   readonly check: string;
   readonly state: 'well' | 'wrong' | 'skipped';
   /** The result in words and, if it is wrong, what to do. */
   readonly found: string;
 }
 
-/** A check by its name; the probe returns a sentence if all is well, and throws what is wrong. */
+/** A check by its name; the probe returns a sentence if nothing is wrong, and throws what is wrong. */
 export type Check = readonly [check: string, probe: () => string | Promise<string>];
 
 /** There is nothing to check. */

@@ -72,7 +72,7 @@ async function isOurs({ host, port, path, holds }: ExaminedPort): Promise<boolea
 
 /**
  * Whether Redis accepts counts and keeps them, and whether this machine's clock agrees with that of Redis: instances count together in
- * minutes of their own clocks, and Redis is the one place that all of them reach.
+ * minutes by their clocks, and Redis is the one place that all of them reach.
  */
 export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Check[]> {
   if (redisUrl === null) return [['redis', () => skip('REDIS_URL is not set: one process counts alone')]];

@@ -10,7 +10,7 @@ import { APP_MODULE, projectOf, writeNewFiles } from './generated-files.js';
 export async function feature(call: Call, name: string): Promise<void> {
   const { field = [], singular, dryRun = false } = call.options;
   const fields = parseFields(field);
-  // The tables, scopes and errors that there are, of which none may come twice.
+  // The existing tables, scopes and errors, none of which may be declared twice.
   await call.loadModules();
   const project = await projectOf(process.cwd());
   const { files: texts, appModule } = await generatedFeature(project, name, fields, singular);

@@ -8,7 +8,7 @@ import { Refusal } from '../refusal.js';
 export const APP_MODULE = join('src', 'app.module.ts');
 
 /**
- * The project of a folder: the nearest folder upwards with a `src/app.module.ts`. Throws Refusal if there is none, such as beside an
+ * The project of a folder: the nearest folder upwards with a `src/app.module.ts`. Throws Refusal without one, such as beside an
  * installation without its sources.
  */
 export async function projectOf(folder: string): Promise<string> {

@@ -9,7 +9,7 @@ import { exists, filledTemplates } from './generated-files.js';
 
 /** What a package may be called; npm has more rules for what is published. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** What the code of a project imports directly, at the versions of the service, so that there is no second copy of Nest. */
+/** What the code of a project imports directly, at the versions of the service, to avoid a second copy of Nest. */
 const IMPORTED = ['@nestjs/common', '@nestjs/swagger', '@nestjs/typeorm', 'typeorm'];
 const FOR_TESTS = ['@nestjs/testing', '@types/node', 'openapi-response-validator', 'typescript', 'vitest'];
 

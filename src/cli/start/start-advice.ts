@@ -12,13 +12,13 @@ import { softwareFolder } from '#supported-node';
 
 /** A line of the log for the operator. */
 export interface Advice {
-  /** `warn` for what should be put right. */
+  /** `warn` for what should be fixed. */
   readonly level: 'warn' | 'log';
   readonly text: string;
 }
 
 /**
- * What an operator is told once the service runs, each in a line: how to make the first key, or another in place of the demo key;
+ * The messages for an operator once the service runs, each in a line: how to make the first key, or another instead of the demo key;
  * variables that look like settings and are not read; files of the database that other users may read; plans that are gone. Holds
  * nothing secret.
  */

@@ -41,7 +41,7 @@ const DEFAULT_PORT = 5432;
 /** Before the place of a host that is missing, as it is where `?host=` names the folder of a socket. */
 const NO_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=(?::\d*)?\/)/;
 
-/** Reads a DATABASE_URL; undefined when it is none. */
+/** Reads a DATABASE_URL; undefined for anything else. */
 export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress | undefined {
   // SQLite would not read a ? or a # as a part of the path.
   const [, file] = /^sqlite:([^?#\p{Cc}]+)$/u.exec(text) ?? [];

@@ -10,11 +10,11 @@ export interface SettingDefinition<T = unknown> {
   /** The service does not start while the variable is unset or empty. */
   readonly required?: true;
   /**
-   * An allowed value of a required setting: it stands in .env.example, and tests and `npm run docs:generate` take it. Never one that
+   * An allowed value of a required setting: it is in .env.example, and tests and `npm run docs:generate` take it. Never one that
    * is in use.
    */
   readonly example?: T;
-  /** What it does, in sentences for operators, with its unit; it stands in .env.example and docs/operations.md. */
+  /** What it does, in sentences for operators, with its unit; for .env.example and docs/operations.md. */
   readonly description: string;
   /** A password or token, or a URL that may hold one: no fault names it, and what prints the settings leaves it out. */
   readonly secret?: boolean;
@@ -63,7 +63,7 @@ const declared: DeclaredSettings[] = [];
  * Declares the settings that a feature owns: `defineSettings('adoptions', { reservationMs: … })` is the environment variable
  * `ADOPTIONS_RESERVATION_MS`, and `settings.of(ADOPTIONS_SETTINGS).reservationMs` its value. Without a feature's name, as
  * the platform declares its own, variables have no prefix. A name that is malformed, a variable that is declared twice, or a
- * default or an example that is none of what is allowed, stops the start.
+ * default or an example that is not allowed, stops the start.
  */
 export function defineSettings<Definitions extends Readonly<Record<string, SettingDefinition>>>(
   feature: string,
@@ -99,12 +99,12 @@ export function declaredSettings(): DeclaredSettings[] {
   return declared.toSorted((a, b) => (a.feature < b.feature ? -1 : 1));
 }
 
-/** The default of a setting as it would stand in the environment; empty where there is none. */
+/** The default of a setting as written in the environment; empty without one. */
 export function defaultTextOf({ type, default: value }: SettingDefinition): string {
   return textOf(type, value);
 }
 
-/** The example of a required setting, or the default of another, as it would stand in the environment. */
+/** The example of a required setting, or the default of another, as written in the environment. */
 export function exampleTextOf(setting: SettingDefinition): string {
   return setting.required ? textOf(setting.type, setting.example) : defaultTextOf(setting);
 }

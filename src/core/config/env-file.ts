@@ -8,7 +8,7 @@ const TROUBLES: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder. Remove it, or put a file there',
 };
 
-/** The variables of a file such as `.env`; none without it. Throws SettingsError for one that cannot be read, or is no UTF-8. */
+/** The variables of a file such as `.env`; none without it. Throws SettingsError for one that cannot be read, or is not UTF-8. */
 export function readEnvFile(path: string): Environment {
   const text = textOf(path);
   // UTF-16, which PowerShell writes, is full of zeros; as UTF-8 it would be read as no setting at all.

@@ -21,7 +21,7 @@ export const SPECIFIED_PLANS = {
 
 /** One plan, such as `free=60/1000`. A name fits the column of clients. */
 const PLAN = /^([a-z][a-z0-9-]{0,19})=([1-9]\d{0,9})\/([1-9]\d{0,9})$/;
-/** Names that have a meaning of their own: limits by client, and callers without a key. */
+/** Names with a special meaning: limits by client, and callers without a key. */
 const RESERVED = new Set(['enterprise', 'anonymous']);
 
 /** The plans with fixed limits: those given, over those of the specification. */

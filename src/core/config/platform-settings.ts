@@ -200,7 +200,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
       'Private networks that webhooks may be sent to, also by http://. Unset: only public addresses, by https://.',
   },
   webhookRetentionDays: {
-    // Of a key that ends within 7 days it is known by the message that this was told.
+    // The message about a key that ends within 7 days shows that its owner was notified.
     type: wholeNumber(7, 365),
     default: 30,
     description:

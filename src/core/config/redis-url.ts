@@ -30,10 +30,10 @@ const KINDS = {
   sentinel: [26_379, ['sentinelUsername', 'sentinelPassword']],
   cluster: [6_379, []],
 } as const;
-/** A list of hosts, behind the last @, and what stands before and behind it. */
+/** A list of hosts, behind the last @, and what is before and behind it. */
 const FORM = /^(redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
-/** Reads a REDIS_URL; undefined when it is none. The forms of groups are those of the Python library `limits`. */
+/** Reads a REDIS_URL; undefined for anything else. The forms of groups are those of the Python library `limits`. */
 export function readRedisUrl(text: string): RedisAddress | undefined {
   const [, before = '', tls, given = 'server', hosts = '', behind = ''] = FORM.exec(text) ?? [];
   const kind = given as keyof typeof KINDS;

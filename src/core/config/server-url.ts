@@ -7,7 +7,7 @@ export interface ServerUrl {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** What stands between the slashes behind the host; at least one text. */
+  /** What is between the slashes behind the host; at least one text. */
   readonly path: readonly string[];
   readonly parameters: URLSearchParams;
 }
@@ -15,7 +15,7 @@ export interface ServerUrl {
 /** What completes the allowed forms of a URL that may hold a password. */
 export const ENCODED = 'in a user or password, / is written %2F, ? %3F, # %23 and % %25';
 
-/** Reads the URL of a server, which may have `known` parameters, each once; undefined when it is none. */
+/** Reads the URL of a server, which may have `known` parameters, each once; undefined for anything else. */
 export function readServerUrl(
   text: string,
   defaultPort: number,

@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { DATABASE_URL_ALLOWED, readDatabaseUrl } from './database-url.js';
 import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 
-/** How the value of one kind of setting is parsed. Make one of your own for what is not here. */
+/** How the value of one kind of setting is parsed. Write another for what is not here. */
 export interface SettingType<T> {
   /** What is allowed, in words that complete "must be …". */
   readonly allowed: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;
-  /** A value as text that `parse` takes, for the docs; needed where it is no string, number or boolean. */
+  /** A value as text that `parse` takes, for the docs; needed where it is not a string, number or boolean. */
   write?(value: T): string;
 }
 
@@ -147,6 +147,6 @@ export const instant: SettingType<number> = {
     const value = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
     return Number.isNaN(value) ? undefined : value;
   },
-  // 0 stands for none.
+  // 0 means none.
   write: (value) => (value === 0 ? '' : new Date(value).toISOString().replace('.000Z', 'Z')),
 };

@@ -8,7 +8,7 @@ export interface ErrorRow<Code extends string = string> {
   readonly status: number;
   /** Public text. `{name}` is replaced by the parameter of that name given to ApiError. */
   readonly message: string;
-  /** Values of all the `{name}` places of the message as an answer may have them, for the examples of the OpenAPI document. */
+  /** Values of all the `{name}` places of the message as a response may have them, for the examples of the OpenAPI document. */
   readonly example?: Readonly<Record<string, string | number>>;
   /** When it occurs, for the page of errors. */
   readonly cause: string;

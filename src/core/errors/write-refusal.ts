@@ -21,7 +21,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {
-    // Part of a response has been sent. Closing the connection is the only way to tell the client that it is incomplete.
+    // Part of a response has been sent. Closing the connection is the only way to show the client that it is incomplete.
     response.destroy();
     return;
   }

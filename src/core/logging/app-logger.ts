@@ -50,7 +50,7 @@ export class AppLogger implements LoggerService {
   verbose = (message: unknown, ...rest: unknown[]): void => this.write('trace', message, rest);
   fatal = (message: unknown, ...rest: unknown[]): void => this.write('fatal', message, rest);
 
-  /** Nest passes an error's stack before the context. That it cannot listen, the start itself tells, with what to set. */
+  /** Nest passes an error's stack before the context. The start itself reports that it cannot listen, with what to set. */
   error = (message: unknown, ...rest: unknown[]): void =>
     this.write(rest.at(-1) === 'NestApplication' ? 'debug' : 'error', message, rest);
 

@@ -15,7 +15,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
 import { Metrics } from './metrics.js';
 
-/** What a management port with the administration has besides `/metrics`: /account tells the console what its key may do. */
+/** What a management port with the administration has besides `/metrics`: the console asks /account what its key may do. */
 const ADMINISTRATION = /^\/(?:admin|console|account)(?:[/?]|$)/;
 
 /** Serves `/metrics` on a port apart from that of the API, with ADMIN_ON=management the administration, too. */
@@ -81,7 +81,7 @@ export class ManagementServer implements OnApplicationShutdown {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '' } = request;
-    // Prometheus may be told to send parameters (`params` of a scrape).
+    // Prometheus may be configured to send parameters (`params` of a scrape).
     if (url.split('?', 1)[0] !== '/metrics')
       return refuse(response, new ApiError(HTTP_ERRORS.route_not_found));
     if (method !== 'GET' && method !== 'HEAD') {

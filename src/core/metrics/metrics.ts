@@ -8,7 +8,7 @@ export interface LabelledValue<Label extends string> {
   readonly value: number;
 }
 
-/** What a gauge shows when it is asked for: its value, or with labels all of its values. */
+/** What a gauge shows at a scrape: its value, or with labels all of its values. */
 type Reading<Label extends string> = number | readonly LabelledValue<Label>[];
 
 /** Gauges of prom-client that are named as if they were counters; each is the sum of the one without `_total`. */
@@ -61,7 +61,7 @@ export class Metrics {
     });
   }
 
-  /** A gauge; with `read` it has the values that this answers whenever the metrics are asked for, and none while it throws. */
+  /** A gauge; with `read` it has the values that this returns at each scrape, and none while it throws. */
   gauge<Label extends string = never>(
     name: string,
     help: string,
@@ -88,7 +88,7 @@ export class Metrics {
   }
 }
 
-/** Sets the gauge when it is asked for. One that cannot be read must not keep the others from being shown. */
+/** Sets the gauge at a scrape. One that cannot be read must not keep the others from being shown. */
 function valueFrom<Label extends string>(
   read: () => Reading<Label> | Promise<Reading<Label>>,
   hasLabels: boolean,

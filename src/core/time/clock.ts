@@ -6,7 +6,7 @@ export abstract class Clock {
   /** Milliseconds since the Unix epoch, UTC. It steps, forward or back, whenever the machine's clock is set. */
   abstract now(): number;
 
-  /** Milliseconds since some instant of this process: it never steps, and tells how long something has lasted. */
+  /** Milliseconds since some instant of this process: it never steps, and measures how long something has lasted. */
   abstract steady(): number;
 
   /** Now, or so many milliseconds later, as ISO 8601 text in UTC. */

@@ -16,7 +16,7 @@ const REGISTRY = 'opentelemetry.js.api.';
 /** Most time for the SDK to send its last spans at the stop, in milliseconds. */
 const FLUSH_LIMIT_MS = 2_000;
 
-/** What providers of SDKs have beyond the API; the API hands out one that stands before it. */
+/** What providers of SDKs have beyond the API; the API hands out a proxy of it. */
 interface Flushing {
   readonly getDelegate?: () => Flushing;
   readonly forceFlush?: () => Promise<void>;
@@ -41,7 +41,7 @@ export async function startTracing(): Promise<boolean> {
   return true;
 }
 
-/** Has the SDK send the spans that it has kept to send together, as far as it can and does so in time. */
+/** Makes the SDK send the spans that it batches, as far as it can in time. */
 export async function flushSpans(): Promise<void> {
   const provider = running?.api.trace.getTracerProvider() as Flushing | undefined;
   const registered = provider?.getDelegate?.() ?? provider;
@@ -54,7 +54,7 @@ export function noteArrival(request: IncomingMessage): void {
   if (running) request.arrivedIn = running.api.context.active();
 }
 
-/** Does a part of a request in a span of its own, below the one that is active. What is part of no request has none. */
+/** Does a part of a request in a separate span, below the one that is active. What is part of no request has none. */
 export function inSpan<T>(
   name: string,
   kind: keyof typeof SpanKind,

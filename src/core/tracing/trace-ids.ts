@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 
-/** What log lines of a request tell of its trace. */
+/** The ids of its trace in the log lines of a request. */
 export interface TraceIds {
   /** 32 hexadecimal digits, not all of them 0. */
   readonly traceId: string;
@@ -9,7 +9,7 @@ export interface TraceIds {
   readonly spanId: string;
 }
 
-/** What versions have in common (W3C Trace Context, sections 3.2.2 and 4.2); ff is no version. A later one may add fields behind. */
+/** What versions have in common (W3C Trace Context, sections 3.2.2 and 4.2); ff is not a version. A later one may add fields behind. */
 const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
 
 /** The ids of the request that runs. It is entered only for requests with a trace: Node makes every promise dearer from then on. */
@@ -29,7 +29,7 @@ export function callersTraceOf({ headers }: IncomingMessage): TraceIds | undefin
   return typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined;
 }
 
-/** The trace of the request that runs, for any other line that is logged meanwhile; undefined without one. */
+/** The trace of the request that runs, for any other line that is logged in the meantime; undefined without one. */
 export function runningTraceIds(): TraceIds | undefined {
   return running.getStore();
 }

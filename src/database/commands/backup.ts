@@ -21,7 +21,7 @@ export interface BackupOrder {
 }
 
 /**
- * Copies the database, which may be served and written to meanwhile, into one file that has its name only when it is whole, checked
+ * Copies the database, which may be served and written to in the meantime, into one file that has its name only when it is whole, checked
  * and on the disk. Throws DatabaseRefusal that says why not; then the file is as it was.
  */
 export async function backUp({ database, file, overwrite, signal }: BackupOrder): Promise<CopiedStore> {
@@ -39,7 +39,7 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
       `${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`,
     );
   // A rename would remove the device, or the pipe that another waits at.
-  if (there && !there.isFile()) throw new DatabaseRefusal(`${file} is no file. Name another.`);
+  if (there && !there.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name another.`);
   if (there && !overwrite) throw new DatabaseRefusal(`${file} ${ALREADY_THERE}`);
   const part = await PartFile.beside(final);
   try {
@@ -68,7 +68,7 @@ async function refuseOfStore(database: string, final: string): Promise<void> {
       );
 }
 
-/** A backup that no restore would take is none: whoever backs up the wrong file is told now. */
+/** Refuses the wrong file now: no restore would take its backup. */
 function refuseOther(database: string, { tables }: CopiedStore): void {
   if (tables.length === 0)
     throw new DatabaseRefusal(

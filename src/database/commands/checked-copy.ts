@@ -12,7 +12,7 @@ const MOST_NAMED = 5;
 
 /** A copy that is to be made. */
 export interface CopyOrder {
-  /** The database file that is read; it may be served and written to meanwhile. */
+  /** The database file that is read; it may be served and written to in the meantime. */
   readonly from: string;
   /** An empty file. */
   readonly to: string;

@@ -179,7 +179,7 @@ class DatabaseCopy {
       );
   }
 
-  /** Before the transaction, in which PostgreSQL would see the sessions of its beginning for ever. */
+  /** Before the transaction, in which PostgreSQL would see the sessions of its beginning until its end. */
   private async refuseInstances(): Promise<void> {
     for (let look = 1; ; look += 1) {
       const [found] = await this.target.query<{ count: number }[]>(OTHERS);
@@ -249,7 +249,7 @@ class DatabaseCopy {
     );
   }
 
-  /** SQLite remembers the ids of deleted rows, too, and goes on from what is larger ("SQLite Autoincrement"). */
+  /** SQLite remembers the ids of deleted rows, too, and continues from what is larger ("SQLite Autoincrement"). */
   private async goOnBehindIds(name: string, columns: readonly TargetColumn[]): Promise<bigint | null> {
     const column = columns.find(({ sequence }) => sequence !== null);
     if (!column) return null;

@@ -67,7 +67,7 @@ export class PartFile {
 export const ALREADY_THERE = 'is there already. Name another file, or give --overwrite.';
 
 /**
- * Gives a file a name that no other has: a link, unlike a rename, never takes the place of a file that came meanwhile. Throws
+ * Gives a file a name that no other has: a link, unlike a rename, never takes the place of a file that came in the meantime. Throws
  * DatabaseRefusal with these words about the name then.
  */
 export async function giveName(path: string, name: string, taken: string): Promise<void> {

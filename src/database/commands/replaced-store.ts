@@ -26,7 +26,7 @@ export class ReplacedStore {
   static async take(file: string): Promise<ReplacedStore> {
     const there = await stat(file).catch(() => undefined);
     if (!there) return new ReplacedStore(file, false, undefined);
-    if (!there.isFile()) throw new DatabaseRefusal(`${file} is no file. Name another with DATABASE_URL.`);
+    if (!there.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name another with DATABASE_URL.`);
     const connection = await naming(file, () =>
       Connection.open(file, 'write', { busyTimeoutMs: LOCK_WAIT_MS }),
     );

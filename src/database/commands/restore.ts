@@ -15,7 +15,7 @@ export interface RestoreOrder {
   readonly file: string;
   /** The file of the database, which may be missing or damaged. */
   readonly database: string;
-  /** The time in ms since the Unix epoch: the replaced database is named by it. */
+  /** The time in ms since the Unix epoch: it is in the name of the replaced database. */
   readonly now: number;
   /** Stops it while the database is still as it was. */
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface RestoreOrder {
 
 /** What was restored. */
 export interface Restored extends CopiedStore {
-  /** Where the database that was there is kept now; null when there was none. */
+  /** Where the database that was there is kept now; null without one. */
   readonly replaced: string | null;
   /** Migrations that the backup lacks. */
   readonly pending: readonly string[];
@@ -70,7 +70,7 @@ async function realFileInFolder(database: string): Promise<string> {
 async function refuseUnlessOther({ file, database }: RestoreOrder): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
   if (!backup) throw new DatabaseRefusal(`${file} is not there. Name the backup.`);
-  if (!backup.isFile()) throw new DatabaseRefusal(`${file} is no file. Name the backup.`);
+  if (!backup.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name the backup.`);
   if (backup.size === 0) throw new DatabaseRefusal(`${file} is empty. Name another backup.`);
   const there = await stat(database).catch(() => undefined);
   if (!there) return;

@@ -132,7 +132,7 @@ function readSql(numbered: string, columns: readonly TargetColumn[]): string {
         ? `CASE WHEN ${column} IS NOT NULL THEN '\\x' || hex(${column}) END`
         : // JSON itself would round a REAL, and take a blob for JSON.
           `CASE typeof(${column}) WHEN 'real' THEN CAST(${column} AS TEXT) WHEN 'blob' THEN '\\x' || hex(${column}) ELSE ${column} END`;
-    // As bytes: the driver would repair what is no UTF-8, which PostgreSQL refuses.
+    // As bytes: the driver would repair what is not UTF-8, which PostgreSQL refuses.
     return `CAST(json_group_array(${value}) AS BLOB) AS v${at}`;
   });
   const blobs = columns

@@ -38,14 +38,14 @@ const REACHED = `
 /** What the statements of a transaction may have changed. */
 export class Changes {
   readonly tables = new Set<string>();
-  /** Whether the catalog tells of each statement which tables it changes. */
+  /** Whether the catalog shows for each statement which tables it changes. */
   isKnown = true;
   /** The period of the catalog in which the first statement was sent. */
   period: number | undefined;
   isEmpty = true;
 }
 
-/** Tells which tables statements change, as far as their text and the catalog tell it for certain. */
+/** Finds which tables statements change, as far as their text and the catalog show it for certain. */
 export class ChangedTables {
   private reached: ReadonlyMap<string, readonly string[]> = new Map();
   private cachedAsKeys: ReadonlySet<string> = new Set();

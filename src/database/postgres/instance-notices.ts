@@ -11,7 +11,7 @@ const logger = new Logger('Database');
 const LOOK_MS = 250;
 /** For how long a look counts from its begin, in milliseconds. */
 const COUNTS_MS = 1_000;
-/** How long a writer waits until no look of before counts any more, in milliseconds; more, because clocks differ in speed. */
+/** How long a writer waits until no earlier look counts, in milliseconds; more, because clocks differ in speed. */
 const WAIT_MS = 1_200;
 /** How long after the last unannounced write its notice is kept, in milliseconds: writes come in groups. */
 const KEPT_MS = 2_000;
@@ -32,8 +32,8 @@ const TAKE_BACK = 'DELETE FROM instance_notices WHERE id = ANY($1)';
 const REMOVE = 'DELETE FROM instance_notices WHERE id = $1 AND beat = $2';
 
 /**
- * Tells the instances that cache that this one writes without telling them through Redis, by rows: who caches gives a notice and looks
- * four times a second whether anybody writes; who writes gives another, waits until every look of before has expired, and makes sure
+ * Warns the instances that cache by rows that this one writes without Redis: an instance that caches gives a notice and looks
+ * four times a second whether anybody writes; who writes gives another, waits until every earlier look has expired, and makes sure
  * after each commit that its notice has been there until then. No clock is compared, and no session has to last.
  */
 export class InstanceNotices {
@@ -56,7 +56,7 @@ export class InstanceNotices {
     private readonly renewed: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
-  /** Which time it is, as far as this process knows now, without anybody who writes unannounced; undefined while somebody may. */
+  /** Which time it is, as far as this process knows now, without an unannounced writer; undefined while one may write. */
   get quiet(): number | undefined {
     // An instance begins to look so often when it begins to cache.
     if (!this.isCaching) this.lookAfter(0);
@@ -96,7 +96,7 @@ export class InstanceNotices {
     }, KEPT_MS).unref();
   }
 
-  /** Another server may be in the place of the one that was asked. */
+  /** Another server may have replaced the one that was asked. */
   renew(): void {
     this.lookedAt = -Infinity;
     this.session.renew();

@@ -5,7 +5,7 @@ import { unavailable } from '../unavailable.js';
 import { isAnswer } from './postgres-errors.js';
 import { ANSWER_LATE_MS } from './postgres-options.js';
 
-/** What pg may wait for the answer to a commit, in milliseconds: the longest of a timer. After its own limit it closes the socket. */
+/** What pg may wait for the response to a commit, in milliseconds: the longest of a timer. After its own limit it closes the socket. */
 const NEVER: { readonly query_timeout: number } = { query_timeout: 2 ** 31 - 1 };
 /** How long each commit must have been answered in time for the server to answer commits again, in milliseconds. */
 const CALM_MS = 5_000;
@@ -107,7 +107,7 @@ export class LateCommits {
   }
 }
 
-/** A session may go on after its connection was lost. */
+/** A session may continue after its connection was lost. */
 function forgotten(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, FORGOTTEN_MS).unref());
 }

@@ -14,7 +14,7 @@ import { READY_GRACE_MS } from './postgres-troubles.js';
 const MOST_NAMED = 500;
 /** Statements that a connection may have prepared, those without a name any more among them; then it is closed. */
 const MOST_PREPARED = 2 * MOST_NAMED;
-/** How often a read is asked again at most, when its connection is lost each time. */
+/** How often a read is repeated at most, when its connection is lost each time. */
 const MOST_READS = 5;
 /** A prepared statement whose table has changed in the meantime. */
 const STALE_PLAN = '0A000';

@@ -51,7 +51,7 @@ export class PostgresConnection extends ConnectionScope {
       return begun.begin(isolation);
     }
     const session = this.sessionOf(transaction);
-    // The server undoes it when the connection is closed, or has been told to commit it.
+    // The server undoes it when the connection is closed, or has received its commit.
     if (!session || (session.lease.isBroken && command === 'ROLLBACK')) return;
     if (command !== 'COMMIT') return session.control(command);
     const kinds = this.changed.kindsOf(session.changes, changes);

@@ -71,7 +71,7 @@ export class PostgresDataSource extends Database {
       () => this.notices.renew(),
     );
     this.onlyServer = new SideSession(driverPackage, postgres);
-    // A migration of another process is among what is told by notices.
+    // Notices also report a migration of another process.
     this.notices = new InstanceNotices(this.onlyServer, () => this.changed.read());
     this.dataVersion = new SharedDataVersion(this.notices, (table) => this.changed.isTold(table));
     const connection = new PostgresConnection(this.pool, this.dataVersion, this.changed);

@@ -41,7 +41,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // The server cannot read its files.
   '58': 'busy',
   XX: 'busy',
-  // This process or its machine has no descriptor, port or memory left for one more connection; those that are open go on.
+  // This process or its machine has no descriptor, port or memory left for one more connection; those that are open continue.
   EMFILE: 'busy',
   ENFILE: 'busy',
   EADDRNOTAVAIL: 'busy',

@@ -9,7 +9,7 @@ import { type Found, PostgresTroubles } from './postgres-troubles.js';
 
 /** How long a write waits for a connection at most, in milliseconds. */
 const WRITE_WAIT_MS = 1_000;
-/** Which part of a pool is kept for reads: while commits hang, reads go on. A pool of two has none to keep. */
+/** Which part of a pool is kept for reads: while commits hang, reads continue. A pool of two has none to keep. */
 const PART_FOR_READS = 1 / 5;
 
 /** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
@@ -17,7 +17,7 @@ const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS
 
 /** A connection of the pool that is in use. What fails on it for want of the server is thrown as service_unavailable. */
 export class Lease {
-  /** Whether nobody knows in which state the connection is: then it is closed. */
+  /** Whether the state of the connection is unknown: then it is closed. */
   isBroken = false;
 
   constructor(
@@ -31,7 +31,7 @@ export class Lease {
     return this.noted(this.client.query(query));
   }
 
-  /** Runs a statement that begins or ends a transaction: when it fails, nobody knows whether one is open. */
+  /** Runs a statement that begins or ends a transaction: when it fails, it is unknown whether one is open. */
   async control(text: string): Promise<void> {
     try {
       await this.query({ text });
@@ -77,7 +77,7 @@ export class PostgresPool {
   /** Who may write. */
   private readonly places: Turns;
 
-  /** `pool` is asked for late: TypeORM makes it when the DataSource is opened. `onOver` is called when a trouble is over. */
+  /** `pool` is called late: TypeORM makes it when the DataSource is opened. `onOver` is called when a trouble is over. */
   constructor(
     private readonly driver: typeof pg,
     private readonly options: PostgresOptions,
@@ -114,7 +114,7 @@ export class PostgresPool {
     };
   }
 
-  /** Runs a read on a connection. Throws service_unavailable when there is none. */
+  /** Runs a read on a connection. Throws service_unavailable without one. */
   async read<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
     const lease = new Lease(this, await this.connected());
     try {
@@ -124,7 +124,7 @@ export class PostgresPool {
     }
   }
 
-  /** A connection for what commits. Not all are in writes at the same time, so that reads go on while commits hang. */
+  /** A connection for what commits. Not all are in writes at the same time, so that reads continue while commits hang. */
   async takeToWrite(): Promise<Lease> {
     const fault = this.troubles.fault ?? this.late.fault;
     if (fault) throw fault;
@@ -143,7 +143,7 @@ export class PostgresPool {
     this.late.end();
   }
 
-  /** One that is no older than the last trouble. */
+  /** One that is not older than the last trouble. */
   private async connected(): Promise<PoolClient> {
     const { fault } = this.troubles;
     if (fault) throw fault;
@@ -159,7 +159,7 @@ export class PostgresPool {
     });
   }
 
-  /** Connects anew: the connections of the pool may be dead without knowing it. Of a disk that was full, a page is asked for. */
+  /** Connects again: the connections of the pool may be dead without knowing it. After a full disk, it allocates a page. */
   private async attempt(wasFull: boolean): Promise<Found> {
     const client = new this.driver.Client({
       ...clientConfig(this.options),

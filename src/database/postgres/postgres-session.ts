@@ -5,14 +5,14 @@ import { Changes } from './changed-tables.js';
 import type { SentCommit } from './late-commits.js';
 import type { Lease } from './postgres-pool.js';
 
-/** Statements after whose failure a transaction goes on, as it does on SQLite; PostgreSQL itself would end it. */
+/** Statements after whose failure a transaction continues, as it does on SQLite; PostgreSQL itself would end it. */
 const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;
 
 /** The connection that a transaction has for itself: its statements run on it one after the other. */
 export class PostgresSession {
   /** What its statements may have written. */
   readonly changes = new Changes();
-  /** A forced rollback waits here for the statement that runs: who has sent that must go on before the transaction is over. */
+  /** A forced rollback waits here for the statement that runs: who has sent that must continue before the transaction is over. */
   private readonly turns = new Turns();
 
   /** With `isAllOrNothing` its transaction ends with the first statement that fails. */

@@ -7,7 +7,7 @@ import { unavailable } from '../unavailable.js';
 import { type Meaning, isFull, meaningOf, messageOf } from './postgres-errors.js';
 import type { TimedConnection } from './postgres-options.js';
 
-/** How often a server that is away or read-only is tried, in milliseconds. */
+/** How often a server that is unavailable or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
 /** How many tries in a row may lose their session: one may have been ended, and the server be there. */
 const MOST_LOST = 3;
@@ -19,7 +19,7 @@ export const READY_GRACE_MS = 3_000;
 /** What a try of the server has found. */
 export type Found = 'writes' | 'reads';
 
-/** What a client is told. */
+/** The messages for a client. */
 const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
   away: 'the database does not answer',
   lost: 'the connection to the database was lost',
@@ -30,7 +30,7 @@ const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
 
 /**
  * Whether PostgreSQL answers, and whether it writes. The log has one line when that changes, not one for each refused request. While
- * the server is away requests are refused at once, and separate connections try it until it answers again.
+ * the server is unavailable requests are refused at once, and separate connections try it until it answers again.
  */
 export class PostgresTroubles extends WriteTrouble {
   private readonly logger = new Logger('Database');
@@ -46,8 +46,8 @@ export class PostgresTroubles extends WriteTrouble {
   private isEnded = false;
 
   /**
-   * `name` is how the log calls the database; `attempt` connects anew and tells what the server can do, whose disk was full;
-   * `onOver` is called when it is well again; `isStuck` tells whether so many commits hang that no more are begun.
+   * `name` is how the log calls the database; `attempt` connects again and says what the server can do, whose disk was full;
+   * `onOver` is called when it has recovered; `isStuck` returns whether so many commits hang that no more are begun.
    */
   constructor(
     private readonly name: string,
@@ -82,7 +82,7 @@ export class PostgresTroubles extends WriteTrouble {
     return this.isStuck() ? 'the database cannot be written to: it does not answer commits' : undefined;
   }
 
-  /** Why nothing can be asked at the moment; undefined while all is well. */
+  /** Why nothing can be asked at the moment; undefined while it works. */
   get fault(): ApiError | undefined {
     const away = this.away.reason;
     return away ? unavailable(REASONS.away, away, true) : undefined;
@@ -105,9 +105,9 @@ export class PostgresTroubles extends WriteTrouble {
     if (meaning === 'busy') {
       if (!this.isEnded) this.crowd.note(() => error);
     } else {
-      // One session may have been ended; the next try tells whether it is the server.
+      // One session may have been ended; the next try shows whether it is the server.
       if (meaning === 'lost') this.lost ??= messageOf(error);
-      // Of the server as it is now an older connection tells nothing.
+      // An older connection says nothing about the server as it is now.
       else if (meaning !== 'late' && !(client && this.outdates(client))) this.went(meaning, error);
       void this.watch();
     }
@@ -123,7 +123,7 @@ export class PostgresTroubles extends WriteTrouble {
     if (!this.isEnded) (where === 'away' ? this.away : this.readOnly).note(() => error);
   }
 
-  /** Tries the server until it is well. */
+  /** Tries the server until it has recovered. */
   private async watch(): Promise<void> {
     if (this.isTrying) return;
     this.isTrying = true;
@@ -134,7 +134,7 @@ export class PostgresTroubles extends WriteTrouble {
       } catch (error) {
         const meaning = meaningOf(error);
         lost = meaning === 'lost' ? lost + 1 : 0;
-        // Without a descriptor for the try nobody knows; connections that are open may do.
+        // Without a descriptor for the try it is unknown; open connections may work.
         if (meaning !== 'busy' && (lost === 0 || lost > MOST_LOST)) this.went('away', error);
       }
       await pause(PERIOD_MS, undefined, { ref: false });

@@ -39,7 +39,7 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
       const runner = new RunnerOn(this.driver, (query) => this.postgres.run(scope, query));
       return (await runner.query(sql, parameters, structured)) as never;
     } catch (error) {
-      // A refusal is none of the statement, which TypeORM takes it for.
+      // A refusal is not an error of the statement, for which TypeORM takes it.
       throw error instanceof QueryFailedError && (error.driverError as unknown) instanceof ApiError
         ? error.driverError
         : error;

@@ -10,7 +10,7 @@ export type Serving = 'alone' | 'among others';
 const LIMIT_MS = 1_000;
 
 /**
- * What is written here is worth nothing after a crash of the server; and no standby that is away may hold it up. The server notices
+ * What is written here is worth nothing after a crash of the server; and no standby that is unavailable may hold it up. The server notices
  * within 25 s that the machine of the session is gone, instead of two hours: until then its locks are held.
  */
 const SETTINGS =
@@ -23,7 +23,7 @@ const CLAIMS: Readonly<Record<Serving, string>> = {
   'among others': `SELECT pg_try_advisory_lock_shared(${LOCK}) AS claimed`,
 };
 
-/** The first half of the advisory locks that stand for names of counts; the second is made of the name. */
+/** The first half of the advisory locks that represent names of counts; the second is made of the name. */
 const COUNTS = `hashtext('petstore counts in')`;
 const HOLD = `SELECT pg_advisory_lock_shared(${COUNTS}, hashtext($1))`;
 const FREE = `SELECT pg_advisory_unlock_shared(${COUNTS}, hashtext($1))`;
@@ -34,7 +34,7 @@ const IS_HELD_ELSEWHERE =
 
 /**
  * A session beside the pool, for what commits wait for while they hold the connections of the pool, and for the locks of a process that
- * serves, which the server frees when the process dies. When it does not answer, it is closed, and opened anew by the next that needs it.
+ * serves, which the server frees when the process dies. When it does not answer, it is closed, and opened again by the next that needs it.
  */
 export class SideSession {
   private session: Promise<Client> | undefined;
@@ -67,7 +67,7 @@ export class SideSession {
     return this.serves;
   }
 
-  /** Tells the others the name of the counts that this process shares with some of them; undefined when it shares none. */
+  /** Shows the others the name of the counts that this process shares with some of them; undefined when it shares none. */
   async countsIn(name: string | undefined): Promise<void> {
     const session = this.opened();
     const held = this.counted?.session === session ? this.counted.name : undefined;

@@ -19,7 +19,7 @@ const PASSED_ON = /(?:DataSource|EntityManager)\.transaction /;
 
 /** An EntityManager in whose transactions every repository and manager takes part that is used in them. */
 export class JoiningEntityManager extends EntityManager {
-  /** `inserts` is asked for late: TypeORM's DataSource makes its manager before anything else. */
+  /** `inserts` is called late: TypeORM's DataSource makes its manager before anything else. */
   constructor(
     dataSource: DataSource,
     queryRunner: QueryRunner | undefined,

@@ -58,7 +58,7 @@ export class RunnerTransactions {
       await this.commit();
       return result;
     } catch (error) {
-      // Within the context: what goes on beside the failure must still be known to be a part of it. The first error tells more
+      // Within the context: what continues beside the failure must still be known to be a part of it. The first error says more
       // than one of the rollback, which leaves nothing to undo either.
       if (this.open.length > 0) await inside(() => this.rollback()).catch(() => undefined);
       throw error;
@@ -109,7 +109,7 @@ export class RunnerTransactions {
     return this.open.at(-1) ?? this.within;
   }
 
-  /** Determines where work of the caller runs now, whenever it is asked. */
+  /** Determines where work of the caller runs now, at each call. */
   private where(): () => StatementScope {
     const { own } = this;
     const begunIn = this.home.context.current();

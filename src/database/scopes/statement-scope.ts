@@ -69,7 +69,7 @@ export class StatementScope {
   /** As `active()`, for work that a runner does whose own scope this is: where it was begun, if that is within this one; else here. */
   activeFor(begunIn: StatementScope | undefined): StatementScope {
     const scope = (begunIn && this.contains(begunIn) ? begunIn : this).active();
-    // A runner with a transaction of its own may not go on outside of it.
+    // A runner that has begun a transaction must not continue outside of it.
     if (!this.contains(scope)) throw endedBefore();
     return scope;
   }

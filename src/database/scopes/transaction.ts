@@ -31,7 +31,7 @@ export abstract class ConnectionScope extends StatementScope {
 /** The transactions of one database. */
 export interface TransactionHome {
   readonly connection: ConnectionScope;
-  /** Tells which transaction the caller takes part in. */
+  /** Finds which transaction the caller takes part in. */
   readonly context: AsyncContext<StatementScope>;
 }
 
@@ -77,11 +77,11 @@ export class Transaction extends StatementScope {
 
   override afterCommit(callback: () => void): void {
     if (this.end === undefined) this.callbacks.push(callback);
-    // Work that goes on after the rollback may speak of what was undone, until it has run another statement.
+    // Work that continues after the rollback may refer to what was undone, until it has run another statement.
     else if (this.end === 'committed' || this.hasOutlived) super.afterCommit(callback);
   }
 
-  /** Commits what was done in it, once what is still going on in it has ended. When it throws, roll it back. */
+  /** Commits what was done in it, once what still runs in it has ended. When it throws, roll it back. */
   async commit(): Promise<void> {
     if (this.beginning) {
       const giveBack = await this.take();
@@ -101,7 +101,7 @@ export class Transaction extends StatementScope {
   }
 
   /**
-   * Undoes what was done in it. What is still going on in it gets no further than the statement that is running. Throws
+   * Undoes what was done in it. What still runs in it gets no further than the statement that is running. Throws
    * what the database says, which leaves nothing to undo either.
    */
   async rollback(): Promise<void> {

@@ -11,7 +11,7 @@ const WAITED =
 /** Ends a turn; to be called once. */
 export type GiveBack = () => void;
 
-/** Ends a wait for a turn: with it, or with the reason why there is none. */
+/** Ends a wait for a turn: with it, or with the reason for a refusal. */
 type Waiting = (refusal?: Error) => void;
 
 /**

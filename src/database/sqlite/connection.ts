@@ -72,7 +72,7 @@ export class Connection {
   /** The rows of a statement. */
   all<R extends object = Row>(sql: string, parameters: readonly Bound[] = []): Promise<R[]> {
     return new Promise((resolve, reject) => {
-      // Not get(): it stops at the first row and leaves the read open, in which a kept statement would see this state for ever.
+      // Not get(): it stops at the first row and leaves the read open, in which a kept statement would see this state forever.
       this.execute('all', sql, parameters, (error, rows) => {
         if (error) reject(error);
         else resolve(rows as R[]);
@@ -144,7 +144,7 @@ export class Connection {
   ): void {
     const { statements } = this;
     statement[way](parameters, function (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) {
-      // One that found the database locked would go on where it stopped, with what it had seen then.
+      // One that found the database locked would continue where it stopped, with what it had seen then.
       if (error) statements.delete(sql);
       handler.call(this, error, rows);
     });

@@ -6,7 +6,7 @@ import type { Bound, Row } from './connection.js';
 
 /** Most reads of one statement: more of them would save little, and one that is slow would delay more. */
 const MOST_JOINED = 16;
-/** Statements of which the joined ones are remembered: clients choose how lists are filtered and sorted, each in one of its own. */
+/** Statements of which the joined ones are remembered: clients choose how lists are filtered and sorted, each in a separate one. */
 const MOST_STATEMENTS = 500;
 
 interface Waiting {
@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 /**
- * Joins reads by the same statement: those that are asked for in one turn of the event loop, or while one is under way, are answered
+ * Joins reads by the same statement: those of one turn of the event loop, or that come while one is under way, are answered
  * by one statement with one hop through the thread pool. Each gets what it would have got alone, and fails alone.
  */
 export class JoinedReads {
@@ -79,11 +79,11 @@ export class JoinedReads {
   }
 }
 
-/** The column of a joined statement that tells which read a row is of, counted from 0. */
+/** The column of a joined statement that shows which read a row is of, counted from 0. */
 export const READ_OF_ROW = 'joined read';
 
 /**
- * One statement that answers several reads by the same one, each with parameters of its own, from one state of the database: the
+ * One statement that answers several reads by the same one, each with its parameters, from one state of the database: the
  * rows of every read, with its number. `parameters` is how many each has; those of the second read follow the first's.
  */
 export function joinedStatement(sql: string, parameters: number, reads: number): string {

@@ -11,7 +11,7 @@ const SELECT = /^\s*SELECT\b/i;
 const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
 /**
- * The reads of repositories and of the DataSource outside of a transaction, on a connection of their own: they wait for no
+ * The reads of repositories and of the DataSource outside of a transaction, on a separate connection: they wait for no
  * writer. It is not that of ReadConnection, which looks up keys: a long query of a module must not delay those.
  */
 export class PlainReads {
@@ -46,7 +46,7 @@ export class PlainReads {
   }
 
   /**
-   * What TypeORM answers to a statement that `takes` takes; undefined when only the writer can tell, as of a temporary table.
+   * What TypeORM returns for a statement that `takes` takes; undefined when only the writer can say, as of a temporary table.
    * Throws service_unavailable when the database cannot answer.
    */
   async query(
@@ -69,7 +69,7 @@ export class PlainReads {
   }
 }
 
-/** TypeORM's query runner on another connection than the driver's; `on` tells which, at each statement. */
+/** TypeORM's query runner on another connection than the driver's; `on` shows which, at each statement. */
 export class RunnerOn extends SqliteQueryRunner {
   constructor(
     driver: SqliteDriver,

@@ -57,7 +57,7 @@ export class ProcessLockFiles {
     let held = 0;
     for (const name of await readdir(this.folder)) {
       const path = join(this.folder, name);
-      // The own lock file is not opened: closing it would release the lock.
+      // This process's lock file is not opened: closing it would release the lock.
       if (name.startsWith(this.prefix) && path !== this.own?.path && (await isHeld(path, leftOver)))
         held += 1;
     }

@@ -8,7 +8,7 @@ import { JoinedReads } from './joined-reads.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 
-/** Clients choose how lists are filtered and sorted, each in a statement of its own. */
+/** Clients choose how lists are filtered and sorted, each in a separate statement. */
 const PREPARED = { most: 500, takes: () => true };
 
 /** A DataSource on a file, with what is known of it. */
@@ -20,7 +20,7 @@ interface SqliteFile extends DataSource {
 
 /**
  * A second connection to an SQLite file, for reading alone: with a write-ahead log it waits for no writer, and sees at once what
- * is committed. A caller in a transaction reads in that instead, and sees what it has written.
+ * is committed. A caller in a transaction reads in that instead, and sees its own writes.
  */
 export class ReadConnection extends JsonReader {
   private readonly inTransaction: OwnConnection;

@@ -84,7 +84,7 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
     this.isReleased = true;
   }
 
-  /** After an INSERT, sqlite3 reports the new row's id as a double; one that was rounded is asked for again, as text. */
+  /** After an INSERT, sqlite3 reports the new row's id as a double; one that was rounded is read again, as text. */
   private async withExactRowId(result: unknown): Promise<unknown> {
     if (
       !(result instanceof QueryResult) ||

@@ -111,7 +111,7 @@ export class SqliteDataSource extends Database {
     await super.destroy();
   }
 
-  /** Migrations begin with the write lock of the file; whoever comes second tries again. */
+  /** Migrations begin with the write lock of the file; a second process tries again. */
   whileMigrating<T>(work: () => Promise<T>): Promise<T> {
     return work();
   }
@@ -119,7 +119,7 @@ export class SqliteDataSource extends Database {
   /** Starts to watch the files and opens the connections for reads. */
   private async openFile(file: string): Promise<void> {
     const { enableWAL = false, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
-    // SQLite resolves links and creates the log beside the target, so it is asked for the path.
+    // SQLite resolves links and creates the log beside the target, so its path is read from it.
     const [main] = await this.query<{ file: string }[]>('PRAGMA database_list');
     const [mode] = await this.query<{ journal_mode: string }[]>('PRAGMA journal_mode');
     // The first read opens the log.

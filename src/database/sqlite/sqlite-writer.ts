@@ -99,7 +99,7 @@ export class SqliteWriter extends ConnectionScope {
   }
 
   private refuseIfDamaged(scope: StatementScope, sql: string): void {
-    // A rollback must be possible even while the files are away, because they may come back.
+    // A rollback must be possible even while the files are unavailable, because they may come back.
     if (ROLLBACK.test(sql)) return;
     if (this.commits(scope, sql)) this.files.confirm();
     else this.files.refuseIfDamaged();

@@ -17,7 +17,7 @@ export class Readiness {
     return this.stopping;
   }
 
-  /** From now on /health/ready answers 503. */
+  /** From now on /health/ready responds 503. */
   stop(): void {
     this.stopping = true;
   }

@@ -8,7 +8,7 @@ export function accountDescription({ page }: DocumentFacts): string {
     'Your client, its usage, its keys and its webhooks. Every request needs an API key, and shows and changes only the client of that key.',
 
     '## No quota is used',
-    'Nothing here counts towards your quota. `GET /account` and `GET /account/usage` need no scope, and respond even if no request is left or the key is banned, within a separate limit that each operation names. The headers show your quota; a 429 of the separate limit shows that limit, and is no strike.',
+    'Nothing here counts towards your quota. `GET /account` and `GET /account/usage` need no scope, and respond even if no request is left or the key is banned, within a separate limit that each operation names. The headers show your quota; a 429 of the separate limit shows that limit, and does not count as a strike.',
 
     '## Order your own keys',
     `Keys are listed, issued, labelled, rotated and revoked with the scope \`account\`, which no key has unless it was named when the key was issued. A key passes on only scopes that it has, and never \`admin\`. Keys of other clients are [not found](${errors}#key_not_found).`,

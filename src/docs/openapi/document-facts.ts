@@ -5,7 +5,7 @@ import { publicPrefix } from '../../core/public-prefix.js';
 import { PLANS } from '../../throttling/plans.js';
 import type { QuotaPolicy } from '../../throttling/quota-policy.js';
 
-/** What the prose of a document tells of the service that serves it. */
+/** The facts about the running service in the prose of a document. */
 export interface DocumentFacts {
   /** The plans with their limits, as a table in Markdown. */
   readonly plans: string;

@@ -64,7 +64,7 @@ export const ADMIN_DOCUMENT: DocumentOutline = {
   description: adminDescription,
 };
 
-/** Self-service of the holder of a key. `GET /account` stands at the prefix itself, so that its paths are whole. */
+/** Self-service of the holder of a key. `GET /account` is at the prefix itself, so that its paths are whole. */
 export const ACCOUNT_DOCUMENT: DocumentOutline = {
   prefix: '/account',
   base: '',

@@ -29,7 +29,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as 
 const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
 /** Where webhook endpoints are made. */
 const ENDPOINTS = new Set(['/account/webhooks', '/admin/webhooks']);
-/** Whom to ask about the service; who they are only its users know. */
+/** The contact for questions about the service, which only its users know. */
 const OPERATORS = 'The operators of this service';
 
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */

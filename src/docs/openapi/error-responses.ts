@@ -145,7 +145,7 @@ function paramsOf(
   }
 }
 
-/** The examples of an operation's parameters, which a row without an example of its own may name. */
+/** The examples of an operation's parameters, which a row without an example may name. */
 function parametersOf({ parameters = [] }: OperationObject): Record<string, string | number> {
   const examples = parameters.map((parameter) => {
     if ('$ref' in parameter) return [];

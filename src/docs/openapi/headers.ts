@@ -30,7 +30,7 @@ const HEADERS = {
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
-  'WWW-Authenticate': text('The credential that is asked for (RFC 6750)', 'Bearer realm="petstore"'),
+  'WWW-Authenticate': text('The required credential (RFC 6750)', 'Bearer realm="petstore"'),
   // Optional, because a handler that sets Cache-Control itself gets none of the three from the service.
   ETag: optional(
     text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
@@ -48,7 +48,7 @@ const HEADERS = {
     description: '`true` when this is the response to an earlier request with the same `Idempotency-Key`',
     schema: { type: 'string', enum: ['true'] },
   },
-  // Optional, because an operation may answer 409 for conflicts of its own, which waiting does not solve.
+  // Optional, because an operation may respond 409 to other conflicts, which waiting does not solve.
   'Retry-After-Conflict': optional(
     integer('With `idempotency_in_progress`: seconds to wait before the request is repeated', 1),
   ),

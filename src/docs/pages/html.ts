@@ -1,4 +1,4 @@
-/** Text as it stands in HTML, also between the double quotes of an attribute. */
+/** Text as it is in HTML, also between the double quotes of an attribute. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -18,11 +18,11 @@ export interface Site {
 /** One page within the frame. */
 export interface PageContent {
   readonly title: string;
-  /** Path from the root of the service at which it stands, such as `/docs/`. */
+  /** Path from the root of the service at which it is served, such as `/docs/`. */
   readonly path: string;
   /** Path of the place in the header that it is, if it is another one than its own. */
   readonly place?: string;
-  /** What stands between header and footer, as HTML; its links are relative, made with `relativeTo()`. */
+  /** What is between header and footer, as HTML; its links are relative, made with `relativeTo()`. */
   readonly main: string;
   /** Style sheets, scripts and modules of scripts besides those of the frame, by their paths from the root of the service. */
   readonly styles?: readonly string[];
@@ -30,7 +30,7 @@ export interface PageContent {
   readonly modules?: readonly string[];
 }
 
-/** The list of what stands on a page, as a landmark of it; on a narrow screen it is open when asked for. */
+/** The list of what is on a page, as a landmark of it; on a narrow screen it is open when asked for. */
 export function contentsOf(title: string, list: string): string {
   return `<nav class="contents" aria-label="${title}"><details><summary>${title}</summary>${list}</details></nav>`;
 }

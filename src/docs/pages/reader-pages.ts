@@ -61,7 +61,7 @@ function machineLinks(prefix: string): string {
   ].join(', ');
 }
 
-/** Whether to answer with the page: only to who names HTML. Everyone else gets the Error body, with links to what is there. */
+/** Whether to respond with the page: only where `Accept` names HTML. Every other client gets the Error body, with links. */
 function isForPeople(request: Request, response: Response, links: string): boolean {
   if (prefersHtml(request, response)) return true;
   response.setHeader('Link', links);

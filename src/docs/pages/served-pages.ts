@@ -20,7 +20,7 @@ export const CONTENT_SECURITY_POLICY: Readonly<Record<string, string>> = {
 /** Maximum number of segments of a path that gets a page: its addresses climb each of them. */
 const MOST_SEGMENTS = 16;
 
-/** Whether to answer with HTML: only to who names it and does not prefer JSON. */
+/** Whether to respond with HTML: only where `Accept` names it and does not prefer JSON. */
 export function prefersHtml(request: Request, response: Response): boolean {
   response.vary('Accept');
   return request.accepts(['json', 'html']) === 'html';

@@ -2,7 +2,7 @@ import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { escapeHtml } from './html.js';
 import { COMMANDS, type PageContent, type Site, relativeTo } from './layout.js';
 
-/** What the page at / tells, besides what the site has. */
+/** The content of the page at /, besides that of the site. */
 export interface StartFacts {
   /** Version of the API's document. */
   readonly apiVersion: string;

@@ -9,7 +9,7 @@ import type { HeldLease, Leases } from './leases.js';
 
 /** How often due work is looked for that nobody in this process has announced, in milliseconds. */
 const PERIOD_MS = 1_000;
-/** How long a stop waits for what it has aborted, in milliseconds. */
+/** How long a stop waits for aborted work, in milliseconds. */
 const ABORTED_MS = 1_000;
 
 /** A piece of work. */
@@ -22,14 +22,14 @@ export interface Piece {
 
 /** What a loop does. */
 export interface BackgroundWork {
-  /** Only the process that holds this lease works; undefined where each piece takes a lease of its own. */
+  /** Only the process that holds this lease works; undefined where each piece takes a separate lease. */
   readonly lease?: string;
   /** For how many seconds without work the lease is kept, because giving it back and taking it costs two commits. */
   readonly keptSeconds?: number;
   /** How many pieces run side by side. */
   readonly most: number;
   /**
-   * What is due, without the keys in hand: those of pieces that wait, run, or are to be settled. It is asked before the lease is taken,
+   * What is due, without the keys in hand: those of pieces that wait, run, or are to be settled. It is called before the lease is taken,
    * and again after that: another process may have done some of it.
    */
   readonly due: (inHand: ReadonlySet<string>) => Promise<readonly Piece[]>;
@@ -37,7 +37,7 @@ export interface BackgroundWork {
   readonly settle?: () => Promise<void>;
   /** Milliseconds until something is due, if that is known. */
   readonly untilDue?: () => number | undefined;
-  /** Is told when the database begins to refuse what the work needs, and when it ends. */
+  /** Called when the database begins to refuse what the work needs, and when that ends. */
   readonly logger: Logger;
   readonly refused: string;
   readonly recovered: string;

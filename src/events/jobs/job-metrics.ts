@@ -36,7 +36,7 @@ export class JobMetrics {
     );
   }
 
-  /** Has the counts show a job that has not run yet: one that begins with its first failure would not be seen to grow by it. */
+  /** Shows a job that has not run yet in the counts: an increase needs a sample before the first failure. */
   show(job: string): void {
     for (const outcome of ['succeeded', 'failed', 'aborted']) this.runs.inc({ job, outcome }, 0);
   }

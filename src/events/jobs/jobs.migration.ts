@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
-/** Tables that tell which process runs a job, and when it is due. */
+/** Tables of the process that runs a job, and of when it is due. */
 export class Jobs1793491220000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -83,7 +83,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     await this.loop.stop(this.settings.shutdownTimeoutMs);
   }
 
-  /** Runs the jobs that are due and waits for them. Never rejects: the log tells of failures. */
+  /** Runs the jobs that are due and waits for them. Never rejects: failures are logged. */
   async runDue(): Promise<void> {
     await this.loop.run();
   }
@@ -127,7 +127,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     return Math.min(...[...this.known.values()].map(({ dueAt }) => dueAt - now).filter((left) => left > 0));
   }
 
-  /** Runs a job, if this process may; undefined when another one runs it, or has run it meanwhile. */
+  /** Runs a job, if this process may; undefined when another one runs it, or has run it in the meantime. */
   private async attempt(
     job: ProviderMethod<JobOptions>,
     when: 'now' | 'if due',

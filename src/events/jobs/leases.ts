@@ -59,8 +59,8 @@ export class Leases {
   }
 
   /**
-   * Frees the leases of processes that have died, at the start of one that serves alone: `isAlone` tells whether it does, and is asked
-   * after the leases were read, so that one that another process takes meanwhile stays its own. A service that dies again and again
+   * Frees the leases of processes that have died, at the start of one that serves alone: `isAlone` returns whether it does, and is called
+   * after the leases were read, so that one that another process takes in the meantime stays its own. A service that dies again and again
    * would otherwise never wait long enough. Rejects when the database does.
    */
   async freeOfTheDead(isAlone: () => Promise<boolean>): Promise<void> {
@@ -120,7 +120,7 @@ export class Leases {
       if (await this.change(held, held.holder)) held.renewedAt = begun;
       else if (this.held.has(held)) this.lose(held, 'another process took it over');
     } catch {
-      // The database is away: the next one tries again, and its log tells why.
+      // The database is unavailable: the next one tries again, and the reason is in the log.
     } finally {
       held.isRenewing = false;
     }

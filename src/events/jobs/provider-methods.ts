@@ -10,7 +10,7 @@ export interface ProviderMethod<Declared> {
 
 /**
  * The methods of all providers that carry a decorator's metadata, in the order of the modules. Throws for one of a provider that
- * Nest makes anew for each request: nothing calls it outside of one.
+ * Nest creates for each request: nothing calls it outside of one.
  */
 export function providerMethods<Declared>(
   discovery: DiscoveryService,

@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 60_000;
 /** Shortest time between two lines of the log about one listener, in milliseconds. */
 const LINE_MS = 60_000;
 
-/** What a listener is told beside the event itself. */
+/** What a listener receives besides the event itself. */
 export interface Delivery {
   /** The same each time that this event is delivered to this listener, which may be more than once. */
   readonly id: bigint;
@@ -59,7 +59,7 @@ export class DurableListener implements BackgroundWork {
   private loggedAt = Number.NEGATIVE_INFINITY;
   private failuresSinceLine = 0;
 
-  /** `handlers` are its methods by event; `isStopping` tells whether nothing more is begun, because the service stops. */
+  /** `handlers` are its methods by event; `isStopping` returns whether nothing more is begun, because the service stops. */
   constructor(
     private readonly name: string,
     private readonly handlers: ReadonlyMap<string, Handler>,

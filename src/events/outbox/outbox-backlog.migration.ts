@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
 
-/** Index that tells how many events wait, and since when, from itself alone. */
+/** Index from which alone the number of waiting events and the age of the oldest are read. */
 export class OutboxBacklog1793491222000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -38,10 +38,10 @@ export class OutboxMetrics {
     );
   }
 
-  /** Has the gauges show these events of listeners, too, while none of them waits. */
+  /** Shows these events of listeners in the gauges, too, while none of them waits. */
   show(heard: readonly Record<Labels, string>[]): void {
     this.heard = heard;
-    // A counter that begins with its first delivery would not be seen to grow by it.
+    // An increase needs a sample before the first delivery.
     for (const { listener } of heard)
       for (const outcome of ['handled', 'failed', 'parked']) this.deliveries.inc({ listener, outcome }, 0);
   }
@@ -60,7 +60,7 @@ export class OutboxMetrics {
     return [...none, ...waiting];
   }
 
-  /** Both gauges are asked at once, and read once. */
+  /** Both gauges are read at once, by one query. */
   private backlog(): Promise<readonly Backlog[]> {
     return (this.reading ??= this.store.backlog().finally(() => (this.reading = undefined)));
   }

@@ -126,7 +126,7 @@ export class OutboxStore {
     });
   }
 
-  /** An event, whether it is parked or waits; null when there is none. */
+  /** An event, whether it is parked or waits; null without one. */
   find(id: bigint): Promise<OutboxEvent | null> {
     return this.dataSource.manager.findOneBy(OutboxEvent, { id });
   }

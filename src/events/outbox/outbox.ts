@@ -129,7 +129,7 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
         if (!this.listeners.has(listener))
           this.logger.warn(`${count} events wait for listener ${listener}, which this version does not have`);
     } catch {
-      // The database is away; its own log tells.
+      // The database is unavailable, which is logged already.
     }
   }
 }

@@ -5,7 +5,7 @@ const INT64 = '$int64';
 const DATE = '$date';
 
 /**
- * What an event tells, as JSON from which `toldFrom()` makes the same: plain values, objects and arrays of them, `bigint` and
+ * The data of an event, as JSON from which `toldFrom()` makes the same: plain values, objects and arrays of them, `bigint` and
  * `Date`. Members that are undefined are left out. Throws TypeError for anything else, which would not come back as it was, and
  * RangeError when the text is longer than LONGEST_TOLD.
  */

@@ -94,7 +94,7 @@ export class Connections {
       server.once('close', () => clearInterval(timer));
     });
     server.on('clientError', (error: Error, socket: Socket) => this.reject(error, socket));
-    // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is no proxy: it refuses every target,
+    // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is not a proxy: it refuses every target,
     // and a target of that form has no methods, which is what an empty Allow says (section 10.2.1).
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       socket.on('error', () => socket.destroy());

@@ -7,11 +7,11 @@ const OPERATION = 'petstore:operation';
 export interface DeclaredAnswer {
   /** What the OpenAPI document calls the array that is answered. */
   readonly schemaName?: string | undefined;
-  /** The DTO that decides which properties of the answer, or of each element of an answered array, are written; none if that is not JSON. */
+  /** The DTO that decides which properties of the response, or of each element of an answered array, are written; none if that is not JSON. */
   readonly shownAs?: Type | undefined;
   /** The address of what the handler answers, without the prefix that a proxy adds. */
   readonly location?: ((answer: never) => string) | undefined;
-  /** Whether the answer carries the entity tag that GET answers of the same state. */
+  /** Whether the response carries the entity tag that GET returns for the same state. */
   readonly hasEntityTag?: boolean;
 }
 

@@ -49,7 +49,7 @@ export function ofTarget<Factory extends object>(factory: Factory): Factory {
   return factory;
 }
 
-/** Whether the value of a parameter depends on the request target alone. The response object tells nothing of the request. */
+/** Whether the value of a parameter depends on the request target alone. The response object says nothing about the request. */
 export function dependsOnTargetAlone({ kind, factory }: HandlerParameter): boolean {
   if (kind === 'custom') return factory !== undefined && OF_TARGET.has(factory);
   return [RouteParamtypes.QUERY, RouteParamtypes.PARAM, RouteParamtypes.RESPONSE].includes(kind);
@@ -74,12 +74,12 @@ export function withRequest(
   );
 }
 
-/** Whether a method that receives the response object leaves it to the chain to send the answer (`passthrough: true`). */
+/** Whether a method that receives the response object leaves it to the chain to send the response (`passthrough: true`). */
 export function leavesResponse(controller: Type, method: string): boolean {
   return Reflect.getMetadata(RESPONSE_PASSTHROUGH_METADATA, controller, method) === true;
 }
 
-/** The name of a handler in its controller, also of one that the controller inherits; undefined if it is none of them. */
+/** The name of a handler in its controller, also of one that the controller inherits; undefined for any other function. */
 export function methodNameOf(handler: unknown, { prototype }: Type): string | undefined {
   return nameIn(prototype as object, handler);
 }

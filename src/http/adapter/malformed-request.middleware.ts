@@ -18,7 +18,7 @@ const CONTENT_TYPE_LENGTH = 'content-type'.length;
 export class MalformedRequestMiddleware implements NestMiddleware {
   constructor(private readonly quota: QuotaService) {}
 
-  /** Returns a promise, which rejects, only to refuse a request; every other request goes on synchronously. */
+  /** Returns a promise, which rejects, only to refuse a request; every other request continues synchronously. */
   use = (request: Request, response: Response, next: NextFunction): Promise<never> | undefined => {
     const refusal = refusalOf(request);
     if (refusal) return this.refuse(request, response, refusal);
@@ -78,9 +78,8 @@ const NEEDLESSLY_ENCODED = /%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae])/gi;
 
 /**
  * Rewrites the target of a request that has just arrived to origin form, and decodes the unreserved characters of its path, before
- * anything routes by it. If the target or the
- * protocol is not supported, the request gets the target `*` and a fault, which MalformedRequestMiddleware refuses. With the
- * original target Express and Nest could not even log the request.
+ * the request is routed. If the target or the protocol is not supported, the request gets the target `*` and a fault, which
+ * MalformedRequestMiddleware refuses. With the original target Express and Nest could not even log the request.
  */
 export function readRequestLine(request: IncomingMessage): void {
   const { url = '', method } = request;

@@ -15,7 +15,7 @@ import { announcesBody, hasUnreadBody, type ReportingRequest } from './service-s
 
 /** How long nothing may have been refused for the overload to be over, in milliseconds: then the log says so. */
 const QUIET_MS = 5_000;
-/** Refused clients are told 1 to this many seconds in turn, so that they do not all come back at once. */
+/** `Retry-After` of refusals is 1 to this many seconds in turn, so that clients do not all come back at once. */
 const MOST_RETRY_AFTER_S = 3;
 /** So many requests are let in whatever the rate is: it says nothing of what the service carries until there is something to do. */
 const SURE_IN_FLIGHT = 500;
@@ -29,7 +29,7 @@ type Reason = 'in_flight' | 'event_loop_lag';
 
 /**
  * Refuses requests that would have to wait too long: when so many are in flight that one more would delay all of them, or when
- * the event loop does not get through what arrives. A refusal costs a fraction of an answer. Nothing is counted towards a quota,
+ * the event loop does not get through what arrives. A refusal costs a fraction of a response. Nothing is counted towards a quota,
  * and the log has no line for it, only for the begin and the end of the overload.
  */
 @Injectable()
@@ -54,7 +54,7 @@ export class Overload implements NestMiddleware {
       'Requests answered 503 at once because of overload.',
       ['reason'],
     );
-    // A counter that begins with its first refusal would not be seen to grow by it.
+    // An increase needs a sample before the first refusal.
     for (const reason of ['in_flight', 'event_loop_lag']) this.shed.inc({ reason }, 0);
     metrics.gauge(
       'http_requests_in_flight',
@@ -70,7 +70,7 @@ export class Overload implements NestMiddleware {
     );
   }
 
-  /** Has a request go on, or answers it 503. It counts from the end of its body until the head of its response is sent. */
+  /** Lets a request continue, or refuses it with 503. It counts from the end of its body until the head of its response is sent. */
   use = (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
     if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
     const reason = this.reason();
@@ -86,7 +86,7 @@ export class Overload implements NestMiddleware {
     return reason === undefined ? undefined : this.refusalOf(request, reason);
   }
 
-  /** Tells the log when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
+  /** Logs when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
   check(now: number): void {
     if (this.begunAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
     const seconds = Math.ceil((this.lastRefusedAt - this.begunAt) / 1_000);

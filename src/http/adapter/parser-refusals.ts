@@ -33,8 +33,8 @@ export class ParserRefusals {
   ) {}
 
   /**
-   * Answers the request in progress, whose body is malformed or late, with this row and ends the connection. Node tells the body's
-   * reader nothing once the request is answered: without an error a handler that writes it to a file would wait for ever. Before
+   * Answers the request in progress, whose body is malformed or late, with this row and ends the connection. Node reports nothing to
+   * the body's reader once the request is answered: without an error a handler that writes it to a file would wait forever. Before
    * the guards have decided there are no rate-limit headers to send: then the body fails, and the request is answered by its chain.
    */
   refuseInPlace(response: ServerResponse, row: ErrorRow): void {
@@ -46,7 +46,7 @@ export class ParserRefusals {
     } else if (!req.destroyed) failBody(req, refusal);
   }
 
-  /** Answers with this row on a connection without a request in progress, and ends the connection. */
+  /** Responds with this row on a connection without a request in progress, and ends the connection. */
   refuse(socket: Socket, row: ErrorRow, headers = {}): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
@@ -63,7 +63,7 @@ export class ParserRefusals {
       ...UNREADABLE,
       limit: this.settings.bodyLimitBytes,
       method: 'CONNECT',
-      allowed: 'none, because the service is no proxy',
+      allowed: 'none, because the service is not a proxy',
     };
     return new ApiError(row, { params, headers });
   }

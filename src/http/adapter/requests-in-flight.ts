@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Over how long answers are counted, in milliseconds: longer than a group of writes takes, which are all answered at once. */
+/** Over how long responses are counted, in milliseconds: longer than a group of writes takes, which are all answered at once. */
 const WINDOW_MS = 250;
 /** The share of the latest window in the rate; the windows before have the rest. */
 const WEIGHT = 0.5;
@@ -26,7 +26,7 @@ export function abandon(response: ServerResponse): void {
   response.abandoned = setTimeout(() => response.countedIn?.end(response), MOST_ABANDONED_MS).unref();
 }
 
-/** Counts the requests that the service works on. Counting costs nothing: the clock is read only when the rate is asked for. */
+/** Counts the requests that the service works on. Counting costs nothing: the clock is read only for the rate. */
 export class RequestsInFlight {
   /** How many requests the service works on. */
   count = 0;

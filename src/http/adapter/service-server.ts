@@ -109,9 +109,9 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 }
 
 /**
- * Lets the client read its answer before the connection is closed (RFC 9112 section 9.6). Closing a socket with unread bytes
- * would reset the connection, and the answer might be lost. So the service ends its own side at once, reads nothing more, and
- * closes the connection after one second, whether or not the client has read the answer.
+ * Lets the client read its response before the connection is closed (RFC 9112 section 9.6). Closing a socket with unread bytes
+ * would reset the connection, and the response might be lost. So the service ends its own side at once, reads nothing more, and
+ * closes the connection after one second, whether or not the client has read the response.
  */
 export function lingerBeforeClosing(socket: Socket): void {
   socket.destroySoon = () => {

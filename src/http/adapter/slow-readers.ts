@@ -46,7 +46,7 @@ function awaitedOf(socket: Socket, response: ServerResponse): Reading['awaits'] 
   return isEventStream(response) ? 'event' : undefined;
 }
 
-/** Whether a response is a stream of server-sent events that has begun and has no end of its own. */
+/** Whether a response is a stream of server-sent events that has begun and does not end by itself. */
 export function isEventStream(response: ServerResponse): boolean {
   if (!response.headersSent || response.writableEnded) return false;
   return String(response.getHeader('Content-Type') ?? '').startsWith('text/event-stream');

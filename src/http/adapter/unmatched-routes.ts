@@ -14,7 +14,7 @@ const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];
 
 /**
  * Answers requests that no route matches (404, 405, a broken percent-encoding). They pass the guards of the chain, which Nest alone
- * does not run for them: they count towards the quota, and the answer carries the headers. They need a key below the guarded segments,
+ * does not run for them: they count towards the quota, and the response carries the headers. They need a key below the guarded segments,
  * each other version, and the first segment of each operation that needs one; elsewhere, without a key, they count for their address.
  */
 @Injectable()

@@ -28,7 +28,7 @@ const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 /** How long an upgraded connection may take to close when the service stops, in milliseconds. */
 const LAST_WORDS_MS = 1_000;
 
-/** Stands for the handler of an upgrade: it tells guards that they have one before them, and has no metadata. */
+/** Represents the handler of an upgrade: guards recognize one from it, and it has no metadata. */
 export function openConnection(): void {}
 
 /**
@@ -88,7 +88,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Whether the upgrade may go on; otherwise it is refused. Never rejects. */
+  /** Whether the upgrade may continue; otherwise it is refused. Never rejects. */
   private async open(message: IncomingMessage, socket: Socket, config: ApplicationConfig): Promise<boolean> {
     const start = performance.now();
     readRequestLine(message);
@@ -119,7 +119,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
 
 /** Runs the global guards; throws what a guard throws. */
 async function admit(context: ExecutionContextHost, config: ApplicationConfig): Promise<void> {
-  // Nest makes those for each request of its own; left out, they would fail open.
+  // Nest creates those for each of its requests; left out, they would fail open.
   if (config.getGlobalRequestGuards().length > 0)
     throw new Error('A global guard is request-scoped: connections cannot be upgraded.');
   for (const guard of config.getGlobalGuards()) {
@@ -129,7 +129,7 @@ async function admit(context: ExecutionContextHost, config: ApplicationConfig): 
   }
 }
 
-/** Answers with the Error body, and closes the connection. */
+/** Responds with the Error body, and closes the connection. */
 function refuse(error: unknown, request: Request, response: Response, socket: Socket): void {
   response.shouldKeepAlive = false;
   response.assignSocket(socket);

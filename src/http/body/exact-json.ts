@@ -9,7 +9,7 @@ const INEXACT = /\d{16}|\d[.eE]/;
 /** Most characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
 export const LONGEST_NUMBER = 1_000;
 
-/** A number written with a fraction or an exponent, as text: `1.0` is no integer. ValidationPipe hands handlers plain numbers. */
+/** A number written with a fraction or an exponent, as text: `1.0` is not an integer. ValidationPipe hands handlers plain numbers. */
 export class JsonDecimal {
   constructor(readonly text: string) {}
 

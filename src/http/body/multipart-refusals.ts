@@ -14,7 +14,7 @@ const ABORTED = 'Request aborted';
 
 /** The exception that Nest's interceptors for files throw, as a refusal of the catalogue; any other error as it is. */
 export function refusalOfMultipart(thrown: unknown): unknown {
-  // The client is gone: nobody reads the answer, and it is no error of the service.
+  // The client is gone: nobody reads the response, and it is not an error of the service.
   if (thrown instanceof Error && thrown.message === ABORTED) return malformed('its body broke off', thrown);
   if (!(thrown instanceof HttpException) || thrown instanceof ApiError) return thrown;
   const { cause, message } = thrown;

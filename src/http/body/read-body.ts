@@ -66,7 +66,7 @@ export async function readBody(
   return decode ? decoded(bytes, decode, limit) : bytes;
 }
 
-/** Leaves the body to whoever reads the request as a stream, which fails at the limit; throws for a content coding. */
+/** Leaves the body to the handler, which reads the request as a stream that fails at the limit; throws for a content coding. */
 export function limitBody(request: Request, response: Response, { types, limitBytes }: BodyRule): void {
   if (codingOf(request) !== 'identity') throw unsupported(request, types, []);
   openBody(request, response, limitBytes);
@@ -77,7 +77,7 @@ function codingOf({ headers }: Request): string {
 }
 
 /**
- * Limits a body: beyond `limit` bytes its stream fails with payload_too_large. Asks a client that waits for it to go on. Throws
+ * Limits a body: beyond `limit` bytes its stream fails with payload_too_large. Asks a client that waits for it to continue. Throws
  * payload_too_large for a body that is announced to be longer, and what a body has failed with that has turned out to be malformed
  * by now.
  */

@@ -9,11 +9,11 @@ import type { Answer } from './response-cache.js';
 /** Metadata key of `@Cached()`. */
 export const CACHED = 'petstore:cached';
 
-/** What the answers of an operation depend on. */
+/** What the responses of an operation depend on. */
 export interface CachedOptions {
   /**
-   * The answer is what `JsonRows` has read, as it stands, and depends on nothing else of the database: not on other rows, and not on
-   * whether there are any. Then a new row voids no answer that shows one row, and no page, in the order of the id, that another
+   * The response is what `JsonRows` has read, as it is, and depends on nothing else of the database: not on other rows, and not on
+   * whether there are any. Then a new row voids no response that shows one row, and no page, in the order of the id, that another
    * follows; and where instances share a Redis, no write to another table does. Default: false.
    */
   readonly ofRowsAlone?: boolean;
@@ -22,7 +22,7 @@ export interface CachedOptions {
 /**
  * Caches the JsonText that a GET handler answers until anything is committed to the database that may change it. Only for a handler
  * whose answer depends on the request target and the database alone: not on the caller, the time or another service. Guards,
- * interceptors, pipes, keys, scopes, quotas, headers, logs and metrics are as without it. An answer is not cached when the handler
+ * interceptors, pipes, keys, scopes, quotas, headers, logs and metrics are as without it. A response is not cached when the handler
  * sets another header than `Link`, or another status than 200. A parameter that may depend on more than the target, such as
  * `@CurrentClient()`, stops the start.
  */

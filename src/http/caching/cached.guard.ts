@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { EarlyResponses } from '../early-response.js';
 import { type Answer, ResponseCache } from './response-cache.js';
 
-/** Answers a request of a `@Cached()` handler from the cache; otherwise notes for the handler how it has its answer cached. */
+/** Answers a request of a `@Cached()` handler from the cache; otherwise notes for the handler how it has its response cached. */
 @Injectable()
 export class CachedGuard implements CanActivate {
   constructor(
@@ -15,7 +15,7 @@ export class CachedGuard implements CanActivate {
     const { cache } = this;
     const request = context.getArgByIndex<Request>(0);
     const { method, originalUrl } = request;
-    // A request that passes no quota has no version of its own.
+    // A request that passes no quota has no version.
     if (method !== 'GET' || (cache.needsDecision && !request.isCounted)) return true;
     // Where they come with the decision on the quota, those of the key are older.
     const seen = cache.needsDecision ? undefined : request.seenVersions;
@@ -37,7 +37,7 @@ export class CachedGuard implements CanActivate {
   }
 }
 
-/** The body of an answer that was read for another request, whose response got its `Link`. */
+/** The body of a response that was read for another request, whose response got its `Link`. */
 function bodyFor({ res }: Request, { body, link }: Answer): unknown {
   if (link !== undefined) res?.setHeader('Link', link);
   return body;

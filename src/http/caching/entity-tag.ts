@@ -39,7 +39,7 @@ export function requireMatch(ifMatch: string, tag: string): void {
 }
 
 /**
- * Sets the headers of an answer with this tag. Answers whether the client has it already; the response is a 304 then. Throws
+ * Sets the headers of a response with this tag. Answers whether the client has it already; the response is a 304 then. Throws
  * precondition_failed when an `If-Match` does not name it.
  */
 export function writeRevalidated(request: Request, response: Response, tag: string): boolean {

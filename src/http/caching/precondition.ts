@@ -28,7 +28,7 @@ export class Precondition {
     this.checkTag(() => entityTagOf(dto, current));
   }
 
-  /** As `check`, for a handler that sets an `ETag` of its own, such as one made from a version column. */
+  /** As `check`, for a handler that sets `ETag` itself, such as one made from a version column. */
   checkTag(current: () => string): void {
     if (!this.transactions.isInside())
       throw new Error('A precondition must be checked in the transaction that makes the change.');

@@ -7,9 +7,9 @@ import { JsonText } from '../../database/json-rows.js';
 import { CacheUse } from '../../core/metrics/cache-use.js';
 import { TransientMap } from '../../core/transient-map.js';
 
-/** About how much memory the answers take at most, in bytes; beyond that those go that were not asked for the longest. */
+/** About how much memory the responses take at most, in bytes; beyond that those go that were not asked for the longest. */
 const MOST_BYTES = 16 * 1_048_576;
-/** What an answer takes besides its target and its body, in bytes: measured, with its entity tag. */
+/** What a response takes besides its target and its body, in bytes: measured, with its entity tag. */
 const BYTES_BESIDE = 256;
 /** Longest request target whose answer is cached, in characters. */
 const LONGEST_TARGET = 512;
@@ -19,7 +19,7 @@ export interface Answer {
   readonly body: unknown;
   /** The `Link` that it set, behind that of a guard; undefined when it set none. */
   readonly link?: OutgoingHttpHeader | undefined;
-  /** Whether the answer is the same for every caller; only such an answer is cached. */
+  /** Whether the response is the same for every caller; only such a response is cached. */
   readonly isCacheable: boolean;
   /** Whether no new row changes it. */
   readonly outlastsNewRows: boolean;
@@ -27,33 +27,33 @@ export interface Answer {
   readonly table?: string | undefined;
 }
 
-/** Maximum age of an answer where the version comes from Redis, in milliseconds: other programs cannot tell it of their writes. */
+/** Maximum age of a response where the version comes from Redis, in milliseconds: other programs do not report their writes. */
 const SHARED_MS = 5_000;
 
-/** An answer that is kept, and until when. */
+/** A response that is kept, and until when. */
 interface Entry {
   readonly answer: Answer;
   /** The version that it was read at. */
   readonly version: number;
-  /** What it is void by: any commit, or any but of new rows. */
+  /** What invalidates it: any commit, or any but of new rows. */
   readonly kind: 'responses' | 'rows';
   /** Where that is known, only by a commit that changes this table. */
   readonly table: string | undefined;
-  /** Of the steady clock, where it is void by age; otherwise 0. */
+  /** When it expires, by the steady clock; 0 where it does not. */
   readonly at: number;
 }
 
 /** A read that is under way. */
 interface Pending {
   readonly version: number;
-  /** Undefined when the read failed, or its answer must not be shared. */
+  /** Undefined when the read failed, or its response must not be shared. */
   readonly answer: Promise<Answer | undefined>;
 }
 
-/** Caches the answers of `@Cached()` operations by request target, each while the data version is that of its read: never stale. */
+/** Caches the responses of `@Cached()` operations by request target, each while the data version is that of its read: never stale. */
 @Injectable()
 export class ResponseCache {
-  /** How often it was asked, and had the answer or was about to. */
+  /** How often it was asked, and had the response or was about to. */
   readonly use = new CacheUse();
   private readonly entries = new LRUCache<string, Entry>({
     maxSize: MOST_BYTES,
@@ -71,14 +71,14 @@ export class ResponseCache {
     return this.entries.size;
   }
 
-  /** Whether an answer may be taken for a request only after a decision on its quota, with which the version comes. */
+  /** Whether a response may be taken for a request only after a decision on its quota, with which the version comes. */
   get needsDecision(): boolean {
     return this.dataVersion.isShared;
   }
 
   /**
-   * The answer to a target: from the cache, from a read that is under way for the same target, or from the handler. A commit after
-   * `versions` were taken changes them, and the answer is not used again.
+   * The response to a target: from the cache, from a read that is under way for the same target, or from the handler. A commit after
+   * `versions` were taken changes them, and the response is not used again.
    */
   answer(
     target: string,
@@ -90,7 +90,7 @@ export class ResponseCache {
       this.use[answer ? 'hits' : 'misses'] += 1;
       return answer ?? this.read(target, versions, operation);
     };
-    // Nothing may be awaited where nothing is shared: who asks next must find the read.
+    // Nothing may be awaited where nothing is shared: the next request must find the read.
     return shared instanceof Promise ? shared.then(given) : given(shared);
   }
 
@@ -141,12 +141,12 @@ function versionOf({ kind, table }: Entry, versions: Versions): number | undefin
   return table === undefined ? versions[kind] : versions.ofTable?.(table);
 }
 
-/** An answer that was read at these versions, to be kept; undefined when it must not be. */
+/** A response that was read at these versions, to be kept; undefined when it must not be. */
 function entryOf(answer: Answer, versions: Versions, at: number): Entry | undefined {
   const { outlastsNewRows, table } = answer;
   const ofTable = table === undefined ? undefined : versions.ofTable?.(table);
   if (ofTable !== undefined) return { answer, version: ofTable, kind: 'responses', table, at };
-  // A new row that came while it was read changes an answer no more than a later one that outlasts it.
+  // A new row that came while it was read changes a response no more than a later one that outlasts it.
   const kind = outlastsNewRows && versions.rows !== undefined ? 'rows' : 'responses';
   const version = versions[kind];
   return version === undefined ? undefined : { answer, version, kind, table: undefined, at };

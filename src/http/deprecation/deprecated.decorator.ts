@@ -1,11 +1,11 @@
 import { SetMetadata } from '@nestjs/common';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
 
-/** When an operation was deprecated, when it goes, and where its replacement is told. */
+/** When an operation was deprecated, when it is removed, and where its replacement is documented. */
 export interface Deprecation {
   /** Instant from which it is deprecated, in ms since the Unix epoch (RFC 9745 `Deprecation`). */
   readonly since: number;
-  /** Instant from which it answers 410, in ms since the Unix epoch (RFC 8594 `Sunset`). */
+  /** Instant from which it responds 410, in ms since the Unix epoch (RFC 8594 `Sunset`). */
   readonly sunset: number;
   /** What to call instead, such as `GET /v1/pets?status=available`; the description and the 410 name it. */
   readonly replacement: string;
@@ -18,7 +18,7 @@ export const DEPRECATION = 'petstore:deprecation';
 
 /**
  * Deprecates an operation: every response carries `Deprecation`, `Sunset` and `Link`, the document says so,
- * `petstore usage` tells which clients still call it, and from the sunset on it answers 410 operation_removed and is named in no `Allow`.
+ * `petstore usage` shows which clients still call it, and from the sunset on it responds 410 operation_removed and is named in no `Allow`.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return (target, member, descriptor: PropertyDescriptor) => {

@@ -68,7 +68,7 @@ export class DeprecationService {
     };
   }
 
-  /** Whether the operation of a handler is past its sunset: it is no method of its path any more, although it answers 410. */
+  /** Whether the operation of a handler is past its sunset: it is not a method of its path any more, although it responds 410. */
   isRemoved(handler: object): boolean {
     const deprecation = deprecationOf(handler);
     return deprecation !== undefined && effectiveSunset(deprecation, this.settings) <= this.clock.now();

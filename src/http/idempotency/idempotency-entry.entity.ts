@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** The answer to a request that carried an `Idempotency-Key`; it commits with what the request did. */
+/** The response to a request that carried an `Idempotency-Key`; it commits with what the request did. */
 @Entity('idempotency_entries')
 @Index('idempotency_entries_created', ['createdAt'])
 export class IdempotencyEntry {

@@ -13,7 +13,7 @@ import { JSON_CONTENT_TYPE, represent } from '../representation.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
 
-/** What tells two requests with one key apart: SHA-256 of method, target and body as sent. */
+/** What distinguishes two requests with one key: SHA-256 of method, target and body as sent. */
 export function requestDigest(request: RawBodyRequest<Request>): string {
   return createHash('sha256')
     .update(`${request.method} ${request.originalUrl}\n`)
@@ -21,7 +21,7 @@ export function requestDigest(request: RawBodyRequest<Request>): string {
     .digest('hex');
 }
 
-/** What is kept of a request, except its answer. */
+/** What is kept of a request, except its response. */
 interface Kept {
   readonly clientId: string;
   readonly key: string;
@@ -32,7 +32,7 @@ interface Kept {
 class AnsweredMeanwhile extends Error {}
 
 /**
- * Has an `@Idempotent()` handler carried out once for each `Idempotency-Key` of a client, and answers repetitions the same. The handler
+ * Has an `@Idempotent()` handler carried out once for each `Idempotency-Key` of a client, and answers retries the same. The handler
  * runs inside one transaction with the kept answer; guards, pipes and interceptors run outside of it.
  */
 @Injectable()
@@ -90,7 +90,7 @@ export class IdempotencyGuard implements CanActivate {
     handler: () => unknown,
   ): Promise<unknown> {
     const first = async (): Promise<void> => {
-      // Another instance may be carrying it out, and would commit the same once more.
+      // Another instance may be carrying it out, and would commit the same again.
       if (!(await this.transactions.tryToClaim(`idempotency ${asked.clientId} ${asked.key}`)))
         throw inProgress();
       if (await this.store.find(asked.clientId, asked.key)) throw new AnsweredMeanwhile();
@@ -118,7 +118,7 @@ function inProgress(): ApiError {
   return new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
 }
 
-/** The text of an answer that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */
+/** The text of a response that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */
 function textOf(body: unknown): string {
   if (body === undefined || body === null) return '';
   if (body instanceof JsonText) return body.text;

@@ -14,12 +14,12 @@ const CLOCKS_DIFFER_MS = 60_000;
 const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
   WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`;
 
-/** What is answered to a repetition, and what tells whether it is one. */
+/** The response to a retry, and what identifies the request. */
 export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
 
 /**
- * Keeps the answers of requests with an `Idempotency-Key`, for IDEMPOTENCY_RETENTION_DAYS by the clock of the machine.
- * After a clock was put back an answer is kept longer by as much, at most until that time and an hour from then.
+ * Keeps the responses of requests with an `Idempotency-Key`, for IDEMPOTENCY_RETENTION_DAYS by the clock of the machine.
+ * After a clock was put back a response is kept longer by as much, at most until that time and an hour from then.
  */
 @Injectable()
 export class IdempotencyStore {
@@ -38,7 +38,7 @@ export class IdempotencyStore {
       { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: this.oldest(now) }) },
       {
         entity,
-        // Written while the clock was ahead. If they were deleted, a repetition would be carried out again; so they count as new.
+        // Written while the clock was ahead. If they were deleted, a retry would be carried out again; so they count as new.
         where: 'created_at > :ahead',
         parameters: (now) => ({ ahead: isoOf(now + CLOCKS_DIFFER_MS) }),
         set: (now) => ({ createdAt: isoOf(now) }),
@@ -46,7 +46,7 @@ export class IdempotencyStore {
     );
   }
 
-  /** The answer kept for a client's key; undefined when there is none, or it is too old to count. */
+  /** The response kept for a client's key; undefined without one, or if it is too old to count. */
   async find(clientId: string, key: string): Promise<KeptAnswer | undefined> {
     const row = await this.reader.first(FIND, [clientId, key, this.oldest()]);
     return (
@@ -59,7 +59,7 @@ export class IdempotencyStore {
     );
   }
 
-  /** Keeps an answer, in the caller's transaction. Fails when another process has kept one meanwhile. */
+  /** Keeps a response, in the caller's transaction. Fails when another process has kept one in the meantime. */
   async keep(answer: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
     const { clientId, key } = answer;
     const { manager } = this.dataSource;

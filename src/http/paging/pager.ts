@@ -94,7 +94,7 @@ export function encodeCursor(position: Position, list: string): string {
   return digestOf(text, list) + text;
 }
 
-/** The position that a cursor stands for; throws validation_failed for one that is broken or of another list. */
+/** The position that a cursor represents; throws validation_failed for one that is broken or of another list. */
 export function decodeCursor(cursor: string, list: string): Position {
   const text = cursor.slice(DIGEST_LENGTH);
   if (cursor.slice(0, DIGEST_LENGTH) !== digestOf(text, list)) throw brokenCursor();

@@ -22,7 +22,7 @@ const { defaultMetadataStorage: storage } = insideStorage as {
 /** class-transformer compares each name of an object with all others: it is given so many at once. */
 const AT_ONCE = 64;
 
-/** Makes the time of class-transformer linear in the members of an object, whoever calls it. */
+/** Makes the time of class-transformer linear in the members of an object, for every caller. */
 const executors = TransformOperationExecutor.prototype;
 const getKeys: (this: Executor, ...args: Parameters<Executor['getKeys']>) => string[] = Reflect.get(
   executors,

@@ -116,7 +116,7 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
 
 /**
  * Makes the property decorator of one kind of value: it converts what the client sends, validates it, and documents it. The
- * class may be that of a body, of path or query parameters, or of an answer, which is documented alone.
+ * class may be that of a body, of path or query parameters, or of a response, which is documented alone.
  */
 export function defineField<Sent, Value>(
   kind: FieldKind<Value>,
@@ -166,7 +166,7 @@ export function defineField<Sent, Value>(
   );
 }
 
-/** What the compiler emits for a type that is no class, or that it does not know, is Object. */
+/** What the compiler emits for a type that is not a class, or that it does not know, is Object. */
 function typeFault({ declares }: Pick<FieldKind<never>, 'declares'>, type: unknown): string | undefined {
   const [decorator, made] = declares ?? [];
   if (!made || typeof type !== 'function' || type === Object || type === made) return undefined;
@@ -189,7 +189,7 @@ function defaultFault<Value>(kind: FieldKind<Value>, fallback: unknown): string 
 }
 
 /**
- * One rule of a property: its code and text stand in the `details` of a 400 when `holds` answers false. The rules of a
+ * One rule of a property: its code and text are in the `details` of a 400 when `holds` returns false. The rules of a
  * property should not overlap: answer true for a value that another rule refuses, so that each fault is reported once.
  */
 export function Rule(

@@ -47,7 +47,7 @@ export class FieldTable {
       const value = object[name];
       if (!conditions.every((condition) => condition(object, value))) continue;
       for (const { code, holds, message } of rules)
-        // A promise, which nobody awaits, is no yes.
+        // A promise, which nobody awaits, is not true.
         if ((holds(value) as unknown) !== true) faults.push({ field: name, code, message: message(value) });
     }
     return object;

@@ -47,7 +47,7 @@ const isCarriable = (text: string): boolean => text.isWellFormed() && !text.incl
 const DECIMAL = /^-?(0|[1-9]\d*)$/;
 
 /**
- * An integer of 64 bits, exact; the property is a `bigint`. In JSON it is a number without fraction or exponent, in a path
+ * A 64-bit integer, exact; the property is a `bigint`. In JSON it is a number without fraction or exponent, in a path
  * or query decimal without sign `+` or leading zeros.
  */
 export function Int64(options: FieldOptions<number> = {}): PropertyDecorator {

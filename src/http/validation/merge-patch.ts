@@ -33,7 +33,7 @@ export function isMergePatch(metatype: object): boolean {
  *
  *     export class ToyPatch extends MergePatch(NewToy) {}
  *
- * A field that is not sent stays as it is and is no property of the patch. null removes a field: it is taken for one that is
+ * A field that is not sent stays as it is and is not a property of the patch. null removes a field: it is taken for one that is
  * `nullable`, or `optional` without a default, and otherwise refused as `not_removable`. Everything else is read and validated
  * as in the body that creates. A request may send it as application/merge-patch+json or application/json. A field that holds an
  * object stops the start: a patch within a patch is not supported.

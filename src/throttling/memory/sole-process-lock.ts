@@ -15,7 +15,7 @@ const PERIOD_MS = 1_000;
 const TOLD_AFTER = 30;
 
 /**
- * Without Redis a process counts quotas for itself. Where the database can tell (PostgreSQL), a second one therefore does not start
+ * Without Redis a process counts quotas for itself. Where the database can say (PostgreSQL), a second one therefore does not start
  * beside it, with or without Redis; processes on one SQLite file find each other later (OtherProcesses).
  */
 @Injectable()
@@ -64,14 +64,14 @@ export class SoleProcessLock implements OnApplicationShutdown {
     return `${which} runs on this database. ${WHY}`;
   }
 
-  /** A lock whose session was lost is claimed anew. */
+  /** A lock whose session was lost is claimed again. */
   private async look(server: SideSession): Promise<void> {
     try {
       this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
-      // The other one began while the database was away from this one.
+      // The other one began while this one could not reach the database.
       if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
     } catch {
-      // The database is away, which is in the log already.
+      // The database is unavailable, which is in the log already.
     }
   }
 }

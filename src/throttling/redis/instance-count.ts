@@ -17,7 +17,7 @@ const DATA_NAME_MS = 86_400_000;
 
 /**
  * Uses the clock of Redis, not those of the instances; drops times in its future, which are from before it was set back.
- * KEYS: the heartbeats; the name of the data. ARGV: id of the instance, or nothing for a process that is none; for how long a heartbeat
+ * KEYS: the heartbeats; the name of the data. ARGV: id of the instance, or nothing for another process; for how long a heartbeat
  * counts, in ms; the name that the data has unless it has one; for how long it is kept, in ms. Returns the number of instances,
  * whether this one is new, and the name.
  */
@@ -38,8 +38,8 @@ export class InstanceCount {
   /** The number to divide limits by, at least 1. A larger number is used at once, a smaller one after 15 seconds. */
   number = 1;
   /**
-   * The random name of the data in the Redis that answered last. One that lost its data is told the name again by whoever comes
-   * first, and the others take over what they find.
+   * The random name of the data in the Redis that answered last. One that lost its data gets the name again from the first instance
+   * that comes, and the others take over what they find.
    */
   dataName: string = randomUUID();
   private readonly id = randomUUID();
@@ -66,7 +66,7 @@ export class InstanceCount {
     this.hasJoined = true;
   }
 
-  /** Sends a heartbeat. `isNew` tells that Redis did not know this instance. */
+  /** Sends a heartbeat. `isNew` means that Redis did not know this instance. */
   async beat(): Promise<{ isNew: boolean }> {
     const id = this.hasJoined ? this.id : '';
     const answer = await this.redis.eval(

@@ -89,7 +89,7 @@ export class KnownCounts {
 }
 
 /**
- * The request with the limits that this instance applies while Redis is away: of each window, its share of what was left by the last
+ * The request with the limits that this instance applies while Redis is unavailable: of each window, its share of what was left by the last
  * answer, plus what it had admitted by itself before and handed over. The share is 0 if nothing was left, else at least 1.
  */
 export function shareOf(

@@ -36,10 +36,10 @@ const MOST_REDIRECTIONS = 8;
 /** Pause before a command is repeated whose slot is being moved, in milliseconds. */
 const SLOT_MOVING_MS = 10;
 
-/** The client for a REDIS_URL, not yet connected. Throws when it is none, or the certificates cannot be read. */
+/** The client for a REDIS_URL, not yet connected. Throws for another URL, or when the certificates cannot be read. */
 export function redisClient({ url, ca }: RedisLocation, limit: ConnectionLimit): RedisClient {
   const address = readRedisUrl(url);
-  if (!address) throw new Error('This is no URL of Redis.');
+  if (!address) throw new Error('This is not a URL of Redis.');
   const options = { ...CONNECTION, ...limit };
   const tls = address.tls ? (ca === null ? {} : { ca: readCertificates('REDIS_CA', ca) }) : undefined;
   const access = { ...accessOf(address), ...(tls ? { tls } : {}) };
@@ -80,7 +80,7 @@ class RedisCluster extends Cluster {
   }
 }
 
-/** Connects. Rejects when the server does not have the database: the client itself would go on in another one. */
+/** Connects. Rejects when the server does not have the database: the client itself would continue in another one. */
 export async function connectTo(redis: RedisClient): Promise<void> {
   await redis.connect();
   if (redis instanceof Redis && redis.options.db) await redis.select(redis.options.db);

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 
 /**
- * Most decisions in one command. Redis decides one command while this process reads the answers to the one before it and writes the
+ * Most decisions in one command. Redis decides one command while this process reads the responses to the one before it and writes the
  * next: 64 decisions at a time in one command would keep one of the two waiting for the other.
  */
 const LARGEST_BATCH = 32;
@@ -51,13 +51,13 @@ export class DecisionBatches {
   }
 }
 
-/** The answer of a script as numbers; throws if it is none. */
+/** The response of a script as numbers; throws for anything else. */
 export function numbersOf(answer: unknown): number[] {
   if (Array.isArray(answer) && answer.every(Number.isSafeInteger)) return answer as number[];
   throw new Error('it answered something that is no decision');
 }
 
-/** No answer came within the limit. */
+/** No response came within the limit. */
 export class TimeoutError extends Error {
   constructor(limitMs: number) {
     super(`no response within ${limitMs} ms`);
@@ -72,7 +72,7 @@ const PARTS = 5;
  *
  * Only the time in which this process runs counts: the timeout is measured in parts, one after the other, so that a pause (busy
  * event loop, garbage collection, a machine that stands still together with Redis) uses up one of them at most. Node runs timers
- * before it reads sockets, and immediates after: the answer may be in the socket when the last part ends.
+ * before it reads sockets, and immediates after: the response may be in the socket when the last part ends.
  */
 export function withTimeout<T>(answer: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ export function withTimeout<T>(answer: Promise<T>, limitMs: number): Promise<T> 
   });
 }
 
-/** Settles as an answer of Redis does, and rejects with TimeoutError when that takes too long. */
+/** Settles as a response of Redis does, and rejects with TimeoutError when that takes too long. */
 export type InTime = <T>(answer: Promise<T>) => Promise<T>;
 
 /** Redis fails when so many answers in a row are late: one may be, when Redis forks or the network loses a packet. */
@@ -101,14 +101,14 @@ const LATE_IN_A_ROW = 3;
 export class LateAnswers {
   private inARow = 0;
 
-  /** `failed` is called when Redis has failed, and must end all commands under way; `isUsed` tells whether requests use Redis. */
+  /** `failed` is called when Redis has failed, and must end all commands under way; `isUsed` returns whether requests use Redis. */
   constructor(
     private readonly limitMs: number,
     private readonly isUsed: () => boolean,
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  /** Settles as an answer does; rejects with TimeoutError when it is given up. */
+  /** Settles as a response does; rejects with TimeoutError when it is given up. */
   readonly inTime: InTime = async (answer) => {
     for (let late = 1; ; late += 1) {
       const before = this.inARow;

@@ -3,7 +3,7 @@ export const REDIS_PREFIX = 'petstore:quota:';
 
 /**
  * Names of all keys in Redis. All begin with the prefix, so that several services can share one Redis. On a Cluster they hold the
- * subject in braces: what stands in braces decides the slot, and all that one decision needs must lie in one.
+ * subject in braces: what is in braces decides the slot, and all that one decision needs must lie in one.
  */
 export class RedisKeys {
   constructor(
@@ -31,7 +31,7 @@ export class RedisKeys {
     return this.name('shared', 'instances');
   }
 
-  /** A random name of what lies in this Redis, by which instances notice that others use another. */
+  /** A random name of what is in this Redis, by which instances notice that others use another. */
   data(): string {
     return this.name('shared', 'data');
   }
@@ -46,7 +46,7 @@ export class RedisKeys {
     return this.name('shared', `writers:${kind}`);
   }
 
-  /** A subject is tagged with a colon before it: where braces are empty, each name would have a slot of its own. */
+  /** A subject is tagged with a colon before it: where braces are empty, each name would have a separate slot. */
   private name(tag: string, rest: string): string {
     return this.isCluster ? `${this.prefix}{${tag}}:${rest}` : this.prefix + rest;
   }

@@ -19,19 +19,19 @@ const CLOSED = 'the connection was closed';
 
 /** What the connection needs of the store above it. */
 export interface RedisDuties {
-  /** Does what a decision does, which tells more than a PING: scripts, permissions and latency are tried. */
+  /** Does what a decision does, which shows more than a PING: scripts, permissions and latency are tried. */
   probe(): Promise<unknown>;
-  /** Tells Redis the counts and bans that it does not have, or may have lost. */
+  /** Gives Redis the counts and bans that it does not have, or may have lost. */
   handOver(): Promise<void>;
 }
 
 /**
  * The connection to Redis, and whether it can be used; each change is one line of the log, and counted in a metric. Requests use it only
- * while `isUp`. One loop in the background beats while it is, and else connects anew, so that no request waits for that.
+ * while `isUp`. One loop in the background beats while it is, and else connects again, so that no request waits for that.
  */
 export class RedisLink {
   readonly redis: RedisClient;
-  /** Grows each time that Redis fails: what was told to it before may be lost. */
+  /** Grows each time that Redis fails: what it received before may be lost. */
   epoch = 0;
   /** Whether requests may be decided in Redis. */
   isUp = false;
@@ -48,12 +48,12 @@ export class RedisLink {
   private timer: NodeJS.Timeout | undefined;
   private isBeating = false;
   private isClosed = false;
-  /** Whether Redis is to be told counts and bans. */
+  /** Whether Redis lacks counts or bans that this instance has. */
   private owes = false;
   /** Why the connection was refused; the error of a command only says that it could not be sent. */
   private refusal: unknown;
 
-  /** An answer of Redis is late after `limitMs` milliseconds. */
+  /** A response of Redis is late after `limitMs` milliseconds. */
   constructor(
     location: RedisLocation,
     keys: RedisKeys,
@@ -80,7 +80,7 @@ export class RedisLink {
     // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
     for (const event of ['error', 'node error'])
       this.redis.on(event, (error: Error) => (this.refusal = reasonOf(error)));
-    // That one node of a Cluster is gone is a failure, too: its replica may know less than was told to it.
+    // That one node of a Cluster is gone is a failure, too: its replica may know less than it did.
     for (const event of ['close', '-node']) this.redis.on(event, () => this.failed(new Error(CLOSED)));
     this.instances = new InstanceCount(this.redis, keys, metrics, clock);
   }
@@ -192,7 +192,7 @@ export class RedisLink {
     this.changes.inc({ to: isUp ? 'redis' : 'alone' });
   }
 
-  /** A beat under way schedules the next itself. While Redis is away, pauses are random so that the attempts of instances spread. */
+  /** A beat under way schedules the next itself. While Redis is unavailable, pauses are random so that the attempts of instances spread. */
   private schedule(pauseMs = HEARTBEAT_MS): void {
     if (this.isBeating || this.isClosed) return;
     clearTimeout(this.timer);

@@ -24,7 +24,7 @@ interface QuotaCommands {
   handOverBan(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
-/** What is told of what instances cache. */
+/** The states of what instances cache. */
 export interface CachedStates {
   readonly kinds: readonly SharedKind[];
   heard(names: StateNames): void;
@@ -32,9 +32,9 @@ export interface CachedStates {
 
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
 export class RedisQuotaStore extends QuotaStore {
-  /** Called when an answer shows that Redis has lost counts. */
+  /** Called when a response shows that Redis has lost counts. */
   onLoss: () => void = () => undefined;
-  /** What this instance caches, and whom to tell the names of its states, which come with every decision. */
+  /** What this instance caches, and the receiver of the names of its states, which come with every decision. */
   states: CachedStates = { kinds: ['responses'], heard: () => undefined };
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
@@ -43,7 +43,7 @@ export class RedisQuotaStore extends QuotaStore {
   /** Names what this instance has handed over. */
   private readonly id = randomUUID();
 
-  /** `inTime` rejects when the answer to a command is too late. */
+  /** `inTime` rejects when the response to a command is too late. */
   constructor(
     redis: RedisClient,
     private readonly keys: RedisKeys,
@@ -104,7 +104,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   /**
-   * Tells Redis counts and bans that it may not have. What gets no answer may be told again: Redis notes what each instance has admitted
+   * Gives Redis counts and bans that it may not have. What gets no response may be sent again: Redis notes what each instance has admitted
    * by itself. Answers the keys whose bans have been lifted. Rejects when Redis fails.
    */
   async handOver(
@@ -123,7 +123,7 @@ export class RedisQuotaStore extends QuotaStore {
     return lifted;
   }
 
-  /** Decides a request on a key of its own, in the same way and at the same cost as any other, and asks each master of a Cluster. */
+  /** Decides a request on a separate key, in the same way and at the same cost as any other, and asks each master of a Cluster. */
   async probe(): Promise<void> {
     const window = { key: 'probe', name: 'probe', limit: Number.MAX_SAFE_INTEGER, lengthMs: MINUTE_MS };
     await Promise.all([
@@ -145,7 +145,7 @@ export class RedisQuotaStore extends QuotaStore {
   }
 
   /**
-   * On a Cluster the names lie in another slot than the counts, so they are asked for in the same turn, and a decision is known only
+   * On a Cluster the names are in another slot than the counts, so they are read in the same turn, and a decision is known only
    * when they are: they are newer than the requests of that turn.
    */
   private askNames(): Promise<void> {

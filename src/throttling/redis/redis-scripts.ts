@@ -101,8 +101,8 @@ return answers
 }
 
 /**
- * Tells Redis a count that an instance knows. It becomes at least the one that the instance last saw, plus what it has admitted by
- * itself since; it never decreases. What an instance has told is noted, so that it counts once, however often it is told.
+ * Gives Redis a count that an instance knows. It becomes at least the one that the instance last saw, plus what this has
+ * admitted alone since; it never decreases. What an instance has sent is noted, so that it counts once, however often it is sent.
  *
  * KEYS: the counter, and the note. ARGV: the last seen count, what was admitted by the instance itself in this window, the part of that
  * which it knows to be counted here, the length in ms. Returns the count afterwards.
@@ -119,8 +119,8 @@ return raised
 `;
 
 /**
- * Tells Redis a ban that an instance knows. KEYS: the state of the API key. ARGV: the end of the ban; 1 when it began in that instance.
- * One that was learned from Redis begins anew only where Redis has lost the state: else it was lifted since. Returns whether the key is
+ * Gives Redis a ban that an instance knows. KEYS: the state of the API key. ARGV: the end of the ban; 1 when it began in that instance.
+ * One that was learned from Redis begins again only where Redis has lost the state: else it was lifted since. Returns whether the key is
  * banned.
  */
 export function banScript({ resetMs, ladderMs }: BanRules): string {
@@ -163,7 +163,7 @@ return 1
 `;
 
 /**
- * Gives states a name that no writer is under way for: where the instance has just written, a new one; else only where there is none.
+ * Gives states a name that no writer is under way for: where the instance has just written, a new one; else only where a name is missing.
  * KEYS: as above. ARGV: id of the instance, or nothing; the new name; for how long it is kept, in ms; each kind.
  */
 export const NAME_SCRIPT = `

@@ -17,7 +17,7 @@ const LOOK_MS = 1_000;
 const START_LOOK_MS = 250;
 /**
  * For how long others may count under another name before it means another Redis, in milliseconds: when Redis has lost its data, an
- * instance takes over the name that another gave it with its next heartbeat (2 s), and tells so with its next look.
+ * instance takes over the name that another gave it with its next heartbeat (2 s), and shows it with its next look.
  */
 const PATIENCE_MS = 8_000;
 
@@ -27,9 +27,9 @@ const OTHER =
 const SAME = 'All instances on this database use the same Redis server again';
 
 /**
- * Notices that instances on one database count in different Redis servers. What lies in a Redis has a random name, which each
- * instance tells the others through the database while it uses that Redis: addresses tell nothing, because one server may have
- * two, and one address may lead to two servers. Where the database cannot tell (SQLite), nothing is noticed.
+ * Notices that instances on one database count in different Redis servers. What is in a Redis has a random name, which each
+ * instance shows the others through the database while it uses that Redis: addresses prove nothing, because one server may have
+ * two, and one address may lead to two servers. Where the database cannot know (SQLite), nothing is noticed.
  */
 @Injectable()
 export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -38,7 +38,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly server: SideSession | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isEnded = false;
-  /** Whether this process tells the others what it counts in: it serves. */
+  /** Whether this process shows the others what it counts in: it serves. */
   private serves = false;
   /** The name under which all counted at the last look. */
   private common: string | undefined;
@@ -89,7 +89,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
     clearTimeout(this.timer);
   }
 
-  /** Tells the others the name only if no other is told: those that run must not be alarmed by one that will not start. */
+  /** Shows the others the name only if they show no other: one that will not start must not alarm those that run. */
   private async joins(server: SideSession): Promise<boolean> {
     const name = this.quotas.countsIn;
     if (name === undefined) return true;
@@ -107,7 +107,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
       if (name !== undefined) this.found(name, await server.isCountedElsewhere(name));
       else this.since = undefined;
     } catch {
-      // The database is away, which is in the log already.
+      // The database is unavailable, which is in the log already.
     }
     if (this.isEnded) return;
     this.timer = setTimeout(() => void this.look(server), LOOK_MS).unref();

@@ -21,7 +21,7 @@ interface StateCommands {
   nameStates(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
-/** Tells the other instances through Redis that this one writes, and a data version the names that instances share. */
+/** Reports to the other instances through Redis that this one writes, and passes the names that they share to a data version. */
 export class RedisStateLink implements StateLink, CachedStates {
   private readonly redis: RedisClient & StateCommands;
 

@@ -20,14 +20,14 @@ interface RedisSettings {
   readonly location: RedisLocation;
   /** Every key begins with it. */
   readonly prefix: string;
-  /** An answer that takes longer is late, in milliseconds. */
+  /** A response that takes longer is late, in milliseconds. */
   readonly limitMs: number;
   readonly rules?: BanRules;
 }
 
 /**
  * Counts in Redis, and in this process while Redis fails. Then each instance continues from what Redis last answered and admits its
- * share of what was left, so that together they admit no more than the plan allows. No request fails because Redis is away.
+ * share of what was left, so that together they admit no more than the plan allows. No request fails because Redis is unavailable.
  * Admitted requests are also noted for the journal, which adds up the days of all instances.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
@@ -43,7 +43,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     super(clock);
   }
 
-  /** Connects to Redis. Resolves when it is away, too. A data version that instances share is told by it. The journal notes days. */
+  /** Connects to Redis. Resolves when it is unavailable, too. It passes names to a data version that instances share. The journal notes days. */
   static async open(
     { location, prefix, limitMs, rules = BAN_RULES }: RedisSettings,
     alone: MemoryQuotaStore,
@@ -146,7 +146,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.reported(verdict, request);
   }
 
-  /** The limit that is told is the share of the plan that this instance may admit in a whole window; what remains is as decided. */
+  /** The reported limit is the share of the plan that this instance may admit in a whole window; what remains is as decided. */
   private reported(verdict: QuotaVerdict, request: QuotaRequest): QuotaVerdict {
     const windows = verdict.windows.map((state, index) => {
       const whole = request.windows[index]?.limit ?? state.limit;
@@ -156,7 +156,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     return { ...verdict, windows };
   }
 
-  /** Tells Redis what this instance knows, and forgets the bans that were lifted elsewhere. */
+  /** Gives Redis what this instance knows, and forgets the bans that were lifted elsewhere. */
   private async handOver(): Promise<void> {
     for (const keyId of await this.shared.handOver(this.known.all(), this.known.runningBans())) {
       this.known.forgetBan(keyId);

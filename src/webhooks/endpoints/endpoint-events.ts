@@ -2,7 +2,7 @@ import { type EntityManager, In } from 'typeorm';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
 import { type WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 
-/** Has an endpoint told of these events and of no others. */
+/** Subscribes an endpoint to these events and to no others. */
 export async function subscribe(
   endpointId: string,
   events: readonly string[],
@@ -26,7 +26,7 @@ export async function waitingEventsOf(endpointId: string, manager: EntityManager
   return rows.map(({ event }) => event);
 }
 
-/** The names of the events that each of these endpoints is told of, in alphabetical order, by the id of the endpoint. */
+/** The names of the events that each of these endpoints subscribes to, in alphabetical order, by the id of the endpoint. */
 export async function eventsOf(
   endpoints: readonly WebhookEndpoint[],
   manager: EntityManager,

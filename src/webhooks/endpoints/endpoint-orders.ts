@@ -21,7 +21,7 @@ export interface EndpointsOf {
   readonly clientId?: string;
 }
 
-/** An endpoint, and the names of the events that it is told of, in alphabetical order. */
+/** An endpoint, and the names of the events that it subscribes to, in alphabetical order. */
 export interface SubscribedEndpoint {
   readonly endpoint: WebhookEndpoint;
   readonly events: readonly string[];

@@ -13,7 +13,7 @@ export const MOST_EVENTS = 50;
 /** Most secrets that sign the messages of an endpoint besides its present one: each adds a signature to every message. */
 export const MOST_PREVIOUS_SECRETS = 4;
 
-/** The events that an endpoint can be told of, by name in alphabetical order. */
+/** The events that an endpoint can subscribe to, by name in alphabetical order. */
 export function tellableEvents(): WebhookEvent<object>[] {
   return declaredWebhookEvents().filter(({ name }) => name !== WEBHOOK_TEST.name);
 }
@@ -28,8 +28,8 @@ export function eventFaults(events: readonly string[]): FaultDetail[] {
 }
 
 /**
- * Throws event_scope_not_held when the operator lacks a scope that one of these events is told for. One that no module declares
- * any more is told for nobody knows what, so that it is out of reach of every key.
+ * Throws event_scope_not_held when the operator lacks a scope that one of these events needs. The scope of one that no module
+ * declares any more is unknown, so that it is out of reach of every key.
  */
 export function requireEventScopes(events: readonly string[], { scopes: held }: Operator): void {
   if (held === 'all') return;

@@ -55,7 +55,7 @@ export class WebhookDeliveriesService {
 
   /**
    * A delivery with its message. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held when the
-   * reader lacks the scope that the event is told for.
+   * reader lacks the scope that the event needs.
    */
   async get(endpointId: string, id: bigint, by: Operator, of: EndpointsOf = {}): Promise<WebhookDelivery> {
     await this.endpoints.get(endpointId, of);
@@ -65,7 +65,7 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Sends a message of the log once more, with its id, behind what waits already; answers the new delivery. Throws
+   * Sends a message of the log again, with its id, behind what waits already; answers the new delivery. Throws
    * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, and event_scope_not_held for what the operator may
    * not read.
    */

@@ -116,8 +116,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Changes an endpoint; nothing happens when it is so already. Enabled again, it goes on with the message that it failed at.
-   * Whoever looks for endpoints of one client is its owner, others are operators. Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who
+   * Changes an endpoint; does nothing when nothing changes. Enabled again, it continues with the message that it failed at.
+   * A caller that names a client is the owner, others are operators. Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who
    * enables what an operator disabled, and validation_failed.
    */
   async update(
@@ -139,13 +139,13 @@ export class WebhookEndpointsService {
       const { endpoint } = before;
       const events = wanted === undefined ? before.events : inOrder(wanted);
       const isMoved = url !== undefined && url !== endpoint.url;
-      // To another address goes all that it is told of, and what waits; else only what it is told of anew is handed on.
+      // A new address receives all subscribed events and what waits; otherwise only newly subscribed events are disclosed.
       const handedOn = isMoved
         ? [...events, ...before.events, ...(await waitingEventsOf(id, manager))]
         : events.filter((name) => !before.events.includes(name));
       requireEventScopes(handedOn, by);
       const details = changesShown(before, changes, events);
-      // Whoever names another address has mended what failed: what waits is sent there at once.
+      // Another address is taken for a repair of what failed: what waits is sent there at once.
       if (isMoved) Object.assign(endpoint, { url, failures: 0, failingSince: null, dueAt: 0n });
       if (changes.label !== undefined) endpoint.label = changes.label;
       if (Object.keys(details).length > 0) {
@@ -222,7 +222,7 @@ export class WebhookEndpointsService {
     return this.audit.record(manager, by, change);
   }
 
-  /** Runs a change of who is told what, behind the deliveries of all messages that were committed before it. */
+  /** Runs a change of endpoints or subscriptions, behind the deliveries of all messages that were committed before it. */
   private async changeOfTold<T>(by: Operator, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     await this.fanOuts.catchUp();
     return this.changes.run(by, async (manager) => {
@@ -241,7 +241,7 @@ export class WebhookEndpointsService {
     return [...still, { secret, until }];
   }
 
-  /** Enables or disables an endpoint, unless it is so already. */
+  /** Enables or disables an endpoint, unless it already is. */
   private async turn(
     endpoint: WebhookEndpoint,
     enabled: boolean,
@@ -250,7 +250,7 @@ export class WebhookEndpointsService {
     manager: EntityManager,
   ): Promise<void> {
     const { id, disabledAt, disabledBecause } = endpoint;
-    // An operator who disables what its owner did keeps it disabled; else it is so already.
+    // An operator who disables what its owner did keeps it disabled; anything else changes nothing.
     const isLocked = disabledBecause === 'operator';
     if (enabled ? disabledAt === null : disabledAt !== null && (as === 'owner' || isLocked)) return;
     if (enabled && isLocked && as === 'owner')
@@ -266,7 +266,7 @@ export class WebhookEndpointsService {
   }
 }
 
-/** What the audit trail shows of changes; empty when nothing changes. `events` are those that the endpoint is told of afterwards. */
+/** What the audit trail shows of changes; empty when nothing changes. `events` are those that the endpoint subscribes to afterwards. */
 function changesShown(
   { endpoint, events: before }: SubscribedEndpoint,
   { url, label }: EndpointChanges,

@@ -5,7 +5,7 @@ import { WebhookEventDto, toWebhookEventDto } from './dto/webhook-endpoint.dto.j
 import { tellableEvents } from './endpoint-rules.js';
 import { WEBHOOKS_TAG } from './webhooks.controller.js';
 
-/** What webhook endpoints can be told of, below the path of an audience. */
+/** The events that webhook endpoints can subscribe to, below the path of an audience. */
 export function webhookEventsController(audience: Audience): Type {
   const own = audience.holderOf ? 'Own' : '';
 

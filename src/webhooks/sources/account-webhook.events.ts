@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { defineWebhookEvent } from '../webhook-events.js';
 
-/** A key, as people tell it from others; never its secret. */
+/** A key, as people recognize it; never its secret. */
 class TheKey {
   @ApiProperty({ type: 'string' })
   readonly keyId!: string;

@@ -104,7 +104,7 @@ interface EndOfKey {
 }
 
 /**
- * The notice that is due for a key; undefined for none. It is the shortest that has begun, so that there is one notice when the end is
+ * The notice that is due for a key; undefined for none. It is the shortest that has begun, so that one notice is sent when the end is
  * brought forward. A key that was issued for a shorter time than the notice has none: its owner knows. `now` is in ms since the Unix epoch.
  */
 export function dueNotice({ createdAt, expiresAt, issuedUntil }: EndOfKey, now: number): string | undefined {

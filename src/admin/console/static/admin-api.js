@@ -1,5 +1,5 @@
 // @ts-check
-// Asks the administration, or the account of a key holder. Every answer is one of their public APIs; there is nothing here that a script
+// Asks the administration, or the account of a key holder. Every response is one of their public APIs; there is nothing here that a script
 // could not do.
 import { pauseFor } from './patience.js';
 import { endSession, keyOfTab } from './session.js';
@@ -9,7 +9,7 @@ import { learnTime } from './times.js';
 export const isHolder = new URL(document.baseURI).pathname.endsWith('/account/');
 /** From the page's own address, so that a prefix of a proxy stays in front of it. */
 const API = new URL(isHolder ? './' : '../admin/', document.baseURI);
-/** How long an answer may take, in milliseconds. */
+/** How long a response may take, in milliseconds. */
 const PATIENCE_MS = 20_000;
 /** How long a file may take, in milliseconds. */
 const FILE_PATIENCE_MS = 600_000;
@@ -17,7 +17,7 @@ const FILE_PATIENCE_MS = 600_000;
 const DEFAULT_WAIT_S = 5;
 
 /**
- * A refusal, or no answer at all: `status` is 0. What has not the body of an error of the service (`isOwn`) came from something in
+ * A refusal, or no response at all: `status` is 0. A response without the body of an error of the service (`isOwn`) came from something in
  * front of it, and says nothing about clients and keys.
  */
 export class Refusal extends Error {
@@ -34,7 +34,7 @@ export class Refusal extends Error {
     this.retryAfterS = retryAfterS;
     this.details = details;
     this.isOwn = isOwn;
-    /** Whether an order may have been done although its answer is lost. */
+    /** Whether an order may have been done although its response is lost. */
     this.mayBeDone = mayBeDone;
   }
 
@@ -94,7 +94,7 @@ export async function ask(method, path, options = {}) {
   const refusal = response.ok ? strangeAnswer(isOrder) : refusalOf(response, body, isOrder);
   if (key !== undefined) throw refusal;
   if (refusal.status === 429) pauseFor(refusal);
-  // A key that only reads may go on reading.
+  // A key that only reads may continue reading.
   if (refusal.endsSession && !(isOrder && refusal.is('insufficient_scope'))) {
     const kept = keyOfTab();
     // The tab got another key while this was on its way; what was refused was not done.
@@ -105,7 +105,7 @@ export async function ask(method, path, options = {}) {
 }
 
 /**
- * The answer with its whole body.
+ * The response with its whole body.
  * @param {URL} url
  * @param {boolean} isOrder
  * @param {number} patienceMs
@@ -126,11 +126,11 @@ async function answered(url, isOrder, patienceMs, signal, request) {
   }
 }
 
-/** The account of a key, as it was told once. @type {{ key: string | null, account: Promise<any> | undefined }} */
+/** The account of a key, fetched once. @type {{ key: string | null, account: Promise<any> | undefined }} */
 let told = { key: null, account: undefined };
 
 /**
- * Client and key of the tab; undefined where that is not told, as behind a proxy that leads to the administration alone. The key hands on
+ * Client and key of the tab; undefined where that is unknown, as behind a proxy that leads to the administration alone. The key passes on
  * no scope that it lacks, and makes no key that ends later.
  * @returns {Promise<any>}
  */
@@ -150,7 +150,7 @@ async function askWho() {
   }
 }
 
-/** The refusal of an answer that the service never gives. @param {boolean} [isOrder] */
+/** The refusal of a response that the service never gives. @param {boolean} [isOrder] */
 export function strangeAnswer(isOrder = false) {
   return new Refusal(0, 'strange_answer', 'This response is not from the service.', { mayBeDone: isOrder });
 }

@@ -61,7 +61,7 @@ export function createClient() {
     title: 'New client',
     body: [textField('Name', 'name', { required: true }), ...planFields({})],
     action: 'Make the client',
-    unsure: 'The client may have been made all the same: look for its name before you make it again.',
+    unsure: 'The client may exist nevertheless: look for its name before you create it again.',
     order: ['POST', 'clients'],
     json: (form) => ({ name: valueOf(form, 'name') ?? '', ...planOf(form) }),
     done: 'The client was made. It has no key yet.',
@@ -91,7 +91,7 @@ export function changePlan(client, tag) {
         const { body, tag: latest } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
         seen = latest;
         const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
-        const message = `Somebody else has changed it: the plan is ${body.plan} now, with ${limits}. Repeat to change it nevertheless.`;
+        const message = `Someone else has changed it: the plan is ${body.plan} now, with ${limits}. Repeat to change it nevertheless.`;
         throw new Refusal(412, error.code, message);
       }
     },
@@ -137,9 +137,9 @@ export function suspendOrResume({ id, name, suspendedAt }) {
 }
 
 const KEY_UNSURE =
-  'The key may have been made all the same: look at the list of keys, and revoke the new one there if you do not have its secret.';
+  'The key may exist nevertheless: check the list of keys, and revoke the new one there if you do not have its secret.';
 
-/** The existing scopes; for a holder those of its key that it can hand on. @param {Key | undefined} own */
+/** The existing scopes; for a holder those of its key that it can pass on. @param {Key | undefined} own */
 async function scopesToOffer(own) {
   if (!isHolder) return (await ask('GET', 'scopes')).body;
   const names = (own?.scopes ?? []).filter((name) => !administers(name));
@@ -182,7 +182,7 @@ export async function issue(client) {
   );
   const lacks =
     offered.some((/** @type {any} */ { disabled }) => disabled) &&
-    el('p.note', 'The key that you signed in with hands on only what it holds itself.');
+    el('p.note', 'The key that you signed in with can pass on only scopes that it has.');
   return confirm({
     title: 'Issue a key',
     body: [
@@ -308,7 +308,7 @@ export async function createEndpoint(clientId) {
     ],
     action: 'Make the endpoint',
     unsure:
-      'The endpoint may have been made all the same: look at the list, and delete it if you do not have its secret.',
+      'The endpoint may exist nevertheless: check the list, and delete it if you do not have its secret.',
     order: ['POST', 'webhooks'],
     json: (form) => ({
       clientId,
@@ -329,7 +329,7 @@ export function rotateSecret({ id }) {
       field('Grace of the old secret', choice('grace', GRACES)),
     ],
     action: 'Rotate',
-    unsure: 'The secret may have been rotated all the same: rotate it again to see one.',
+    unsure: 'The secret may have been rotated nevertheless: rotate it again to see one.',
     order: ['POST', `webhooks/${id}/rotate-secret`],
     json: (form) => ({ grace: valueOf(form, 'grace') }),
     secret: { member: 'secret', title: 'The new secret', note: SECRET_NOTE },

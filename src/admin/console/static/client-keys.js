@@ -12,9 +12,9 @@ import { ago, exactly, now, when } from './times.js';
 
 /** Keys of a page that is shown. */
 const SHOWN = 20;
-/** Keys that are asked for at once, as many as a page of the service may have. */
+/** Keys that are requested at once, as many as a page of the service may have. */
 const ASKED = 100;
-/** How many banned keys that are not on the page are asked for one by one, and how long what is known of them holds. */
+/** How many banned keys that are not on the page are requested one by one, and how long a response is used. */
 const ALONE = { most: 5, knownMs: 60_000 };
 /** A key that ends within this time is about to, in milliseconds. */
 const SOON_MS = 7 * 86_400_000;
@@ -96,7 +96,7 @@ export class ClientKeys {
   }
 
   /**
-   * The banned keys, of which those that are not at hand are asked for, a few at a time.
+   * The banned keys, of which those that are not loaded are requested, a few at a time.
    * @param {string[]} ids
    * @param {Key[]} atHand
    * @param {AbortSignal} signal

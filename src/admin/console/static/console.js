@@ -92,7 +92,7 @@ async function showRights() {
 }
 
 document.querySelector('.skip')?.addEventListener('click', (event) => {
-  // The address tells the view, so it cannot tell the place too.
+  // The address names the view, so it cannot name a place in it too.
   event.preventDefault();
   main.focus();
 });

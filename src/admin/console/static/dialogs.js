@@ -115,7 +115,7 @@ export async function confirm({
       // An error of another class is a response of another shape than the service has.
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : strangeAnswer(true);
-      const doubt = unsure ?? 'It may have been done all the same: look before you repeat it.';
+      const doubt = unsure ?? 'It may have been done nevertheless: check before you repeat it.';
       put(fault, faultOf(refusal), refusal.mayBeDone && el('p', doubt));
       if (refusal.code === 'last_key_with_scope') anyway.hidden = false;
     } finally {

@@ -115,7 +115,7 @@ export class PagedList {
    * @param {string} path
    * @param {(item: any) => HTMLElement} row
    * @param {{ list: HTMLElement, none: string, changed: () => void, query?: () => Record<string, any>, keepsRead?: boolean }} how
-   *   `changed` is called when another page is wanted; with `keepsRead` a row that somebody reads stays when newer ones push it off the page
+   *   `changed` is called when another page is wanted; with `keepsRead` a row that is being read stays when newer ones push it off the page
    */
   constructor(path, row, { list, none, changed, query = () => ({}), keepsRead = false }) {
     this.path = path;

@@ -1,10 +1,10 @@
 // @ts-check
-// How long nothing is asked by itself, in whatever view: as long as the service said, longer and longer while it is away. Asking
+// How long no view sends a request by itself: as long as the service said, longer and longer while it is unavailable. Asking
 // sooner would use up what is left of the quota, or get the key banned.
 
-/** First and longest pause while the service is away, in milliseconds. */
+/** First and longest pause while the service is unavailable, in milliseconds. */
 const AWAY_MS = { first: 2_000, longest: 30_000 };
-/** The longest pause that is taken from an answer, in milliseconds: a ban lasts no longer. */
+/** The longest pause that is taken from a response, in milliseconds: a ban lasts no longer. */
 const LONGEST_MS = 86_400_000;
 /** How often the operator may break a pause, in milliseconds: one that a quota asks for, and any other. */
 const TRY_MS = { quota: 30_000, other: 2_000 };
@@ -20,7 +20,7 @@ let pause;
 let awayMs = AWAY_MS.first;
 let triedAt = Number.NEGATIVE_INFINITY;
 
-/** Begins a pause for a refusal, or draws out the one that runs. @param {import('./admin-api.js').Refusal} refusal */
+/** Begins a pause for a refusal, or extends the one that runs. @param {import('./admin-api.js').Refusal} refusal */
 export function pauseFor(refusal) {
   if (pause?.refusal === refusal) return;
   const ms = Math.min(LONGEST_MS, Math.max(awayMs, (refusal.retryAfterS ?? 0) * 1_000));
@@ -33,7 +33,7 @@ export function lastPause() {
   return pause;
 }
 
-/** What is left of the pause, in milliseconds; 0 when there is none. */
+/** What is left of the pause, in milliseconds; 0 without one. */
 export function pauseLeft() {
   return Math.max(0, (pause?.until ?? 0) - performance.now());
 }
@@ -53,7 +53,7 @@ export function mayTry() {
   return true;
 }
 
-// The next key has a quota of its own.
+// The next key has a separate quota.
 addEventListener('petstore:session', () => {
   pause = undefined;
   awayMs = AWAY_MS.first;

@@ -5,7 +5,7 @@ import { Table, card } from './sections.js';
 
 const HEIGHT = 170;
 const ROOM = { left: 44, right: 8, top: 14, bottom: 24 };
-/** A limit this many times above everything that was used would make the bars invisible: it is told in words instead. */
+/** A limit this many times above everything that was used would make the bars invisible: it is shown in words instead. */
 const FAR_ABOVE = 8;
 
 /**

@@ -16,7 +16,7 @@ const HELD_MS = 1_000;
  * @param {() => Promise<unknown>} refresh
  * @param {AbortSignal} signal ends it
  * @param {(refusal: Refusal) => boolean} [takes] shows a refusal that will not pass by itself, and answers whether it was one: then
- *   nothing is asked until `soon`
+ *   nothing is requested until `soon`
  * @returns {{ soon: () => void }} `soon` asks at once, or when the pause is over
  */
 export function poll(refresh, signal, takes = () => false) {
@@ -55,7 +55,7 @@ export function poll(refresh, signal, takes = () => false) {
       endPause(before);
     } catch (error) {
       if (signal.aborted) return;
-      // What is no refusal is a fault of this page, or an answer of another shape than the service has.
+      // What is not a refusal is a fault of this page, or a response of another shape than the service has.
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : strangeAnswer();
       if (takes(refusal)) {
@@ -92,7 +92,7 @@ export function poll(refresh, signal, takes = () => false) {
   return { soon: () => void run() };
 }
 
-/** Tells why nothing is asked for now, and when it is tried again; nothing without a way to try. @param {() => void} [tryNow] */
+/** Shows why nothing is requested now, and when it is tried again; nothing without a way to try. @param {() => void} [tryNow] */
 function showTrouble(tryNow) {
   const bar = byId('trouble');
   const refusal = lastPause()?.refusal;

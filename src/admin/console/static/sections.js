@@ -37,7 +37,7 @@ class View {
     for (const button of this.buttons) button.disabled = false;
   }
 
-  /** Shows that there is nothing, if that is why a request was refused. @param {import('./admin-api.js').Refusal} refusal @param {string} code */
+  /** Shows "Not found" if that is why a request was refused. @param {import('./admin-api.js').Refusal} refusal @param {string} code */
   isGone(refusal, code) {
     if (!refusal.is(code)) return false;
     this.show('Not found');

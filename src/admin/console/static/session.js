@@ -43,8 +43,8 @@ export function endSession(key, why) {
 }
 
 /**
- * Keeps the session until what this answers is called: an answer that is on its way, or a secret on show, would be lost with it.
- * Meanwhile nothing is asked by itself, and the browser asks before it leaves the page.
+ * Keeps the session until what this answers is called: a response that is on its way, or a secret on show, would be lost with it.
+ * Until then no view sends a request by itself, and the browser asks before it leaves the page.
  */
 export function holdSession() {
   holders += 1;

@@ -1,11 +1,11 @@
 // @ts-check
-// Times as people say them, by the clock of the service: that of this machine may be wrong.
+// Times in words, by the clock of the service: that of this machine may be wrong.
 import { el } from './elements.js';
 
 /** How far the service's clock is ahead of this machine's, in milliseconds. */
 let aheadMs = 0;
 
-/** Learns the time of the service from the `Date` of an answer. @param {string | null} date */
+/** Learns the time of the service from the `Date` of a response. @param {string | null} date */
 export function learnTime(date) {
   const told = Date.parse(date ?? '');
   // The field has whole seconds: what is nearer is no difference.

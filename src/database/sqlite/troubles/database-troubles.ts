@@ -8,7 +8,7 @@ import { LOCKED, NOT_WRITTEN, STATES, type State, damaged, messageOf, truerCode 
 const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 /** What statements meet in files that were removed, replaced or cut. */
 const OF_FILES = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
-/** On a bad disk reads of some pages succeed and of others fail: reads are well again after this time without a refused one. */
+/** On a bad disk reads of some pages succeed and of others fail: reads count as recovered after this time without a refused one. */
 const QUIET_MS = 10_000;
 /** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
 const KEPT_MS = 1_000;
@@ -17,8 +17,8 @@ const KEPT_MS = 1_000;
 type Told = State & { readonly said: string };
 
 /**
- * What is wrong with an SQLite database, as the results of its statements show. Files that were moved or replaced are told of by
- * DatabaseFiles, which is asked before a failure is put down to the disk.
+ * What is wrong with an SQLite database, as the results of its statements show. Files that were moved or replaced are reported by
+ * DatabaseFiles, which is checked before a failure is attributed to the disk.
  */
 export class DatabaseTroubles extends WriteTrouble {
   /** Writes that the disk refuses. A write that succeeds proves little: WriteProbe ends it. */
@@ -91,7 +91,7 @@ export class DatabaseTroubles extends WriteTrouble {
     return this.refusal(error, code, (_, told) => Boolean(this.reads.note(told)));
   }
 
-  /** `note` answers whether the log was told. */
+  /** `note` returns whether it was logged. */
   private refusal(error: unknown, code = '', note: (state: State, told: () => Told) => boolean): unknown {
     const ofFiles = OF_FILES.has(code) ? this.files.look() : undefined;
     if (ofFiles) return ofFiles;

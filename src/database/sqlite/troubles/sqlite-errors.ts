@@ -14,14 +14,14 @@ const BACKUP = 'put a backup in its place with "petstore db restore <backup>"';
 
 /** A state of the database that passes without a change of the service. */
 export interface State {
-  /** What a client is told. */
+  /** The messages for a client. */
   readonly refusal: string;
   /** What the log and a command say of it, and what to do. */
   readonly trouble: string;
   readonly remedy: string;
 }
 
-/** What a client is told when nothing can be written. */
+/** The message for a client when nothing can be written. */
 export const NOT_WRITTEN = 'the database cannot be written to';
 /** The state of a file that another process has locked. */
 export const LOCKED: State = {
@@ -73,7 +73,7 @@ export function named(file: string, error: unknown): unknown {
   return line === undefined ? error : new UnusableDatabase(line, { cause: error });
 }
 
-/** SQLite's code; SQLITE_FULL in place of the SQLITE_IOERR that SQLite returns when the disk has no room for its `-shm` file. */
+/** SQLite's code; SQLITE_FULL instead of the SQLITE_IOERR that SQLite returns when the disk has no room for its `-shm` file. */
 export function truerCode(file: string, code: string): string {
   return code === 'SQLITE_IOERR' && isDiskFull(file) ? 'SQLITE_FULL' : code;
 }

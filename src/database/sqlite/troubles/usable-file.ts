@@ -109,7 +109,7 @@ async function checkAccess(file: string): Promise<number> {
   }
   const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside it`;
   await permitting(what, () => access(folder, constants.W_OK));
-  // SQLite would make it with the rights that the umask leaves.
+  // SQLite would create it with the permissions that the umask leaves.
   if (!there) await permitting(`${file} cannot be made`, () => makePrivateFile(file));
   return there?.size ?? 0;
 }

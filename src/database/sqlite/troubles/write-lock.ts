@@ -37,7 +37,7 @@ const logger = new Logger('Database');
 
 /**
  * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
- * once more with the total time when it ends. Returns the function to call when it has ended.
+ * again with the total time when it ends. Returns the function to call when it has ended.
  */
 export function watchWriteLock(name: () => string): () => void {
   const since = performance.now();

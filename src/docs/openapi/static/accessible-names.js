@@ -1,7 +1,7 @@
 // @ts-check
-// Mends what the Swagger UI leaves out for a screen reader and a keyboard.
+// Adds what the Swagger UI leaves out for a screen reader and a keyboard.
 
-/** What a control without a name is for, by where it stands. */
+/** The purpose of a control without a name, by its place. */
 const NAMES = [
   ['.servers', 'Server'],
   ['.examples-select', 'Example'],
@@ -22,7 +22,7 @@ function mend(root) {
   for (const heading of root.querySelectorAll('h6')) heading.ariaLevel = '5';
 }
 
-/** Mends what is there, and what the library adds later. */
+/** Corrects existing elements, and those that the library adds later. */
 export function nameControls(root) {
   new MutationObserver(() => mend(root)).observe(root, { childList: true, subtree: true });
 }

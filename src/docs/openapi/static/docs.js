@@ -7,7 +7,7 @@ import { showLinkedOperation } from './linked-operation.js';
 import { operations } from './operations.js';
 import { pageLayout } from './page-layout.js';
 
-// Made by the library's script, which stands before this one in the page.
+// Made by the library's script, which comes before this one in the page.
 const { SwaggerUIBundle } = /** @type {any} */ (globalThis);
 const place = /** @type {HTMLElement} */ (document.getElementById('swagger-ui'));
 const ui = SwaggerUIBundle({

@@ -3,7 +3,7 @@
 // "Try it out" sends is the text that was typed.
 
 /**
- * JSON text, indented, its numbers as they were; the text itself where it is no JSON, or the browser cannot tell how a number was written.
+ * JSON text, indented, its numbers as they were; the text itself where it is not JSON, or the browser cannot know how a number was written.
  * @param {string} text
  */
 export function indented(text) {

@@ -13,7 +13,7 @@ function linkedElement() {
 }
 
 /**
- * Keeps it in view while the page is drawn, because what stands above it grows, unless the reader moves meanwhile.
+ * Keeps it in view while the page is drawn, because what is above it grows, unless the reader moves in the meantime.
  * @param {HTMLElement} place where the Swagger UI draws
  */
 function showIn(place) {

@@ -1,9 +1,9 @@
 // @ts-check
-// What a list of operations tells: when a deprecated one goes, and refusals by their codes, each open when asked for.
+// The list of operations: when a deprecated one is removed, and refusals by their codes, each opened on request.
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** What stands beside the path of a deprecated operation. */
+/** What is beside the path of a deprecated operation. */
 function endOf(operation) {
   const sunset = operation?.get('x-sunset');
   if (!sunset) return 'deprecated';
@@ -16,7 +16,7 @@ export function operations({ React: { createElement: h, Fragment, useState } }) 
   const OperationSummaryPath = (Original, { specSelectors }) =>
     function SummaryPath(props) {
       // The library puts a link into the button that opens the operation: two controls in one, for a keyboard. The address of an
-      // open operation stands in the address bar all the same.
+      // open operation is in the address bar nevertheless.
       const operationProps = props.operationProps.set('isDeepLinkingEnabled', false);
       const path = h(Original, { ...props, operationProps });
       if (!operationProps.get('deprecated')) return path;

@@ -124,7 +124,7 @@ const LABEL = {
   optional: true,
 };
 
-/** An endpoint to make for the own client. */
+/** An endpoint to create for the caller's client. */
 @ApiSchema({ name: 'NewOwnWebhookEndpoint', description: 'A webhook endpoint to make.' })
 export class NewOwnWebhookEndpointDto {
   @Text(URL_FIELD)
@@ -184,7 +184,7 @@ export class WebhookSecretRotationDto {
   grace!: number;
 }
 
-/** An event that endpoints can be told of. */
+/** An event that endpoints can subscribe to. */
 @ApiSchema({ name: 'WebhookEvent', description: 'An event that endpoints can subscribe to.' })
 export class WebhookEventDto {
   @ApiProperty({ type: 'string', example: 'pets.created' })
