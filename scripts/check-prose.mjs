@@ -83,19 +83,20 @@ function proseOf(text) {
     .replaceAll(/\]\([^)]*\)/g, ']');
 }
 
-/** The sentences among the string literals of code, in their lines. */
+/** The sentences among the string literals of code, in their lines, and the lines of templates that are text. */
 function sentencesOf(code) {
-  const literal = /'((?:[^'\\]|\\.)+)'|`([^`]+)`/g;
-  const isSentence = (text) => / \w+ /.test(text) && !/\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE)\b/.test(text);
+  const literal = /'((?:[^'\\]|\\.)+)'|`([^`]+)`|"((?:[^"\\]|\\.)+)"/g;
+  const text = /^[^=;(){}]*(?:\b[\w’']+[,.;:]? ){5}/;
+  const isSentence = (one) => / \w+ /.test(one) && !/\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE)\b/.test(one);
   return code
     .split('\n')
-    .map((line) => (/^\s*(?:\/?\*|\/\/|import\b)/.test(line) ? [] : [...line.matchAll(literal)]))
-    .map((found) =>
-      found
-        .map(([, quoted, template]) => quoted ?? template)
-        .filter(isSentence)
-        .join(' · '),
-    )
+    .map((line) => (/^\s*(?:\/?\*|\/\/|import\b)/.test(line) ? '' : line.replaceAll(/<[^>]*>/g, ' ')))
+    .map((line) => {
+      const found = [...line.matchAll(literal)]
+        .map((match) => match[1] ?? match[2] ?? match[3])
+        .filter(isSentence);
+      return found.length === 0 && text.test(line) ? line : found.join(' · ');
+    })
     .join('\n');
 }
 

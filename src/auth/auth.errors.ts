@@ -13,7 +13,7 @@ const CREDENTIAL_ERRORS = defineErrors({
     message: 'The API key is not valid.',
     cause:
       'The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token.',
-    remedy: 'Compare the key with the one that was issued, or have a new one issued.',
+    remedy: 'Compare the key with the one that was issued, or ask for a new one.',
   },
   insufficient_scope: {
     status: 403,
@@ -21,7 +21,7 @@ const CREDENTIAL_ERRORS = defineErrors({
     example: { scope: 'pets:write' },
     cause:
       'The key is valid, but does not have the scope that the operation needs. The request counts towards the quota.',
-    remedy: 'Use a key that has the scope, or have one issued.',
+    remedy: 'Use a key that has the scope, or ask for one.',
   },
 });
 

@@ -17,7 +17,7 @@ const FILTERS = [
 export const AUDIT_COMMANDS = group('audit', 'who changed what on which client or key, and when', [
   command('list', {
     description: 'show what was changed, latest first',
-    options: [...FILTERS, option('--limit <entries>', 'how many at most; 100 when it is left out'), WIDE],
+    options: [...FILTERS, option('--limit <entries>', 'maximum number; default: 100'), WIDE],
     examples: ['audit list', 'audit list --client <id> --limit 1000 --json'],
     run: async (call) => (await actions()).list(call),
   }),

@@ -15,11 +15,11 @@ const PLAN_AND_LIMITS = [
 /** `petstore client …`: the accounts that hold a plan. */
 export const CLIENT_COMMANDS = group('client', 'accounts that hold a plan and own keys', [
   command('create', {
-    description: 'make a client, and its first key if asked to',
+    description: 'create a client, and its first key on request',
     options: [
       NAME,
       ...PLAN_AND_LIMITS,
-      flag('--issue-key', 'make a key for it, too; it is shown this once'),
+      flag('--issue-key', 'create a key for it, too; it is shown only once'),
       SCOPES,
     ],
     examples: [
@@ -63,7 +63,7 @@ export const CLIENT_COMMANDS = group('client', 'accounts that hold a plan and ow
     run: async (call, client) => (await actions()).suspend(call, client),
   }),
   command('resume', {
-    description: 'take the keys of a suspended client again',
+    description: 'accept the keys of a suspended client again',
     argument: OF_CLIENT,
     examples: ['client resume <id>'],
     run: async (call, client) => (await actions()).resume(call, client),

@@ -68,22 +68,16 @@ export function list(flags: string, description: string): Option {
 /** `--json`, which every command takes. */
 export const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
 /** `--force`, of commands that may end the last key with the scope admin. */
-export const FORCE = flag(
-  '--force',
-  'do it even if nothing is left that works with the scope admin over HTTP',
-);
+export const FORCE = flag('--force', 'do it even if no working key with the scope admin remains');
 /** `--yes`, of commands that ask. */
-export const YES = flag('--yes', 'do it without asking, as a script has to');
+export const YES = flag('--yes', 'do it without asking, for scripts');
 /** `--wide`, of commands that show a list. */
 export const WIDE = flag(
   '--wide',
-  'show all columns, whole and with exact times, also where lines get too long',
+  'show all columns in full and with exact times, even if lines become too long',
 );
 /** `--days`, of commands that show the last days. */
-export const DAYS = option(
-  '--days <days>',
-  'how many days to show, today among them; 1 to 90, 7 when it is left out',
-);
+export const DAYS = option('--days <days>', 'how many days to show, including today; 1 to 90, default: 7');
 /** `--client`, of commands that show what belongs to one. */
 export const CLIENT = option('--client <client>', 'only those of this client, by its id or name');
 

@@ -6,7 +6,7 @@ const backupActions = () => import('./db-backup.actions.js');
 /** `petstore db …`: the database. */
 export const DB_COMMANDS = group('db', 'the database', [
   command('migrate', {
-    description: 'bring the schema up to date; nothing happens when it is',
+    description: 'bring the schema up to date; does nothing if it already is',
     examples: ['db migrate'],
     run: async (call) => (await actions()).applyPending(call),
   }),
@@ -22,14 +22,15 @@ export const DB_COMMANDS = group('db', 'the database', [
     run: async (call) => (await actions()).seed(call),
   }),
   command('backup', {
-    description: 'copy the database into one file, while the service runs and writes on, and check the copy',
-    argument: ['<file>', 'the backup; its folder has to be there'],
-    options: [flag('--overwrite', 'replace a file of that name, once the new backup is whole')],
+    description:
+      'back up the database into one file, even while the service writes to it, and check the copy',
+    argument: ['<file>', 'the backup; its folder must exist'],
+    options: [flag('--overwrite', 'replace a file of that name, once the new backup is complete')],
     examples: ['db backup backups/petstore-2026-11-22.sqlite', 'db backup --overwrite backups/latest.sqlite'],
     run: async (call, file) => (await backupActions()).backup(call, file),
   }),
   command('restore', {
-    description: 'replace the database by a backup, once that is checked; stop the service before',
+    description: 'replace the database with a backup after checking it; stop the service first',
     argument: ['<file>', 'a backup; it is only read'],
     options: [YES],
     examples: ['db restore backups/petstore-2026-11-22.sqlite --yes'],
@@ -37,14 +38,17 @@ export const DB_COMMANDS = group('db', 'the database', [
   }),
   command('copy', {
     description:
-      'copy an SQLite file into an empty PostgreSQL database, as a whole or not at all; stop the service before',
+      'copy an SQLite file into an empty PostgreSQL database, completely or not at all; stop the service first',
     options: [
       option('--from <url>', 'the SQLite file, as sqlite:<file>; it is only read'),
       option(
         '--to <url>',
-        'the PostgreSQL database, as DATABASE_URL has it; - reads it from standard input, PGPASSWORD may hold its password',
+        'the PostgreSQL database, in the form of DATABASE_URL; - reads it from standard input, PGPASSWORD may hold its password',
       ),
-      list('--leave-out <tables>', 'tables that no migration makes, separated by commas; they stay behind'),
+      list(
+        '--leave-out <tables>',
+        'tables that no migration creates, separated by commas; they are not copied',
+      ),
     ],
     examples: ['db copy --from sqlite:data/petstore.sqlite --to postgres://petstore@db.internal/petstore'],
     run: async (call) => (await import('./db-copy.action.js')).copy(call),

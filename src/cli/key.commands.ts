@@ -18,7 +18,7 @@ export const SCOPES = list(
 /** `petstore key …`: the keys of clients. */
 export const KEY_COMMANDS = group('key', 'API keys of clients', [
   command('issue', {
-    description: 'make a key; it is shown this once',
+    description: 'create a key; it is shown only once',
     options: [
       option('--client <client>', 'client that the key belongs to, by its id or name'),
       SCOPES,
@@ -49,7 +49,7 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
     options: [
       LABEL,
       flag('--no-label', 'take the label away'),
-      option('--expires <duration>', 'how long it still lives, such as 7d; never longer than before'),
+      option('--expires <duration>', 'how long it still works, such as 7d; never longer than before'),
       FORCE,
       YES,
     ],
@@ -58,12 +58,12 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
   }),
   command('rotate', {
     description:
-      'make a key with a new secret for the same client; the old one works until the grace period is over',
+      'create a key with a new secret for the same client; the old one works until the grace period is over',
     argument: OF_KEY,
     options: [
       option(
         '--grace <duration>',
-        'how long the old key still lives, never longer than its own end; 24h when it is left out, 0 ends it at once',
+        'how long the old key still works, at most until its own expiry; default: 24h; 0 ends it at once',
       ),
       option('--expires <duration>', 'lifetime of the new key; default: as long as the old one was made for'),
       FORCE,
@@ -73,7 +73,7 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
     run: async (call, key) => (await actions()).rotate(call, key),
   }),
   command('unban', {
-    description: 'lift the ban of a key and forget its strikes',
+    description: 'lift the ban of a key and reset its strikes',
     argument: OF_KEY,
     examples: ['key unban <id>'],
     run: async (call, key) => (await actions()).unban(call, key),

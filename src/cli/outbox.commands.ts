@@ -6,18 +6,18 @@ const actions = () => import('./outbox.actions.js');
 export const OUTBOX_COMMANDS = group('outbox', 'durable events that a listener could not handle', [
   command('list', {
     description: 'show the events that are parked, oldest first, and how many wait for each listener',
-    options: [option('--limit <events>', 'how many at most; 100 when it is left out'), WIDE],
+    options: [option('--limit <events>', 'maximum number; default: 100'), WIDE],
     examples: ['outbox list', 'outbox list --limit 1000 --json'],
     run: async (call) => (await actions()).list(call),
   }),
   command('retry', {
-    description: 'have a parked event delivered again, or all of them',
+    description: 'deliver a parked event again, or all of them',
     argument: ['[id]', 'id of the event'],
     examples: ['outbox retry 42', 'outbox retry'],
     run: async (call, id) => (await actions()).retry(call, id),
   }),
   command('discard', {
-    description: 'delete an event that is parked, or that waits for a listener which is gone',
+    description: 'delete an event that is parked, or waits for a listener that no longer exists',
     argument: ['<id>', 'id of the event'],
     options: [YES],
     examples: ['outbox discard 42'],

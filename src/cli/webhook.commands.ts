@@ -17,7 +17,7 @@ const LABEL = option('--label <label>', 'what people call it, 1 to 255 character
 /** `petstore webhook …`: addresses that are notified of events. */
 export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of events', [
   command('create', {
-    description: 'make an endpoint of a client; its secret is shown this once',
+    description: 'create an endpoint of a client; its secret is shown only once',
     options: [
       option('--client <client>', 'client that it belongs to, by its id or name'),
       URL,
@@ -36,7 +36,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
     run: async (call) => (await actions()).list(call),
   }),
   command('show', {
-    description: 'show an endpoint, whether it fails, and how much waits for it',
+    description: 'show an endpoint, whether it fails, and how many messages wait for it',
     argument: OF_ENDPOINT,
     examples: ['webhook show <id>'],
     run: async (call, id) => (await actions()).show(call, id),
@@ -67,13 +67,10 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
     run: async (call, id) => (await actions()).turn(call, id, true),
   }),
   command('rotate', {
-    description: 'make a new secret; messages are signed with both until the grace period is over',
+    description: 'create a new secret; messages are signed with both until the grace period is over',
     argument: OF_ENDPOINT,
     options: [
-      option(
-        '--grace <duration>',
-        'how long old secrets still sign; 24h when it is left out, 0 ends them at once',
-      ),
+      option('--grace <duration>', 'how long old secrets still sign; default: 24h; 0 ends them at once'),
       YES,
     ],
     examples: ['webhook rotate <id>', 'webhook rotate <id> --grace 0'],
@@ -92,7 +89,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
     argument: OF_ENDPOINT,
     options: [
       option('--state <state>', 'only those in this state', ['waiting', 'delivered', 'failed']),
-      option('--limit <deliveries>', 'how many at most; 100 when it is left out'),
+      option('--limit <deliveries>', 'maximum number; default: 100'),
       WIDE,
     ],
     examples: ['webhook deliveries <id>', 'webhook deliveries <id> --state failed --json'],

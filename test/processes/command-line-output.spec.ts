@@ -147,7 +147,7 @@ describe('a database that is not there', () => {
       const first = await petstoreHere(fresh.path, call.split(' '));
       const second = await petstoreHere(fresh.path, call.split(' '));
       await fresh.remove();
-      expect([first.code, first.stderr]).toEqual([0, `Made the database ${path}, which was not there.\n`]);
+      expect([first.code, first.stderr]).toEqual([0, `Created the database ${path}.\n`]);
       expect([second.code, second.stderr]).toEqual([0, '']);
     },
   );

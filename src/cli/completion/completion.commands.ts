@@ -6,7 +6,7 @@ import { SHELL_SCRIPTS } from './shell-scripts.js';
 export const COMPLETION_COMMANDS: Addition = (program, shell) => {
   const scripts = Object.entries(SHELL_SCRIPTS).map(([name, script]) =>
     command(name, {
-      description: `print the script for completion in ${name}: commands, options and their values`,
+      description: `print the ${name} script that completes commands, options and their values`,
       examples: [`completion ${name}`],
       run: (call) => call.show({ script }, () => script),
     }),
@@ -20,5 +20,5 @@ export const COMPLETION_COMMANDS: Addition = (program, shell) => {
       await call.show(found, () => [found.kind, ...found.words.map((word) => word.join('\t'))].join('\n'));
     },
   });
-  group('completion', 'scripts for completion of petstore in a shell', [...scripts, words])(program, shell);
+  group('completion', 'completion of petstore commands in a shell', [...scripts, words])(program, shell);
 };

@@ -10,7 +10,7 @@ const FIELD = new Option(
 
 /** `petstore new`: a project that has the service as a dependency. */
 export const NEW_COMMAND = command('new', {
-  description: 'make a project that has this service as a dependency',
+  description: 'create a project that has this service as a dependency',
   argument: [
     '<folder>',
     'a new folder; its name in lower case with hyphens, such as my-api, is that of the package',
@@ -20,13 +20,13 @@ export const NEW_COMMAND = command('new', {
 });
 
 /** `petstore generate …`: files of a module that you write. */
-export const GENERATE_COMMANDS = group('generate', 'files of a module that you write', [
+export const GENERATE_COMMANDS = group('generate', 'code for your own modules', [
   command('feature', {
     description: 'write a feature: table, operations, scopes, errors, events, demo data and a suite',
     argument: ['<name>', 'the feature in the plural, in lower case with hyphens, such as adoptions'],
     options: [
       FIELD,
-      option('--singular <name>', 'one of them, where leaving out the s of the plural is wrong'),
+      option('--singular <name>', 'the singular, if it is not the plural without its s'),
       flag('--dry-run', 'print the names of the files and write nothing'),
     ],
     examples: [
@@ -37,7 +37,7 @@ export const GENERATE_COMMANDS = group('generate', 'files of a module that you w
     run: async (call, name) => (await import('./feature.action.js')).feature(call, name),
   }),
   command('migration', {
-    description: 'write a migration for what the entities have and the migrations do not',
+    description: 'write a migration for the differences between the entities and the migrations',
     argument: ['<path>', 'the feature’s folder below src and a name, such as toys/toys-colour'],
     examples: ['generate migration toys/toys-colour'],
     run: async (call, path) => (await import('./migration.action.js')).migration(call, path),

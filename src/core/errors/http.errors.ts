@@ -7,17 +7,17 @@ export const HTTP_ERRORS = defineErrors({
     message: 'The request is malformed: {reason}.',
     example: { reason: 'it has no Host (RFC 9112 section 3.2)' },
     cause:
-      'The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host`, `Authorization` or `Content-Type` is repeated, ' +
-      'the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.',
-    remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 has it.',
+      'The bytes received are not an HTTP/1.1 request, `Host` is missing or invalid, `Host`, `Authorization` or `Content-Type` is repeated, ' +
+      'the target is not a path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.',
+    remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 says.',
   },
   malformed_json: {
     status: 400,
     message: 'The request body is not valid JSON: {reason}.',
     example: { reason: 'it is empty' },
     cause:
-      'The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, names a member twice, ' +
-      'is nested deeper than 64 levels, or holds a number of more than 1,000 characters.',
+      'The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, has a duplicate member, ' +
+      'is nested deeper than 64 levels, or has a number of more than 1,000 characters.',
     remedy: 'Send one JSON document in UTF-8.',
   },
   validation_failed: {
@@ -44,7 +44,7 @@ export const HTTP_ERRORS = defineErrors({
   },
   not_acceptable: {
     status: 406,
-    message: 'This operation answers {type}, which the Accept header excludes.',
+    message: 'This operation returns {type}, which the Accept header excludes.',
     example: { type: 'application/json' },
     cause:
       'The `Accept` header excludes the type of the response, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing.',
@@ -70,7 +70,7 @@ export const HTTP_ERRORS = defineErrors({
   },
   reference_conflict: {
     status: 409,
-    message: 'This refers to something that is not there, or removes something that is referred to.',
+    message: 'This refers to something that does not exist, or deletes something that is referenced.',
     cause:
       'The request refers to something that no longer exists, or would delete something that is still referenced.',
     remedy: 'Fetch the current state; delete the references first.',

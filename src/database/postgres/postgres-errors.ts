@@ -122,7 +122,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The driver says these in words alone. */
 const NO_ANSWER = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
 const ANSWER_REMEDY =
-  'Look at the host and the port in DATABASE_URL, at the server, and at firewalls on the way: whatever is listening there does not answer as PostgreSQL does';
+  'Look at the host and the port in DATABASE_URL, at the server, and at firewalls on the way: the program that listens there does not respond like PostgreSQL';
 const NO_TLS = /server does not support SSL/;
 const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
 

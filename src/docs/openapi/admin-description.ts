@@ -4,7 +4,7 @@ import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-f
 export function adminDescription({ plans, page }: DocumentFacts): string {
   const errors = page('/docs/errors');
   return paragraphs(
-    'Clients, their keys and webhooks, what they use, and who changed what. Every call carries an API key with the scope `admin`, counts for the client of that key, and has the same headers and the same Error body as the API.',
+    'Clients, their keys and webhooks, what they use, and who changed what. Every request needs an API key with the scope `admin`, counts for the client of that key, and has the same headers and the same Error body as the API.',
     `The command line does the same without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and what to do.`,
 
     '## Get a key',

@@ -34,8 +34,8 @@ ${ofStatus(status).map(sectionOf).join('\n')}`,
       <pre tabindex="0"><code>${escapeHtml(EXAMPLE)}</code></pre>
       <p><code>code</code> is stable and meant for programs, <code>message</code> for people. With
         <a href="#validation_failed"><code>validation_failed</code></a> the body also has <code>details</code>, one entry for every
-        fault with <code>field</code>, <code>code</code> and <code>message</code>. There are at most ${MOST_DETAILS}; of more faults
-        the last entry tells how many are left out.</p>
+        fault with <code>field</code>, <code>code</code> and <code>message</code>. It has at most ${MOST_DETAILS}; if a request has
+        more faults, the last entry says how many.</p>
 ${sections.join('\n')}
     </article>
   </main>`,

@@ -20,10 +20,10 @@ export function startPage(site: Site, { apiVersion, version, api }: StartFacts):
     path: '/',
     main: `  <main class="start" id="main" tabindex="-1">
     <h1>${escapeHtml(site.name)}</h1>
-    <p class="lead">A catalogue of the animals that a store offers, as an HTTP API. Every call carries an API key; every answer says
-      what is left of its quota; every refusal says what to do next.</p>
+    <p class="lead">A catalogue of the animals that a store offers, as an HTTP API. Every request needs an API key, every response
+      shows what is left of the quota, and every error says what to do next.</p>
     ${cardsOf(site, '/')}
-    <h2>The first call</h2>
+    <h2>The first request</h2>
     <p>With a key that the operator of this service has given you:</p>
     <pre tabindex="0"><code>export KEY=pst_…
 curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeHtml(api)}/pets?limit=3</span>"</code></pre>

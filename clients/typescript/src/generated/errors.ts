@@ -103,13 +103,13 @@ export class KeyProtectedError extends PetstoreError {
   override readonly name: string = 'KeyProtectedError';
 }
 
-/** 400 `malformed_json`. The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, names a member twice, is nested deeper than 64 levels, or holds a number of more than 1,000 characters. */
+/** 400 `malformed_json`. The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, has a duplicate member, is nested deeper than 64 levels, or has a number of more than 1,000 characters. */
 export class MalformedJsonError extends PetstoreError {
   declare readonly code: 'malformed_json';
   override readonly name: string = 'MalformedJsonError';
 }
 
-/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request, `Host` is missing or no host, `Host`, `Authorization` or `Content-Type` is repeated, the target is no path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says. */
+/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request, `Host` is missing or invalid, `Host`, `Authorization` or `Content-Type` is repeated, the target is not a path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says. */
 export class MalformedRequestError extends PetstoreError {
   declare readonly code: 'malformed_request';
   override readonly name: string = 'MalformedRequestError';

@@ -27,7 +27,7 @@ export const NOT_WRITTEN = 'the database cannot be written to';
 export const LOCKED: State = {
   refusal: 'the database is busy',
   trouble: 'it is locked by another process, or by a long write',
-  remedy: 'Let what has it locked end ("fuser -v" with the file shows the processes)',
+  remedy: 'End the process that holds the lock ("fuser -v" with the file shows it)',
 };
 const FULL: State = { refusal: NOT_WRITTEN, trouble: 'the disk is full', remedy: 'Make room on it' };
 /** By SQLite's code, or that of the file system. */
@@ -49,7 +49,7 @@ export const STATES: Readonly<Record<string, State>> = {
   SQLITE_IOERR: {
     refusal: 'the database cannot be read or written',
     trouble: 'the disk fails',
-    remedy: 'Look after the disk that it is on',
+    remedy: 'Check its disk',
   },
 };
 
