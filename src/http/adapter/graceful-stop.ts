@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Connections } from './connections.js';
 
 /** Time between two attempts to close idle connections while the last requests run, in milliseconds. */
@@ -21,34 +20,27 @@ export async function stopServing(
   timeoutMs: number,
 ): Promise<boolean> {
   if (!server.listening) return true;
-  const since = performance.now();
+  const until = performance.now() + timeoutMs;
   connections.drain();
   await acceptArrived(server, timeoutMs / 2);
-  const closed = once(server, 'close').then(() => true);
   // The `close()` of `http.Server` would close idle connections at once, although a client may be sending its next request.
   NetServer.prototype.close.call(server);
   const idleFrom = performance.now() + Math.min(LAST_REQUEST_MS, timeoutMs);
-  let sweep: NodeJS.Timeout | undefined;
-  let timer: NodeJS.Timeout | undefined;
   // The server itself is closed only when its upgraded connections are, which belong to modules: they end with the application.
-  const answered = new Promise<true>((resolve) => {
-    sweep = setInterval(() => {
-      connections.endEventStreams();
-      if (performance.now() >= idleFrom) {
-        server.closeIdleConnections();
-        connections.closeUnused();
-      }
-      if (connections.areClosed) resolve(true);
-    }, SWEEP_MS);
-  });
-  const timedOut = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), since + timeoutMs - performance.now());
-  });
-  const finished = await Promise.race([closed, answered, timedOut]);
-  if (!finished) server.closeAllConnections();
-  clearInterval(sweep);
-  clearTimeout(timer);
-  return finished;
+  while (!connections.areClosed) {
+    const now = performance.now();
+    if (now >= until) {
+      server.closeAllConnections();
+      return false;
+    }
+    connections.endEventStreams();
+    if (now >= idleFrom) {
+      server.closeIdleConnections();
+      connections.closeUnused();
+    }
+    await setTimeout(Math.min(SWEEP_MS, until - now));
+  }
+  return true;
 }
 
 /**
