@@ -127,6 +127,7 @@ describe('a path at which there is nothing', () => {
     ['a program', '/nothing', 'application/json'],
     ['curl', '/nothing', '*/*'],
     ['a path too deep for short addresses', '/a'.repeat(20), BROWSER],
+    ['types without end, which would take long to compare', '/nothing', `${BROWSER}${',a/b'.repeat(3_000)}`],
   ])('is the Error body for %s', async (_, path, accept) => {
     const response = await get(path, { accept });
     expect(response.status).toBe(404);
