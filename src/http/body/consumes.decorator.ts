@@ -2,13 +2,14 @@ import { type Type, applyDecorators } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiBody, ApiConsumes, DECORATORS } from '@nestjs/swagger';
 import { parametersOf } from '../adapter/handler-parameters.js';
+import { isMergePatch } from '../validation/merge-patch.js';
 import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
 
 /** Metadata key of `@Consumes()`. */
 const CONSUMES = 'petstore:consumes';
 const JSON_TYPE = 'application/json';
-const MEDIA_TYPES = 'petstore:media-types';
 const JSON_ALONE: readonly string[] = [JSON_TYPE];
+const OF_PATCH: readonly string[] = ['application/merge-patch+json', JSON_TYPE];
 
 /** Which bodies a handler takes, and who reads them. */
 export interface Consumption {
@@ -84,15 +85,8 @@ export function takes({ types }: Consumption, contentType: string | undefined): 
   return !isJsonType(sent) || isJsonInUtf8(contentType, sent);
 }
 
-/** Says which media types, all of them JSON, a body of this class may have; without it application/json alone. */
-export function declareMediaTypes(dto: object, ...types: readonly string[]): void {
-  Reflect.defineMetadata(MEDIA_TYPES, types, dto);
-}
-
 /** The media types that the body of a handler may have, by the class of its `@Body()` parameter. */
 export function mediaTypesOf(controller: Type, method: string): readonly string[] {
   const body = parametersOf(controller, method).find(({ kind }) => kind === RouteParamtypes.BODY);
-  const dto: unknown = body?.metatype;
-  if (typeof dto !== 'function') return JSON_ALONE;
-  return (Reflect.getMetadata(MEDIA_TYPES, dto) as readonly string[] | undefined) ?? JSON_ALONE;
+  return body?.metatype && isMergePatch(body.metatype) ? OF_PATCH : JSON_ALONE;
 }

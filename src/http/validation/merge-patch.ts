@@ -2,7 +2,6 @@ import type { Type } from '@nestjs/common';
 import { DECORATORS, PartialType } from '@nestjs/swagger';
 import { declaredMembers } from '../../database/declared-members.js';
 import { declarationFault } from '../../core/declaration-faults.js';
-import { declareMediaTypes } from '../body/consumes.decorator.js';
 import { Rule } from './define-field.js';
 
 /** What a merge patch of a resource may hold: any of its fields; null for one that is nullable or optional. */
@@ -42,7 +41,6 @@ export function MergePatch<Dto extends object>(resource: Type<Dto>): Type<MergeP
   const patch = PartialType(resource, { skipNullProperties: false });
   for (const { property } of declaredMembers(resource)) declareField(resource, patch, property);
   PATCHES.add(patch);
-  declareMediaTypes(patch, 'application/merge-patch+json', 'application/json');
   return patch;
 }
 
