@@ -43,13 +43,13 @@ export function addReaderPages(
     pages.add(path, { asset: new ServedAsset('.html', async () => layout(site, await content())) });
   page(GUIDE.path, () => guidePage(facts.api));
   page(ERRORS_PATH, () => errorsPage(errorCatalogue()));
-  pages.missing = (path) => layout(site, missingPage(site, path));
   const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));
   const links = machineLinks(publicPrefix(publicBaseUrl));
   pages.add('/', {
     asset: new ServedAsset('.html', start),
     answers: (request, response) => isForPeople(request, response, links),
   });
+  pages.addMissing((path) => layout(site, missingPage(site, path)));
 }
 
 /** Where a machine that asks for / finds the documents (RFC 8631). */

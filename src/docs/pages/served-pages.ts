@@ -1,6 +1,6 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { NextFunction, Request, Response } from 'express';
+import type { Application, Request, Response } from 'express';
 import { noteServed } from '../../http/request-records.js';
 import type { ServedAsset } from './served-asset.js';
 
@@ -41,50 +41,39 @@ export interface Served {
 
 /** Serves the pages for people and their files, from memory, behind all routes, where they cost other requests nothing. */
 @Injectable()
-export class ServedPages implements OnModuleInit {
-  /** Makes the page for a path at which there is nothing; without it everyone gets the Error body. */
-  missing: ((path: string) => string) | undefined;
-
-  private readonly served = new Map<string, { page: Served; policy: string }>();
-
+export class ServedPages {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
-  /** Nest calls this when all routes are registered. */
-  onModuleInit(): void {
-    this.adapterHost.httpAdapter.use((request: Request, response: Response, next: NextFunction) =>
-      this.serve(request, response, next),
-    );
-  }
-
   /** Serves something at a path; what a route of the service answers already stays as it is. */
-  add(path: string, page: Served): void {
-    this.served.set(path, { page, policy: policyOf(page.policy) });
+  add(path: string, { asset, policy, answers }: Served): void {
+    const ofPage = policyOf(policy);
+    this.application.get(path, (request, response, next) => {
+      if (answers?.(request, response) === false) return next();
+      // Logs and metrics name the folder of a file.
+      request.route = undefined;
+      noteServed(request, path);
+      protect(response, ofPage);
+      return asset.send(request, response);
+    });
   }
 
-  private serve(request: Request, response: Response, next: NextFunction): Promise<void> | undefined {
-    const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const found = this.served.get(path);
-    const isRead = READS.has(request.method);
-    if (found && !isRead) request.isServedReadOnly = true;
-    if (!found && isRead) this.offerMissing(path, request, response);
-    if (!found || !isRead || found.page.answers?.(request, response) === false) {
+  /** Has a browser get a page for a path at which there is nothing, when no guard has refused its request; to be called last. */
+  addMissing(pageFor: (path: string) => string): void {
+    this.application.use((request, response, next) => {
+      const path = request.originalUrl.split('?', 1)[0] ?? '';
+      const isOffered = READS.has(request.method) && path.split('/').length <= MOST_SEGMENTS;
+      if (isOffered && prefersHtml(request, response))
+        request.missingPage = () => {
+          protect(response, policyOf());
+          response.setHeader('Content-Type', 'text/html; charset=utf-8');
+          return pageFor(path);
+        };
       next();
-      return undefined;
-    }
-    noteServed(request, path);
-    protect(response, found.policy);
-    return found.page.asset.send(request, response);
+    });
   }
 
-  /** Notes the page for a browser; it is sent when no guard has refused the request. */
-  private offerMissing(path: string, request: Request, response: Response): void {
-    const { missing } = this;
-    if (!missing || path.split('/').length > MOST_SEGMENTS || !prefersHtml(request, response)) return;
-    request.missingPage = () => {
-      protect(response, policyOf());
-      response.setHeader('Content-Type', 'text/html; charset=utf-8');
-      return missing(path);
-    };
+  private get application(): Application {
+    return this.adapterHost.httpAdapter.getInstance();
   }
 }
 

@@ -19,7 +19,7 @@ const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];
  */
 @Injectable()
 export class UnmatchedRoutes implements OnModuleInit {
-  private routes: readonly RegisteredRoute[] = [];
+  private routes: readonly RegisteredRoute[] | undefined;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -31,8 +31,7 @@ export class UnmatchedRoutes implements OnModuleInit {
   onModuleInit(): void {
     const { httpAdapter } = this.adapterHost;
     const express = httpAdapter.getInstance<Application>();
-    this.routes = routesOf(express);
-    const guarded = new Set([...GUARDED_SEGMENTS, ...this.routes.flatMap(guardedSegmentOf)]);
+    const guarded = new Set([...GUARDED_SEGMENTS, ...routesOf(express).flatMap(guardedSegmentOf)]);
     const anyone = (request: Request, response: Response) => this.pageFor(request, response);
     Reflect.defineMetadata(PUBLIC_ROUTE, true, anyone);
     const answer = this.throughChain(this.refuse);
@@ -98,7 +97,9 @@ export class UnmatchedRoutes implements OnModuleInit {
   };
 
   /** The routes that have the path of a request, whatever their method. */
-  private routesAt({ path }: Request): RegisteredRoute[] {
+  private routesAt({ app, path }: Request): RegisteredRoute[] {
+    // Pages are registered as late as this answer to all that is not.
+    this.routes ??= routesOf(app);
     return this.routes.filter((route) => route.isAt(path));
   }
 
