@@ -10,20 +10,20 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-it('lists what is there, page by page', async () => {
+it('lists all animals, page by page', async () => {
   for (let added = 0; added < 5; added += 1) await service.add(PET);
   const pets = await service.everyPage('/v1/pets?limit=2');
   expect(pets.map(({ name }) => name)).toEqual(['Pet 1', 'Pet 2', 'Pet 3', 'Pet 4', 'Pet 5']);
 });
 
-it('tells of a new animal', async () => {
-  const told = service.on(PET_CREATED);
+it('publishes an event for a new animal', async () => {
+  const published = service.on(PET_CREATED);
   await service.request('POST', '/v1/pets', { json: { name: 'Biscuit', categoryId: 1 } });
   await service.settled();
-  expect(told).toMatchObject([{ name: 'Biscuit' }]);
+  expect(published).toMatchObject([{ name: 'Biscuit' }]);
 });
 
-it('refuses the 61st request of a minute, and admits one of the next', async () => {
+it('refuses the 61st request of a minute, and admits one in the next', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
   for (let sent = 0; sent < 60; sent += 1) await service.request('GET', '/v1/pets', { key });
   const refused = await service.request('GET', '/v1/pets', { key });

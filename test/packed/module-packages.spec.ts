@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import sqlite3 from 'sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copyBuild, copyProject, filesOfGuide, writeFiles } from '../support/project-copy.js';
+import { copyBuild, copyProject, writeFiles } from '../support/project-copy.js';
 import { emptyFolder, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 const NAME = 'petstore-adoptions';
@@ -124,10 +124,13 @@ beforeAll(async () => {
   };
   manifest.dependencies = { ...manifest.dependencies, [NAME]: `file:${PACKAGE}` };
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
-  const modules = (await filesOfGuide(`${PACKAGE}/README.md`)).get('src/app.module.ts') ?? '';
-  const added = "import { ReportsModule } from './reports/reports.module.js';";
+  const modules = await readFile(join(project, 'src/app.module.ts'), 'utf8');
+  const added = `import { AdoptionsModule } from '${NAME}';\nimport { ReportsModule } from './reports/reports.module.js';`;
   await writeFiles(project, [
-    ['src/app.module.ts', `${added}\n${modules.replace(' PetsModule,', ' PetsModule, ReportsModule,')}`],
+    [
+      'src/app.module.ts',
+      `${added}\n${modules.replace(' PetsModule,', ' PetsModule, AdoptionsModule, ReportsModule,')}`,
+    ],
     ...FEATURES,
   ]);
   await run(project, 'scripts/build-if-stale.mjs', '--always');

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { isInstalled } from '../support/requirements.js';
 import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 const run = promisify(execFile);
@@ -40,9 +38,4 @@ it('every example of docs/using-the-api.md runs as it stands, and shows what sta
     { client: { name: 'Demo', plan: 'free' }, key: { bannedUntil: null } },
     { windows: [{ name: 'minute' }, { name: 'day', limit: 1_000 }] },
   ]);
-
-  if (!isInstalled('python3')) return;
-  const [, code = ''] = /```python\n([^]*?)```/.exec(guide) ?? [];
-  await writeFile(join(path, 'example.py'), code);
-  expect((await run('python3', ['example.py'], within)).stdout).toBe('9007199254740993\n');
 });
