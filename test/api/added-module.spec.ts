@@ -17,9 +17,9 @@ import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { describeRefusals } from '../support/refusal-table.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
 const GADGETS_SCOPES = defineScopes('gadgets', { write: 'Keep gadgets.' });
 const SHELVES_SCOPES = defineScopes('shelves', { read: 'Read shelves.', write: 'Change shelves.' });
@@ -54,12 +54,7 @@ class GadgetsController {
   @Post()
   @RequireScopes(GADGETS_SCOPES.write)
   @ApiErrors(GADGETS_ERRORS.gadget_broken)
-  @Operation({
-    id: 'createGadget',
-    summary: 'Add a gadget',
-    description: 'Adds a gadget.',
-    answers: { status: 201, description: 'The gadget', type: Gadget },
-  })
+  @described('createGadget', { status: 201, type: Gadget })
   create(@Body() gadget: Gadget): Gadget {
     return gadget;
   }

@@ -3,9 +3,10 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { Controller, Get, Module } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
+const CSV = { contentType: 'text/csv' };
 const ROWS = 5_000;
 const ROW = `${'x'.repeat(999)}\n`;
 
@@ -25,36 +26,28 @@ async function* rows(): AsyncGenerator<string> {
   }
 }
 
-const csv = (id: string, contentType = 'text/csv') =>
-  Operation({
-    id,
-    summary: id,
-    description: 'For a test.',
-    answers: { status: 200, description: 'The rows', contentType },
-  });
-
 @Controller({ path: 'exports', version: '1' })
 class ExportsController {
   @Get('generated')
-  @csv('generated')
+  @described('generated', CSV)
   generated(): AsyncGenerator<string> {
     return rows();
   }
 
   @Get('stream')
-  @csv('stream', 'application/zip')
+  @described('stream', { contentType: 'application/zip' })
   stream(): Readable {
     return Readable.from(rows(), { objectMode: false });
   }
 
   @Get('text')
-  @csv('text')
+  @described('text', CSV)
   text(): string {
     return 'id,name\n1,Rex\n';
   }
 
   @Get('other')
-  @csv('other')
+  @described('other', CSV)
   other(): Response {
     return new Response('a', { headers: { 'Content-Type': 'text/html' } });
   }

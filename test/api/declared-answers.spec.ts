@@ -2,8 +2,8 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
 import { from } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
 class Maker {
   @ApiProperty()
@@ -52,17 +52,7 @@ class StoredGadget {
   }
 }
 
-const answered = (id: string, list = false) =>
-  Operation({
-    id,
-    summary: id,
-    description: 'For a test.',
-    answers: {
-      status: 200,
-      description: 'Gadgets',
-      ...(list ? { arrayOf: Gadget, schemaName: 'Gadgets' } : { type: Gadget }),
-    },
-  });
+const answered = (id: string) => described(id, { type: Gadget });
 
 @Controller({ path: 'gadgets', version: '1' })
 class GadgetsController {
@@ -73,7 +63,7 @@ class GadgetsController {
   }
 
   @Get('list')
-  @answered('list', true)
+  @described('list', { arrayOf: Gadget, schemaName: 'Gadgets' })
   list(): object[] {
     return [row, row];
   }

@@ -2,9 +2,9 @@ import { Body, Controller, Module, Param, ParseIntPipe, Post, Query } from '@nes
 import { ApiExcludeController } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { Enum, Int64, Integer, Text } from '../../src/http/validation/fields.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
 class CageParams {
   @Int64({ description: 'Id of the cage', example: 1 })
@@ -27,21 +27,18 @@ class NewCage {
   categoryId!: bigint;
 }
 
-const answers = { status: 200, description: 'What was understood', type: Object } as const;
-const texts = (id: string) => ({ id, summary: 'Take a cage', description: 'Takes a cage.', answers });
-
 @ApiExcludeController()
 @Controller({ path: 'cages', version: '1' })
 class CagesController {
   @Post('direct/:cageId')
   @Idempotent()
-  @Operation(texts('takeCageDirectly'))
+  @described('takeCageDirectly', { type: Object })
   direct(@Param() params: CageParams, @Query() query: CageQuery, @Body() body: NewCage): object {
     return { params, query, body };
   }
 
   @Post('piped/:floor')
-  @Operation(texts('takeCageByPipe'))
+  @described('takeCageByPipe', { type: Object })
   piped(@Param('floor', ParseIntPipe) floor: number, @Body() body: NewCage): object {
     return { floor, body };
   }

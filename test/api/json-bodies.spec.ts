@@ -4,10 +4,10 @@ import { Type } from 'class-transformer';
 import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
 import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { Int64, Integer } from '../../src/http/validation/fields.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
 class Line {
   @Int64({ description: 'Id of the article', example: 1 })
@@ -33,9 +33,6 @@ class Order {
   anything?: unknown;
 }
 
-const answers = { status: 200, description: 'What was understood', type: Object } as const;
-const texts = (id: string) => ({ id, summary: 'Take an order', description: 'Takes an order.', answers });
-
 /** Any JSON: a body without a class is refused at the start, unless a pipe takes it. */
 const ANY_JSON = { transform: (value: unknown): unknown => value };
 
@@ -43,19 +40,19 @@ const ANY_JSON = { transform: (value: unknown): unknown => value };
 @Controller({ path: 'orders', version: '1' })
 class OrdersController {
   @Post()
-  @Operation(texts('order'))
+  @described('order', { type: Object })
   order(@Body() order: Order): object {
     return { order, isPlain: typeof order.lines[0]?.price === 'number' };
   }
 
   @Post('anything')
-  @Operation(texts('orderAnything'))
+  @described('orderAnything', { type: Object })
   anything(@Body(ANY_JSON) body: unknown): object {
     return { body, types: Object.values(body as object).map((value) => typeof value) };
   }
 
   @Post('raw')
-  @Operation(texts('orderRaw'))
+  @described('orderRaw', { type: Object })
   raw(@Req() { body }: Request): object {
     return { total: (body as { price: number }).price * 2 };
   }

@@ -3,12 +3,12 @@ import { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { AuditService } from '../../src/auth/audit/audit.service.js';
-import { runPetstore } from '../../src/cli/program.js';
 import { DomainEvents, OnDomainEvent, defineEvent } from '../../src/events/domain-events.js';
 import { OutboxEvent } from '../../src/events/outbox/outbox-event.entity.js';
 import { OutboxStore } from '../../src/events/outbox/outbox-store.js';
 import { Outbox } from '../../src/events/outbox/outbox.js';
 import { TestService } from '../kit/test-service.js';
+import { printedBy } from '../support/orders.js';
 import { openForAll } from '../support/opened.js';
 
 interface Sold {
@@ -76,16 +76,7 @@ describe('petstore outbox', async () => {
 
   const service = await openForAll({ modules: [MailerModule] });
 
-  async function petstore(...args: string[]) {
-    let [out, error] = ['', ''];
-    const code = await runPetstore(args, {
-      withApp: (command) => command(service.app),
-      loadModules: () => Promise.resolve(),
-      write: (text) => (out += text),
-      writeError: (text) => (error += text),
-    });
-    return { code, out, error };
-  }
+  const petstore = (...args: string[]) => printedBy(service, args);
 
   /** What stands in the audit trail, oldest first. */
   async function trail() {
@@ -119,22 +110,22 @@ describe('petstore outbox', async () => {
   it('list shows what is parked and what waits', async () => {
     const { sell, id } = await withOneParked();
     await sell(2n, 'b');
-    const { out } = await petstore('outbox', 'list', '--json');
-    expect(JSON.parse(out)).toMatchObject({
+    const { stdout } = await petstore('outbox', 'list', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
       parked: [{ id: Number(id), ...PARKED, failures: 1 }],
       waiting: expect.arrayContaining([{ listener: 'mailer', events: 1, isKnown: true }]),
     });
-    expect((await petstore('outbox', 'list')).out).toContain('Error: no connection');
+    expect((await petstore('outbox', 'list')).stdout).toContain('Error: no connection');
   });
 
   it.each([['one'], ['all']])('retry has %s delivered again', async (which) => {
     const { deliver, id, changes } = await withOneParked();
     isBroken = false;
     const retry = () => petstore('outbox', 'retry', ...(which === 'one' ? [id] : []));
-    expect(await retry()).toMatchObject({ code: 0, out: '1 event is delivered again.\n' });
+    expect(await retry()).toMatchObject({ code: 0, stdout: '1 event is delivered again.\n' });
     await deliver();
     expect(heard).toEqual(['a', 'a']);
-    if (which === 'all') expect((await retry()).out).toBe('0 events are delivered again.\n');
+    if (which === 'all') expect((await retry()).stdout).toBe('0 events are delivered again.\n');
     expect(await changes()).toEqual([
       {
         action: 'outbox_event.retried',
@@ -163,7 +154,7 @@ describe('petstore outbox', async () => {
     expect(await changes()).toMatchObject([
       { action: 'outbox_event.discarded', clientId: null, details: { ...PARKED, id } },
     ]);
-    expect((await petstore('audit', 'list')).out).toMatch(/outbox_event\.discarded .*"listener":"mailer"/);
+    expect((await petstore('audit', 'list')).stdout).toMatch(/outbox_event\.discarded .*"listener":"mailer"/);
   });
 
   it('discard and retry refuse what is not parked', async () => {
@@ -173,7 +164,7 @@ describe('petstore outbox', async () => {
     for (const command of [['retry'], ['discard', '--yes']])
       expect(await petstore('outbox', ...command, String(waits?.id ?? 99))).toMatchObject({
         code: 1,
-        error: expect.stringContaining('`petstore outbox list`'),
+        stderr: expect.stringContaining('`petstore outbox list`'),
       });
     expect((await petstore('outbox', 'retry', 'x')).code).toBe(1);
     expect(await changes()).toEqual([]);

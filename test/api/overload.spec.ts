@@ -6,9 +6,9 @@ import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { interval, map } from 'rxjs';
 import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { type RequestOptions, TestService } from '../kit/test-service.js';
 import { parseRaw } from '../support/raw-http.js';
+import { described } from '../support/described.js';
 
 /** Larger than what sockets and their peers hold of an answer that is not read. */
 const LARGE = 'x'.repeat(16_000_000);
@@ -22,20 +22,19 @@ function wait(): Promise<void> {
   return new Promise((resolve) => waiting.push(resolve));
 }
 
-const answers = { status: 200, description: 'Done', contentType: 'text/plain' };
-const described = (id: string) => Operation({ id, summary: 'One', description: 'For a test.', answers });
+const TEXT = { contentType: 'text/plain' };
 
 @Controller({ path: 'works', version: '1' })
 class WorksController {
   @Get('waits')
-  @described('waits')
+  @described('waits', TEXT)
   async waits(): Promise<string> {
     await wait();
     return 'done';
   }
 
   @Post('takes')
-  @described('takes')
+  @described('takes', TEXT)
   async takes(): Promise<string> {
     await wait();
     return 'done';
@@ -49,14 +48,14 @@ class WorksController {
   }
 
   @Get('fails')
-  @described('fails')
+  @described('fails', TEXT)
   async fails(): Promise<string> {
     await wait();
     throw new Error('It fails.');
   }
 
   @Get('large')
-  @described('large')
+  @described('large', TEXT)
   large(): string {
     return LARGE;
   }

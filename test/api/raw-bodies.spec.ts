@@ -8,8 +8,8 @@ import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64 } from '../../src/http/validation/fields.js';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
 const SECRET = 'of the webhook';
 const signatureOf = (bytes: Uint8Array) => createHmac('sha256', SECRET).update(bytes).digest('hex');
@@ -27,13 +27,7 @@ class Received {
   amount?: bigint;
 }
 
-const operation = (id: string) =>
-  Operation({
-    id,
-    summary: id,
-    description: 'For a test.',
-    answers: { status: 200, description: 'What was received', type: Received },
-  });
+const operation = (id: string) => described(id, { type: Received });
 const hex = (bytes: Buffer | undefined) => bytes?.toString('hex') ?? 'none';
 
 @Controller({ path: 'hooks', version: '1' })

@@ -7,20 +7,15 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { Connections } from '../../src/http/adapter/connections.js';
 import { stopServing } from '../../src/http/adapter/graceful-stop.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { TestService } from '../kit/test-service.js';
+import { described } from '../support/described.js';
 
 const EVENTS = new EventEmitter();
 
 @Controller({ path: 'news', version: '1' })
 class NewsController {
   @Sse()
-  @Operation({
-    id: 'news',
-    summary: 'News',
-    description: 'For a test.',
-    answers: { status: 200, description: 'The news', contentType: 'text/event-stream' },
-  })
+  @described('news', { contentType: 'text/event-stream' })
   news(): Observable<MessageEvent> {
     return new Observable((subscriber) => {
       const tell = (data: string) => subscriber.next({ data });

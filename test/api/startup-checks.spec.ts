@@ -26,22 +26,11 @@ import { migrate, schemaDifference } from '../../src/database/schema.js';
 import { Deprecated } from '../../src/http/deprecation/deprecated.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Enum, Int64, Text, Uuid } from '../../src/http/validation/fields.js';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { application } from '../support/application.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
-
-/** Declares no member. */
-class Anything {}
-
-const declared = (id: string) =>
-  Operation({
-    id,
-    summary: id,
-    description: 'For a test.',
-    answers: { status: 200, description: 'Whatever', type: Anything },
-  });
+import { described } from '../support/described.js';
 
 /** A controller with one handler, `WrongController.answer`, and these decorators. */
 function handlerWith(decorators: readonly MethodDecorator[], path = 'wrong'): Type {
@@ -99,7 +88,7 @@ class Bare {
 @RequireScopes()
 class BareController {
   @Post()
-  @declared('bareBody')
+  @described('bareBody')
   body(@Body() _: Bare): object {
     return {};
   }
@@ -136,7 +125,7 @@ class PlainController {
 class HandmadeController {
   @Post()
   @Idempotent()
-  @declared('handmade')
+  @described('handmade')
   add(@Res() _: object): void {}
 }
 
@@ -144,7 +133,7 @@ const NOBODYS = { name: 'toys:raed' };
 const UNVALIDATED = (decorator: string) =>
   `WrongController.answer: ${decorator}, its parameter 1, is not validated`;
 const REQUIRED_SCOPES = 'petstore:scopes';
-const right = (id = 'right') => [declared(id), RequireScopes()];
+const right = (id = 'right') => [described(id), RequireScopes()];
 
 /** What the start says about a module: its error, and its warnings. */
 async function started(
@@ -164,8 +153,8 @@ async function started(
 
 describe('the service as it is', () => {
   it('starts without a fault and without a warning, and so it does with what says who may call it', async () => {
-    const open = handlerWith([Get(), declared('public'), Public()], 'public');
-    const ofAnyKey = handlerWith([Get(), declared('anyKey'), RequireScopes()], 'any-key');
+    const open = handlerWith([Get(), described('public'), Public()], 'public');
+    const ofAnyKey = handlerWith([Get(), described('anyKey'), RequireScopes()], 'any-key');
     expect(await started(moduleOf([open, ofAnyKey]))).toEqual({ faults: '', warnings: [] });
     const inTwoModules = moduleOf([]);
     Module({ imports: [moduleOf([ofAnyKey])], controllers: [ofAnyKey] })(inTwoModules);
@@ -212,7 +201,7 @@ describe('a start', () => {
     ],
     [
       'a scope that nobody declares',
-      [handlerWith([Get(), declared('scoped'), SetMetadata(REQUIRED_SCOPES, [NOBODYS.name])], 'scoped')],
+      [handlerWith([Get(), described('scoped'), SetMetadata(REQUIRED_SCOPES, [NOBODYS.name])], 'scoped')],
       ['no key can hold the scope "toys:raed"'],
     ],
     [
@@ -238,8 +227,8 @@ describe('a start', () => {
   });
 
   it('warns of what may be meant', async () => {
-    const unguarded = handlerWith([Get(), declared('open')], 'open');
-    const unread = handlerWith([Get(':shopId'), Public(), declared('unread')], 'shops');
+    const unguarded = handlerWith([Get(), described('open')], 'open');
+    const unread = handlerWith([Get(':shopId'), Public(), described('unread')], 'shops');
     const { faults, warnings } = await started(
       moduleOf([unguarded, unread, BareController, PlainController]),
     );

@@ -20,13 +20,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { sendRaw } from '../support/raw-http.js';
 import { openForAll } from '../support/opened.js';
-
-/** Whatever it is, the document says nothing of its members. */
-class Anything {}
+import { described } from '../support/described.js';
 
 /** What happened to the generators of the controller below. */
 let events: string[] = [];
@@ -110,13 +107,8 @@ function answering() {
       AnsweringController.prototype,
       name,
     ) as PropertyDescriptor;
-    const operation = Operation({
-      id: name,
-      summary: name,
-      description: 'For a test.',
-      answers: { status: 200, description: 'Whatever', type: Anything },
-    });
-    for (const decorate of [Get(name), operation]) decorate(AnsweringController.prototype, name, handler);
+    for (const decorate of [Get(name), described(name)])
+      decorate(AnsweringController.prototype, name, handler);
   }
   return AnsweringController;
 }
@@ -124,12 +116,7 @@ function answering() {
 @Controller({ path: 'typed', version: '1' })
 class TypedController {
   @Get()
-  @Operation({
-    id: 'typed',
-    summary: 'Typed',
-    description: 'For a test.',
-    answers: { status: 200, description: 'Whatever', type: Anything },
-  })
+  @described('typed')
   typed(@Res({ passthrough: true }) response: ExpressResponse): object {
     response.status(203).setHeader('Content-Type', 'application/problem+json');
     return { big: 2n ** 63n - 1n };

@@ -20,10 +20,10 @@ import type { Request } from 'express';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { Integer, Text } from '../../src/http/validation/fields.js';
-import { Operation } from '../../src/http/operation.decorator.js';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { responseOf } from '../kit/contract.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-uploads-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -68,15 +68,12 @@ class Received {
   bytes!: number;
 }
 
-const answers = { status: 201, description: 'What was received', type: PhotoDto };
-const operation = (id: string) => Operation({ id, summary: id, description: 'For a test.', answers });
-
 @Controller({ path: 'photos', version: '1' })
 class PhotosController {
   @Post()
   @Consumes('multipart/form-data')
   @UseInterceptors(FileInterceptor('photo', { dest: folder }))
-  @operation('addPhoto')
+  @described('addPhoto', { status: 201, type: PhotoDto })
   add(@UploadedFile(new ParseFilePipe()) photo: UploadedPhoto, @Body() { title, width }: NewPhoto): PhotoDto {
     return { title, name: photo.originalname, bytes: photo.size, ...(width === undefined ? {} : { width }) };
   }
@@ -84,7 +81,7 @@ class PhotosController {
   @Post('large')
   @Consumes('multipart/form-data', { limitBytes: 2_000_000 })
   @UseInterceptors(FileInterceptor('photo', { dest: folder, limits: { fileSize: 1_000_000, fields: 1 } }))
-  @operation('addLargePhoto')
+  @described('addLargePhoto', { status: 201, type: PhotoDto })
   addLarge(@UploadedFile() photo: UploadedPhoto, @Body() { title }: NewPhoto): PhotoDto {
     return { title, name: photo.originalname, bytes: photo.size };
   }
@@ -92,12 +89,7 @@ class PhotosController {
   /** Reads the request as a stream. */
   @Post('streamed')
   @Consumes('image/*', { limitBytes: 2_000_000 })
-  @Operation({
-    id: 'streamPhoto',
-    summary: 'Stream',
-    description: 'For a test.',
-    answers: { ...answers, type: Received },
-  })
+  @described('streamPhoto', { status: 201, type: Received })
   async stream(@Req() request: Request): Promise<Received> {
     let bytes = 0;
     reading.emit('begins');

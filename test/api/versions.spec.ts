@@ -3,11 +3,12 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
-import { Operation, Tag } from '../../src/http/operation.decorator.js';
+import { Tag } from '../../src/http/operation.decorator.js';
 import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
 import { describeRefusals } from '../support/refusal-table.js';
 import { TestService } from '../kit/test-service.js';
 import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
 
 @ApiSchema({ name: 'NewPet' })
 class NewPetOfVersion2 {
@@ -27,13 +28,7 @@ class PetParams {
   petId!: bigint;
 }
 
-const operation = (id: string, status = 200) =>
-  Operation({
-    id,
-    summary: id,
-    description: 'For a test.',
-    answers: { status, description: 'It', type: PetOfVersion2 },
-  });
+const operation = (id: string, status = 200) => described(id, { status, type: PetOfVersion2 });
 
 @Tag('Pets', 'The second version.')
 @Controller({ path: 'pets', version: '2' })
@@ -76,12 +71,7 @@ class Plain {
 @Controller({ path: 'plain', version: '10' })
 class TenController {
   @Get()
-  @Operation({
-    id: 'ten',
-    summary: 'Ten',
-    description: 'Ten.',
-    answers: { status: 200, description: 'Ten', type: Plain },
-  })
+  @described('ten', { type: Plain })
   ten(): Plain {
     return { a: 'b' };
   }

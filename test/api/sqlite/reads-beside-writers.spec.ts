@@ -1,30 +1,24 @@
-import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { declaredScopes } from '../../../src/auth/clients/scopes.js';
-import { emptyFolder } from '../../support/service-process.js';
 import { TestService } from '../../kit/test-service.js';
+import { openForTest } from '../../support/opened.js';
 
 const SCOPES = declaredScopes().map(({ name }) => name);
 /** Longer than any wait in the service: a read that waits for the writer is refused, or the test ends first. */
 const LONG_MS = 600_000;
 
 async function open(): Promise<{ service: TestService; file: string }> {
-  const { path, remove } = await emptyFolder();
-  const file = join(path, 'a.sqlite');
-  const service = await TestService.open({
+  const service = await openForTest({
+    database: 'file',
     scopes: SCOPES,
     plan: 'enterprise',
     limits: { perMinute: 100_000, perDay: 100_000 },
     // What waits is what these suites are about: nothing is refused for how much of it there is.
-    environment: { DATABASE_URL: `sqlite:${file}`, MAX_REQUESTS_IN_FLIGHT: '0' },
+    environment: { MAX_REQUESTS_IN_FLIGHT: '0' },
   });
-  onTestFinished(async () => {
-    await service.close();
-    await remove();
-  });
-  return { service, file };
+  return { service, file: String(service.app.get(DataSource).options.database) };
 }
 
 /** Another process holds the write lock, and a write of this one waits for it. */

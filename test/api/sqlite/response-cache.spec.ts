@@ -29,12 +29,12 @@ import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
 import { Integer } from '../../../src/http/validation/fields.js';
 import { AppLogger } from '../../../src/core/logging/app-logger.js';
 import { Metrics } from '../../../src/core/metrics/metrics.js';
-import { Operation } from '../../../src/http/operation.decorator.js';
 import { PetsService } from '../../../src/pets/pets.service.js';
 import { asClient } from '../../support/as-client.js';
 import { folderOfTest } from '../../support/service-process.js';
 import { type Answer, TestService } from '../../kit/test-service.js';
 import { openForTest } from '../../support/opened.js';
+import { described } from '../../support/described.js';
 
 const open = openForTest;
 
@@ -221,24 +221,14 @@ class NumbersController {
 
   @Get('value')
   @Cached()
-  @Operation({
-    id: 'value',
-    summary: 'A value',
-    description: 'For a test.',
-    answers: { status: 200, description: 'A number', type: NumberDto },
-  })
+  @described('value', { type: NumberDto })
   value(): NumberDto {
     return { number: (NumbersController.made += 1) };
   }
 
   @Get('cookie')
   @Cached()
-  @Operation({
-    id: 'cookie',
-    summary: 'A cookie',
-    description: 'For a test.',
-    answers: { status: 200, description: 'A number', type: NumberDto },
-  })
+  @described('cookie', { type: NumberDto })
   cookie(@Res({ passthrough: true }) response: Response): JsonText<NumberDto> {
     response.cookie('made', String((NumbersController.made += 1)));
     return new JsonText('{"number":1}');

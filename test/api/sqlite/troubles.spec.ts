@@ -1,22 +1,12 @@
-import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JsonRows } from '../../../src/database/json-rows.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { PetDto } from '../../../src/pets/pets.dto.js';
-import { emptyFolder } from '../../support/service-process.js';
 import { TestService } from '../../kit/test-service.js';
+import { openForTest } from '../../support/opened.js';
 
-async function open(): Promise<TestService> {
-  const { path, remove } = await emptyFolder();
-  const environment = { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` };
-  const service = await TestService.open({ environment });
-  onTestFinished(async () => {
-    await service.close();
-    await remove();
-  });
-  return service;
-}
+const open = () => openForTest({ database: 'file' });
 
 async function add(service: TestService, headers: Record<string, string>): Promise<number> {
   const json = { name: 'x'.repeat(250), categoryId: 1 };

@@ -1,0 +1,14 @@
+import { type Answer, Operation } from '../../src/http/operation.decorator.js';
+
+/** Declares no member. */
+export class Anything {}
+
+/** Describes an operation of a test, whose texts do not matter: by default it answers 200 with anything. */
+export function described(id: string, answers: object = { type: Anything }): MethodDecorator {
+  return Operation({
+    id,
+    summary: id,
+    description: 'For a test.',
+    answers: { status: 200, description: 'What it answers', ...answers } as Answer,
+  });
+}
