@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type Socket, connect } from 'node:net';
 import { Controller, Get, Module } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Public } from '../../src/auth/auth.decorators.js';
 import { Connections } from '../../src/http/adapter/connections.js';
 import { stopServing } from '../../src/http/adapter/graceful-stop.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
-import { openSocket, receivedBy, statusesIn } from '../support/raw-http.js';
+import { listening, openSocket, receivedBy, statusesIn } from '../support/raw-http.js';
 
 const REQUEST = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -36,14 +35,7 @@ describe('a request that is under way to the service when the stop begins is ans
   const server = () => service.app.getHttpServer() as Server;
   const stop = () => stopServing(server(), service.app.get(Connections), 10_000);
 
-  function open(): { socket: Socket; received: () => string; closed: Promise<unknown> } {
-    let text = '';
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
-    onTestFinished(() => void socket.destroy());
-    // A reset shows in what was received.
-    socket.on('data', (piece: string) => (text += piece)).on('error', () => undefined);
-    return { socket, received: () => text, closed: new Promise((resolve) => socket.once('close', resolve)) };
-  }
+  const open = () => listening(service.url);
 
   it('on a connection that has not been accepted yet', async () => {
     const { socket, received, closed } = open();

@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
-import { type Socket, connect } from 'node:net';
 import { Controller, type MessageEvent, Module, Sse } from '@nestjs/common';
 import { Observable } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Connections } from '../../src/http/adapter/connections.js';
 import { stopServing } from '../../src/http/adapter/graceful-stop.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { TestService } from '../kit/test-service.js';
+import { listening } from '../support/raw-http.js';
 import { described } from '../support/described.js';
 
 const EVENTS = new EventEmitter();
@@ -42,17 +42,8 @@ describe('server-sent events', () => {
   });
   afterEach(() => service.close());
 
-  /** A connection, and everything that it receives. */
-  function open(): { socket: Socket; received: () => string } {
-    let text = '';
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
-    onTestFinished(() => void socket.destroy());
-    socket.on('data', (piece: string) => (text += piece));
-    return { socket, received: () => text };
-  }
-
   async function subscribe() {
-    const { socket, received } = open();
+    const { socket, received } = listening(service.url);
     const opened = once(EVENTS, 'opened');
     socket.write(
       `GET /v1/news HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${service.key}\r\n\r\n`,
@@ -70,7 +61,7 @@ describe('server-sent events', () => {
 
   it('stay open however quiet they are: no time limit of HTTP ends them', async () => {
     const { socket, received } = await subscribe();
-    const slow = open();
+    const slow = listening(service.url);
     slow.socket.write('GET /health/live HTTP/1.1\r\n');
     await expect.poll(slow.received).toMatch(/^HTTP\/1\.1 408 /);
     await expect.poll(() => performance.now() > 0 && !socket.destroyed).toBe(true);

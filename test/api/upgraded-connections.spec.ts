@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { connect, type Socket } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { type Socket } from 'node:net';
+import { expect, it } from 'vitest';
 import { TestService } from '../kit/test-service.js';
+import { listening } from '../support/raw-http.js';
 import { openForTest } from '../support/opened.js';
 
 it('a connection that a module upgrades is its own: neither time limits nor refusals of HTTP reach it', async () => {
@@ -12,7 +13,7 @@ it('a connection that a module upgrades is its own: neither time limits nor refu
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
     socket.pipe(socket);
   });
-  const socket = open(service);
+  const { socket } = listening(service.url);
   socket.write(
     `GET /echo HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n`,
   );
@@ -29,15 +30,9 @@ it('a connection that a module upgrades is its own: neither time limits nor refu
   await whole;
 });
 
-function open(service: TestService): Socket {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
-
 /** Waits until the service has refused a head that began after all before: whoever has a time limit has been over it since. */
 async function headLimitPasses(service: TestService): Promise<void> {
-  const slow = open(service);
+  const { socket: slow } = listening(service.url);
   slow.write('GET /health/live HTTP/1.1\r\n');
   expect(String((await once(slow, 'data'))[0])).toMatch(/^HTTP\/1\.1 408 /);
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 /**
  * Sends bytes as they stand and answers everything that comes back until the server closes the connection.
@@ -40,6 +41,21 @@ export async function openSocket(url: string): Promise<Socket> {
   socket.on('error', () => socket.destroy());
   await once(socket, 'connect');
   return socket;
+}
+
+/** A connection that is closed when the test ends, and everything that it has received by now. */
+export function listening(url: string): {
+  readonly socket: Socket;
+  readonly received: () => string;
+  readonly closed: Promise<unknown>;
+} {
+  let text = '';
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding('utf8');
+  onTestFinished(() => void socket.destroy());
+  // A reset shows in what was received.
+  socket.on('data', (piece: string) => (text += piece)).on('error', () => undefined);
+  return { socket, received: () => text, closed: once(socket, 'close') };
 }
 
 /** Everything that a socket receives until it is closed. */
