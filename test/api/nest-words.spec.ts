@@ -19,14 +19,11 @@ import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
 import { FileInterceptor } from '@nestjs/platform-express';
 import { ApiBody, ApiConsumes, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { Test } from '@nestjs/testing';
 import { IsInt, IsString, Length, Max, Min } from 'class-validator';
 import type { Response } from 'express';
 import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner, type Repository, Table } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { AppModule, setupApp } from '../../src/app.setup.js';
+import { describe, expect, it } from 'vitest';
 import { TablesModule } from '../../src/database/tables.module.js';
-import { issueKey } from '../kit/issued-key.js';
 import { openForAll, openForTest } from '../support/opened.js';
 
 /** An entity in no file of its own, whose repository Nest's own module provides. */
@@ -171,21 +168,6 @@ class Spectator {
   ],
 })
 class KitesModule {}
-
-it('a module in the words of Nest is one of Nest’s testing module', async () => {
-  const testing = await Test.createTestingModule({ imports: [AppModule, KitesModule] })
-    .overrideProvider(WindGuard)
-    .useValue({ canActivate: () => true })
-    .compile();
-  const app = setupApp(testing.createNestApplication());
-  onTestFinished(() => app.close());
-  await app.listen(0);
-  const { key } = await issueKey(app, { plan: 'free' });
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ name: 'Green', tails: 1 });
-  const { status } = await fetch(`${await app.getUrl()}/v1/kites`, { method: 'POST', headers, body });
-  expect(status).toBe(201);
-});
 
 describe('a module in the words of Nest alone', async () => {
   const service = await openForAll({ modules: [KitesModule] });

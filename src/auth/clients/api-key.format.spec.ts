@@ -33,29 +33,6 @@ describe('an API key', () => {
     );
   });
 
-  it('is not well-formed with neighbours swapped, cut, or lengthened', () => {
-    fc.assert(
-      fc.property(key, fc.integer({ min: 9, max: 43 }), (made, at) => {
-        const swapped = made.slice(0, at) + (made[at + 1] ?? '') + (made[at] ?? '') + made.slice(at + 2);
-        if (swapped !== made) expect(isWellFormedApiKey(swapped)).toBe(false);
-        expect(isWellFormedApiKey(made.slice(0, at))).toBe(false);
-        expect(isWellFormedApiKey(`${made}0`)).toBe(false);
-      }),
-    );
-  });
-
-  it('is never what arbitrary text is', () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => {
-        expect(isWellFormedApiKey(text)).toBe(false);
-      }),
-    );
-  });
-
-  it('does not repeat', () => {
-    expect(new Set(Array.from({ length: 2_000 }, () => generateApiKey('test'))).size).toBe(2_000);
-  });
-
   it('ends in the CRC-32 that any other program computes', () => {
     // zlib.crc32 of Python over the first 39 characters: 2,315,860,113.
     expect(isWellFormedApiKey(`pst_test_${'0'.repeat(30)}2Wj70T`)).toBe(true);

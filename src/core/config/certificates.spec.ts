@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { certificateRemedy, readCertificates } from './certificates.js';
+import { readCertificates } from './certificates.js';
 
 const [FIRST = '', SECOND = ''] = rootCertificates;
 const KEY = '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n';
@@ -48,22 +48,5 @@ describe('a file of certificates', () => {
     expect(() => readCertificates('REDIS_CA', join(folder, name))).toThrow(
       new RegExp(`^REDIS_CA: ${join(folder, name)} cannot be read \\(${why}.*\\)$`),
     );
-  });
-});
-
-describe('what is to be done about a certificate', () => {
-  it.each([
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'Set DATABASE_CA to the file'],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'Set DATABASE_CA to the file'],
-    ['CERT_HAS_EXPIRED', 'Renew the certificate'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'Name the server in DATABASE_URL'],
-    ['ECONNREFUSED', undefined],
-  ])('%s', (code, remedy) => {
-    const told = certificateRemedy(Object.assign(new Error('why'), { code }), {
-      url: 'DATABASE_URL',
-      ca: 'DATABASE_CA',
-    });
-    if (remedy === undefined) expect(told).toBeUndefined();
-    else expect(told).toContain(remedy);
   });
 });

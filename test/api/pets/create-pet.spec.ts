@@ -41,11 +41,8 @@ describe('POST /v1/pets', () => {
   it.each([
     ['no name', '{"categoryId":1}', ['name required']],
     ['no category', '{"name":"a"}', ['categoryId required']],
-    ['nothing', '{}', ['categoryId required', 'name required']],
-    ['a name of null', '{"name":null,"categoryId":1}', ['name not_a_string']],
     ['a numeric name', '{"name":5,"categoryId":1}', ['name not_a_string']],
     ['a name that is an object', '{"name":{"hasOwnProperty":1},"categoryId":1}', ['name not_a_string']],
-    ['an empty name', '{"name":"","categoryId":1}', ['name blank']],
     ['a blank name', '{"name":" \\t\\u200b\\u00a0","categoryId":1}', ['name blank']],
     ['a name of 256 characters', `{"name":"${'n'.repeat(256)}","categoryId":1}`, ['name too_long']],
     ['NUL in the name', '{"name":"a\\u0000b","categoryId":1}', ['name forbidden_character']],
@@ -55,42 +52,21 @@ describe('POST /v1/pets', () => {
       `{"name":"${'n'.repeat(256)}\\u0000","categoryId":1}`,
       ['name forbidden_character', 'name too_long'],
     ],
-    ['a category of null', '{"name":"a","categoryId":null}', ['categoryId not_an_integer']],
     ['a category in quotes', '{"name":"a","categoryId":"1"}', ['categoryId not_an_integer']],
-    ['a fractional category', '{"name":"a","categoryId":1.5}', ['categoryId not_an_integer']],
     ['a category written 1.0', '{"name":"a","categoryId":1.0}', ['categoryId not_an_integer']],
-    ['a category written 1e3', '{"name":"a","categoryId":1e3}', ['categoryId not_an_integer']],
     ['a category beyond every number', '{"name":"a","categoryId":1e999}', ['categoryId not_an_integer']],
     ['a category of 2⁶³', '{"name":"a","categoryId":9223372036854775808}', ['categoryId out_of_range']],
     ['a category below −2⁶³', '{"name":"a","categoryId":-9223372036854775809}', ['categoryId out_of_range']],
     ['a status of null', '{"name":"a","categoryId":1,"status":null}', ['status not_allowed_value']],
     ['an unknown status', '{"name":"a","categoryId":1,"status":"lost"}', ['status not_allowed_value']],
     ['an unknown field', '{"name":"a","categoryId":1,"staus":"sold"}', ['staus unknown_field']],
-    ['an id', '{"id":5,"name":"a","categoryId":1}', ['id unknown_field']],
-    [
-      'a field named __proto__',
-      '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}',
-      ['__proto__ unknown_field'],
-    ],
-    [
-      'a field named constructor',
-      '{"name":"a","categoryId":1,"constructor":1}',
-      ['constructor unknown_field'],
-    ],
-    [
-      'a field named hasOwnProperty',
-      '{"name":"a","categoryId":1,"hasOwnProperty":1}',
-      ['hasOwnProperty unknown_field'],
-    ],
     [
       'everything at once',
       '{"name":"","categoryId":"x","status":"y","z":1}',
       ['categoryId not_an_integer', 'name blank', 'status not_allowed_value', 'z unknown_field'],
     ],
     ['an array', '[{"name":"a","categoryId":1}]', [' not_an_object']],
-    ['a string', '"pet"', [' not_an_object']],
     ['null', 'null', [' not_an_object']],
-    ['a number', '1', [' not_an_object']],
   ])('refuses %s, naming every fault', async (_, text, faults) => {
     const { status, body } = await post(text);
     expect(status).toBe(400);
@@ -101,27 +77,20 @@ describe('POST /v1/pets', () => {
 
   it.each([
     ['empty text', ' ', 'malformed_json'],
-    ['a syntax error', '{"name":', 'malformed_json'],
-    ['a trailing comma', '{"name":"a",}', 'malformed_json'],
     ['two documents', '{}{}', 'malformed_json'],
     ['a member named twice', '{"name":"a","name":"b","categoryId":1}', 'malformed_json'],
-    ['a member named twice with one value', '{"name":"a","categoryId":1,"categoryId":1}', 'malformed_json'],
     ['a member named twice with values that look alike', '{"name":{},"name":[]}', 'malformed_json'],
     ['a member named twice behind a prototype', '{"name":{},"name":{"__proto__":{}}}', 'malformed_json'],
     ['a member named twice in two spellings', '{"name":1,"n\\u0061me":1}', 'malformed_json'],
     ['a prototype named twice', '{"__proto__":1,"__proto__":1}', 'malformed_json'],
-    ['a member named twice deep inside', '{"name":{"a":[{"b":1,"b":1}]},"categoryId":1}', 'malformed_json'],
     ['a name nested 64 levels deep', `{"name":${'['.repeat(64)}${']'.repeat(64)}}`, 'malformed_json'],
     [
       'a name nested 1,314 levels deep',
       `{"name":${'['.repeat(1_314)}${']'.repeat(1_314)}}`,
       'malformed_json',
     ],
-    ['objects 1,314 levels deep', `${'{"name":'.repeat(1_314)}1${'}'.repeat(1_314)}`, 'malformed_json'],
     ['a number of 1,001 digits', `{"name":"a","categoryId":${'9'.repeat(1_001)}}`, 'malformed_json'],
-    ['NaN', '{"name":"a","categoryId":NaN}', 'malformed_json'],
     ['nesting without end', '['.repeat(50_000), 'malformed_json'],
-    ['nesting that ends', `${'['.repeat(40_000)}${']'.repeat(40_000)}`, 'malformed_json'],
   ])('refuses %s as malformed', async (_, text, code) => {
     const { status, body } = await post(text);
     expect([status, body.code]).toEqual([400, code]);

