@@ -115,9 +115,7 @@ describe('the audit trail', () => {
       const { done } = await commanded(service, ...args, '--force');
       expect([args, done]).toEqual([args, true]);
     };
-    const { id: client } = await service.app
-      .get(ClientsService)
-      .create({ name: 'A', plan: 'free' }, SERVICE_ITSELF);
+    const { clientId: client } = await service.issueKey({ plan: 'free' });
     await run('key', 'update', adminId, '--expires', '1h');
     await run('key', 'rotate', adminId, '--expires', '1h');
     await run('key', 'revoke', adminId);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { declaredScopes, defineScopes } from '../../src/auth/clients/scopes.js';
 import { folderOfTest } from '../support/service-process.js';
@@ -35,9 +34,7 @@ describe('keys from before a deployment with a new feature', () => {
     defineScopes('vault', { open: 'Open the vault.' }, { grantedByDefault: false });
 
     const after = await storeOf(path);
-    const { id: clientId } = await after.app
-      .get(ClientsService)
-      .create({ name: 'Shop', plan: 'free' }, SERVICE_ITSELF);
+    const { clientId } = await after.issueKey({ plan: 'free' });
     const issue = async (key: string, scopes?: string[]) => {
       const json = { clientId, ...(scopes ? { scopes } : {}) };
       const { status, body } = await after.request('POST', '/admin/keys', { key, json });
@@ -70,7 +67,4 @@ describe('keys from before a deployment with a new feature', () => {
   });
 });
 
-interface Issued {
-  readonly id: string;
-  readonly key: string;
-}
+type Issued = Awaited<ReturnType<TestService['issueKey']>>;

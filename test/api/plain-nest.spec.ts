@@ -22,10 +22,8 @@ import type { Response } from 'express';
 import { type Observable, Observable as Observed, map } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { Public } from '../../src/auth/auth.decorators.js';
-import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { DemoData } from '../../src/database/demo-data.js';
+import { issueKey } from '../kit/issued-key.js';
 import { application } from '../support/application.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
@@ -158,11 +156,7 @@ describe('a handler', () => {
 describe('an application on Nest’s own Express adapter', () => {
   it('answers as on the adapter of the service: int64, entity tags, repetitions, refusals', async () => {
     const { app, url } = await application({ adapter: new ExpressAdapter() });
-    const { id } = await app.get(ClientsService).create({ name: 'A', plan: 'pro' }, SERVICE_ITSELF);
-    const issued = await app
-      .get(KeyIssuingService)
-      .issue({ clientId: id, scopes: ['pets:read', 'pets:write'] }, SERVICE_ITSELF);
-    const authorization = `Bearer ${issued.secret}`;
+    const authorization = `Bearer ${(await issueKey(app)).key}`;
     const ask = (path: string, { headers = {}, ...init }: AskOptions = {}) =>
       fetch(`${url}${path}`, { ...init, headers: { authorization, ...headers } });
     const add = () =>

@@ -5,7 +5,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { Clock, SystemClock } from '../../src/core/time/clock.js';
 import { uniqueViolation } from '../../src/database/constraint-violations.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
@@ -13,6 +12,7 @@ import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
 import { QuotaPolicy } from '../../src/throttling/quota-policy.js';
 import { API_KEY_BANNED } from '../../src/throttling/throttling.events.js';
+import { issueKey } from '../kit/issued-key.js';
 import { application } from '../support/application.js';
 import { ContractsModule } from '../support/contracts/contracts.module.js';
 import { TestService } from '../kit/test-service.js';
@@ -28,13 +28,7 @@ describe('a QuotaPolicy of a module, as the guide shows it', async () => {
   const shown = (path: string) => service.request('GET', `/admin/${path}`, { key: admin });
 
   /** A client with a key: those of one organization count together. */
-  async function shop(name: string) {
-    const { id: clientId } = await service.app
-      .get(ClientsService)
-      .create({ name, plan: 'free' }, SERVICE_ITSELF);
-    const { apiKey, secret } = await service.app.get(KeyIssuingService).issue({ clientId }, SERVICE_ITSELF);
-    return { clientId, id: apiKey.id, key: secret };
-  }
+  const shop = (name: string) => issueKey(service.app, { name, plan: 'free' });
 
   it('is asked for the limits of each request and by administration, and no other plan changes', async () => {
     expect(policyOf(await list(service))).toBe('"minute";q=30;w=60, "day";q=500;w=86400');
@@ -89,9 +83,7 @@ describe('the Clock', () => {
   it('is that of an added module, without overriding a provider', async () => {
     const { app, url } = await application({ modules: [StagingModule] });
     expect(app.get(Clock)).toBeInstanceOf(StagingClock);
-    const { id: clientId } = await app
-      .get(ClientsService)
-      .create({ name: 'Shop', plan: 'free' }, SERVICE_ITSELF);
+    const { clientId } = await issueKey(app);
     expect((await app.get(ClientsService).get(clientId)).createdAt).toBe('2031-01-01T00:00:00.000Z');
     const refused = await fetch(`${url}/v1/pets`);
     expect(refused.headers.get('x-ratelimit-reset')).toBe(String(Date.UTC(2031, 0, 1, 0, 1) / 1_000));

@@ -1,6 +1,4 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { type Answer, TestService } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
@@ -482,8 +480,7 @@ describe('endpoints of other clients', () => {
   it('are listed to operators, by client', async () => {
     const service = await open({ environment: {} });
     const mine = await make(service);
-    const clients = service.app.get(ClientsService);
-    const { id: clientId } = await clients.create({ name: 'Other', plan: 'pro' }, SERVICE_ITSELF);
+    const { clientId } = await service.issueKey({ plan: 'pro' });
     service.clock.advance(1_000);
     const other = await make(service, '/admin', { clientId });
     const ids = async (path: string) => (await service.everyPage(path)).map(({ id }) => id);
@@ -498,9 +495,7 @@ describe('endpoints of other clients', () => {
 
   it('go with their client', async () => {
     const service = await open();
-    const { id: clientId } = await service.app
-      .get(ClientsService)
-      .create({ name: 'Other', plan: 'pro' }, SERVICE_ITSELF);
+    const { clientId } = await service.issueKey({ plan: 'pro' });
     const { id } = await make(service, '/admin', { clientId });
     await logged(service, id);
     expect((await service.request('DELETE', `/admin/clients/${clientId}`)).status).toBe(200);

@@ -136,8 +136,7 @@ describe('api_key.expiring', () => {
 
   it('is told to endpoints of the client alone, once one subscribes', async () => {
     const service = await open();
-    const clients = service.app.get(ClientsService);
-    const { id: other } = await clients.create({ name: 'Other', plan: 'pro' }, SERVICE_ITSELF);
+    const { clientId: other } = await service.issueKey({ plan: 'pro' });
     await endpoint(service, NOTICES, other);
     await endpoint(service, ['quota.threshold']);
     const { id } = await service.issueKey({ expires: 10 * DAY });
@@ -179,8 +178,7 @@ describe('api_key.expiring', () => {
 describe('api_key.banned', () => {
   it('is told when a key is banned, once, to endpoints of its client', async () => {
     const service = await open({ plan: 'free' });
-    const clients = service.app.get(ClientsService);
-    const { id: other } = await clients.create({ name: 'Other', plan: 'pro' }, SERVICE_ITSELF);
+    const { clientId: other } = await service.issueKey({ plan: 'pro' });
     const endpointId = await endpoint(service, ['api_key.banned']);
     await endpoint(service, ['api_key.banned'], other);
     const banned = await earnBan(service);

@@ -201,7 +201,7 @@ export class TestService {
   /** Issues another key for the same client, or for a new client if a plan is given. */
   issueKey(
     options: Pick<KeyOptions, 'plan' | 'scopes' | 'expires'> = {},
-  ): Promise<{ id: string; key: string }> {
+  ): Promise<{ id: string; clientId: string; key: string }> {
     return issueKey(
       this.app,
       options.plan === undefined ? { ...options, clientId: this.clientId } : { name: 'Other', ...options },

@@ -1,6 +1,4 @@
-import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
+import { issueKey } from '../kit/issued-key.js';
 import type { TestService, TestServiceOptions } from '../kit/test-service.js';
 import { openForAll, openForTest } from './opened.js';
 
@@ -10,17 +8,12 @@ import { openForAll, openForTest } from './opened.js';
  */
 export async function asClient(
   service: TestService,
-  { plan = 'business', limits, scopes }: Pick<TestServiceOptions, 'plan' | 'limits' | 'scopes'> = {},
+  options: Pick<TestServiceOptions, 'plan' | 'limits' | 'scopes'> = {},
 ): Promise<TestService> {
-  const client = await service.app
-    .get(ClientsService)
-    .create({ name: 'Test', plan, ...limits }, SERVICE_ITSELF);
-  const { secret } = await service.app
-    .get(KeyIssuingService)
-    .issue({ clientId: client.id, ...(scopes ? { scopes } : {}) }, SERVICE_ITSELF);
+  const { clientId, key } = await issueKey(service.app, options);
   return Object.create(service, {
-    clientId: { value: client.id },
-    key: { value: secret },
+    clientId: { value: clientId },
+    key: { value: key },
   }) as TestService;
 }
 

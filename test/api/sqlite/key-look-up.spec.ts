@@ -23,13 +23,10 @@ async function refusedKey(service: TestService, kind: string): Promise<string | 
   if (kind === 'missing') return null;
   if (kind === 'malformed') return 'x';
   if (kind === 'unknown') return generateApiKey('test');
-  const { id, key } = await service.issueKey({ plan: 'pro', expires: 60_000 });
+  const { id, clientId, key } = await service.issueKey({ plan: 'pro', expires: 60_000 });
   if (kind === 'revoked') await service.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
   if (kind === 'expired') service.clock.advance(60_000);
-  if (kind === 'suspended') {
-    const { clientId } = await service.app.get(ApiKeysService).get(id);
-    await service.app.get(ClientsService).suspend(clientId, {}, SERVICE_ITSELF);
-  }
+  if (kind === 'suspended') await service.app.get(ClientsService).suspend(clientId, {}, SERVICE_ITSELF);
   return key;
 }
 
