@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
-import { folderOfTest } from '../support/service-process.js';
 import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
 
@@ -87,20 +85,6 @@ describe('a ban, when the clock is set', () => {
       expect((await list(service)).body.code).not.toBe('api_key_banned');
     },
   );
-
-  it('over a restart: it lasts no longer than it was to, however far the clock was put back', async () => {
-    const path = await folderOfTest();
-    const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
-    const first = await TestService.open({ plan: 'free', at: '2026-11-20T12:00:00.000Z', environment });
-    await earnBan(first);
-    const { key } = first;
-    await first.close();
-    const second = await open({ at: '2026-11-20T11:00:00.000Z', environment });
-    const { body, headers } = await second.request('GET', '/v1/pets?limit=1', { key });
-    expect([body.code, headers.get('retry-after')]).toEqual(['api_key_banned', '300']);
-    second.clock.advance(5 * MINUTE);
-    expect((await second.request('GET', '/v1/pets?limit=1', { key })).status).toBe(200);
-  });
 });
 
 describe('what is kept for a time, when the clock is set', () => {

@@ -63,11 +63,6 @@ describe.each([
       expect([address, status]).toEqual([address, 200]);
     }
   });
-
-  it('has no inline style or script', async () => {
-    const html = await (await get(path, { accept: BROWSER })).text();
-    expect(html).not.toMatch(/<style|<script(?![^>]* src=)[^>]*>| style=| on\w+="/);
-  });
 });
 
 describe('the page of the errors', () => {
