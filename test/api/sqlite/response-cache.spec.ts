@@ -1,22 +1,9 @@
 import { join } from 'node:path';
-import {
-  type CallHandler,
-  Controller,
-  type ExecutionContext,
-  Get,
-  Injectable,
-  Logger,
-  Module,
-  type NestInterceptor,
-  Res,
-  type Type,
-} from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
+import { Controller, Get, Logger, Module, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import fc from 'fast-check';
-import { tap } from 'rxjs';
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../../src/auth/clients/clients.service.js';
@@ -24,12 +11,9 @@ import { Cached } from '../../../src/http/caching/cached.decorator.js';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
 import { DemoData } from '../../../src/database/demo-data.js';
 import { JsonText } from '../../../src/database/json-rows.js';
-import { ApiError } from '../../../src/core/errors/api-error.js';
-import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
 import { Integer } from '../../../src/http/validation/fields.js';
 import { AppLogger } from '../../../src/core/logging/app-logger.js';
 import { Metrics } from '../../../src/core/metrics/metrics.js';
-import { PetsService } from '../../../src/pets/pets.service.js';
 import { asClient } from '../../support/as-client.js';
 import { folderOfTest } from '../../support/service-process.js';
 import { type Answer, TestService } from '../../kit/test-service.js';
@@ -251,69 +235,5 @@ describe('what is not cached, although its handler is @Cached()', () => {
     for (let asked = 0; asked < 2; asked += 1)
       cookies.push((await service.request('GET', '/v1/numbers/cookie')).headers.get('set-cookie'));
     expect(cookies[0]).not.toBe(cookies[1]);
-  });
-});
-
-/** What an interceptor of a module has seen, in order. */
-const looked: string[] = [];
-
-@Injectable()
-class Looking implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler) {
-    looked.push(`${context.getClass().name}.${context.getHandler().name}`);
-    return next.handle().pipe(tap((value: unknown) => looked.push(value?.constructor.name ?? '')));
-  }
-}
-
-@Injectable()
-class Refusing implements NestInterceptor {
-  static refuses = false;
-
-  intercept(_: ExecutionContext, next: CallHandler) {
-    if (Refusing.refuses) throw new ApiError(HTTP_ERRORS.not_acceptable, { params: { type: 'nothing' } });
-    return next.handle();
-  }
-}
-
-describe('a global interceptor of an added module', () => {
-  /** Asks for the same page three times, of which the database is asked once at most; answers what came. */
-  async function asked(...interceptors: Type[]) {
-    @Module({ providers: interceptors.map((useClass) => ({ provide: APP_INTERCEPTOR, useClass })) })
-    class InterceptingModule {}
-    const service = await open({ modules: [InterceptingModule] });
-    await service.app.get(DemoData).add(2);
-    await service.settled();
-    const read = vi.spyOn(service.app.get(PetsService), 'list');
-    const answers: Answer[] = [];
-    // What happens after the demo data was added may commit between two requests.
-    await vi.waitFor(async () => {
-      read.mockClear();
-      looked.length = 0;
-      answers.length = 0;
-      for (let count = 0; count < 3; count += 1)
-        answers.push(await service.request('GET', '/v1/pets?limit=1'));
-      expect(read.mock.calls.length).toBeLessThan(2);
-    }, 120_000);
-    return { service, answers };
-  }
-
-  it('runs around every answer, although the database is asked once', async () => {
-    const { answers } = await asked(Looking);
-    expect(looked).toEqual(Array.from({ length: 3 }, () => ['PetsController.listPets', 'JsonText']).flat());
-    const plain = await asked();
-    expect(answers.map(({ text }) => text)).toEqual(plain.answers.map(({ text }) => text));
-    const links = ({ headers }: Answer) => [headers.get('link'), headers.get('etag')];
-    expect(answers.map(links)).toEqual(plain.answers.map(links));
-  });
-
-  it('may refuse a request whose answer is in the cache, and no other request', async () => {
-    const { service } = await asked(Refusing);
-    Refusing.refuses = true;
-    onTestFinished(() => {
-      Refusing.refuses = false;
-    });
-    expect((await service.request('GET', '/v1/pets?limit=1')).status).toBe(406);
-    Refusing.refuses = false;
-    expect((await service.request('GET', '/v1/pets?limit=1')).status).toBe(200);
   });
 });
