@@ -33,63 +33,55 @@ const OF_BODIES = { ...OF_PARAMETERS, forbidNonWhitelisted: true };
 /** Validates an argument and names every fault of it. Unknown fields are a fault in a body, and in a query only if misspelt. */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
-  private readonly body = new PlainNumbersPipe(OF_BODIES);
-  private readonly patch = new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_PATCH });
-  /** Fields of a form are text, as parameters are. */
-  private readonly form = new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_TEXT });
   private readonly parameters = new PlainNumbersPipe({ ...OF_PARAMETERS, transformOptions: FROM_TEXT });
+  private readonly bodies: Readonly<Record<SentAs, PlainNumbersPipe>> = {
+    json: new PlainNumbersPipe(OF_BODIES),
+    patch: new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_PATCH }),
+    // Fields of a form are text, as parameters are.
+    text: new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_TEXT }),
+  };
 
   /** Throws InvalidArgument, or malformed_json where the body is empty and may not be. */
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     const { type, metatype } = metadata;
     if (!metatype || !isDto(metatype) || type === 'custom') return this.ofOtherClass(value, metadata);
+    const isObject = typeof value === 'object' && value !== null;
     if (type !== 'body') {
-      if (typeof value !== 'object' || value === null) return this.valid(this.parameters, value, metadata);
-      const faults = type === 'query' ? misspelledParameters(value, metatype) : [];
-      return (
-        this.read(value, 'text', metadata, faults) ?? this.valid(this.parameters, value, metadata, faults)
+      if (!isObject) return this.ofOtherClass(value, metadata);
+      return this.read(
+        value,
+        'text',
+        metadata,
+        type === 'query' ? misspelledParameters(value, metatype) : [],
       );
     }
     if (value === undefined) return this.withoutBody(metadata);
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
+    if (!isObject || Array.isArray(value)) throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
     const { declared, faults } = partKnownFields(value, metatype);
-    return this.bodyOf(declared, metadata, faults, isForm(value));
+    const as = isMergePatch(metatype) ? 'patch' : isForm(value) ? 'text' : 'json';
+    return this.read(declared, as, metadata, faults);
   }
 
   private async ofOtherClass(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (metadata.type !== 'body') return this.valid(this.parameters, value, metadata);
-    return plainNumbers(await this.valid(this.body, value, metadata));
+    return plainNumbers(await this.valid(this.bodies.json, value, metadata));
   }
 
-  private bodyOf(
-    declared: object,
-    metadata: ArgumentMetadata,
-    faults: readonly FaultDetail[],
-    isOfForm: boolean,
-  ): unknown {
-    const isPatch = metadata.metatype !== undefined && isMergePatch(metadata.metatype);
-    const read = this.read(declared, isPatch ? 'patch' : isOfForm ? 'text' : 'json', metadata, faults);
-    if (read) return isPatch ? sentFields(read, declared) : read;
-    if (!isPatch) return this.valid(isOfForm ? this.form : this.body, declared, metadata, faults);
-    return this.valid(this.patch, declared, metadata, faults).then((patch) =>
-      sentFields(patch as object, declared),
-    );
-  }
-
-  /** The value by the table of its class; undefined for a class without one. */
+  /** The value as its class: by the table of the class, or by Nest's pipe for a class without one. */
   private read(
     value: object,
     as: SentAs,
     metadata: ArgumentMetadata,
     known: readonly FaultDetail[],
-  ): object | undefined {
+  ): unknown {
     const table = FieldTable.of(metadata.metatype as new () => object);
-    if (!table) return undefined;
+    if (!table)
+      return this.valid(metadata.type === 'body' ? this.bodies[as] : this.parameters, value, metadata, known);
     const faults: FaultDetail[] = [];
     const object = table.read(value, as, faults);
     if (faults.length + known.length > 0) throw new InvalidArgument(metadata, [...faults, ...known]);
-    return as === 'text' ? object : (plainNumbers(object) as object);
+    if (as === 'patch') sentFields(object, value);
+    return as === 'text' ? object : plainNumbers(object);
   }
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
@@ -108,13 +100,13 @@ export class ValidationPipe implements PipeTransform {
       throw new InvalidArgument(metadata, [...found, ...known]);
     }
     if (known.length > 0) throw new InvalidArgument(metadata, known);
-    return valid;
+    return pipe === this.bodies.patch ? sentFields(valid as object, value as object) : valid;
   }
 
   /** An absent body is read as an empty object, which is valid if every field is optional. */
   private async withoutBody(metadata: ArgumentMetadata): Promise<unknown> {
     try {
-      return await this.bodyOf({}, metadata, [], false);
+      return await this.transform({}, metadata);
     } catch (error) {
       if (!(error instanceof InvalidArgument)) throw error;
       throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason: 'it is empty' } });
