@@ -14,7 +14,7 @@ import { JOB, type JobOptions } from '../events/jobs/job.decorator.js';
 import { DURABLE_LISTENER, type DurableListening } from '../events/outbox/outbox.js';
 import { declaredOperationOf } from './adapter/declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './adapter/handler-parameters.js';
-import { consumptionOf, takes } from './body/consumes.decorator.js';
+import { consumptionOf } from './body/consumes.decorator.js';
 import { CACHED } from './caching/cached.decorator.js';
 import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
 import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
@@ -135,9 +135,6 @@ function checkOperation(
     if (isProduction && !isOperation) fault(text);
     logger.warn(`${name}: ${text}`);
   }
-  for (const type of (declared(DECORATORS.API_CONSUMES) ?? []) as readonly string[])
-    if (!consumption.types.includes(type.toLowerCase()) && !takes(consumption, type))
-      fault(`the document promises to read ${type}, which is answered 415. Remove @ApiConsumes().`);
 }
 
 /** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */

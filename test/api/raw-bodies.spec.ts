@@ -1,10 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Body, Controller, Headers, Module, Post, RawBody } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiConsumes, ApiProperty } from '@nestjs/swagger';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { API_DOCUMENT } from '../../src/docs/openapi/document-outlines.js';
+import { buildDocument } from '../../src/docs/openapi/document.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64 } from '../../src/http/validation/fields.js';
@@ -62,6 +64,14 @@ class HooksController {
     return { hex: hex(bytes), ...(body?.amount === undefined ? {} : { amount: body.amount }) };
   }
 
+  @Post('picture')
+  @ApiConsumes('image/gif')
+  @Consumes('image/png')
+  @operation('picture')
+  picture(@RawBody() bytes: Buffer): Received {
+    return { hex: hex(bytes) };
+  }
+
   @Post('once')
   @Idempotent()
   @Consumes('application/octet-stream')
@@ -99,6 +109,16 @@ describe('@RawBody() of an operation', async () => {
       'x-signature': signatureOf(sent),
     });
     expect(forged.body.message).toContain('signature is wrong');
+  });
+
+  it('is of the types that the document names, by whichever decorator', async () => {
+    const { paths } = buildDocument(service.app, API_DOCUMENT);
+    const content = { 'image/gif': {}, 'image/png': {} };
+    expect(paths['/hooks/picture']?.post?.requestBody).toMatchObject({ content });
+    const statuses = ['image/gif', 'image/png', 'image/bmp'].map(
+      async (type) => (await post('picture', 'bytes', type)).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 200, 415]);
   });
 
   it('is any bytes of any type, whatever they are', async () => {

@@ -1,12 +1,12 @@
-import { type Type, applyDecorators } from '@nestjs/common';
+import { SetMetadata, type Type, applyDecorators } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiBody, ApiConsumes, DECORATORS } from '@nestjs/swagger';
 import { parametersOf } from '../adapter/handler-parameters.js';
 import { isMergePatch } from '../validation/merge-patch.js';
 import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
 
-/** Metadata key of `@Consumes()`. */
-const CONSUMES = 'petstore:consumes';
+/** Metadata key of the `limitBytes` of `@Consumes()`. */
+const LIMIT = 'petstore:body-limit';
 const JSON_TYPE = 'application/json';
 const JSON_ALONE: readonly string[] = [JSON_TYPE];
 const OF_PATCH: readonly string[] = ['application/merge-patch+json', JSON_TYPE];
@@ -23,9 +23,6 @@ export interface Consumption {
   readonly isParsed: boolean;
 }
 
-/** What every handler without `@Consumes()` takes. */
-const JSON_BODY: Consumption = { types: JSON_ALONE, limitBytes: undefined, isRead: true, isParsed: true };
-
 /**
  * Declares that a handler takes bodies of another media type than `application/json`: a type such as `multipart/form-data`, or
  * a range such as `image/*`. A body of any other type is answered 415. `limitBytes` takes the place of BODY_LIMIT_BYTES for this
@@ -34,47 +31,33 @@ const JSON_BODY: Consumption = { types: JSON_ALONE, limitBytes: undefined, isRea
  */
 export function Consumes(type: string, options: { readonly limitBytes?: number } = {}): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
-    // The decorators of parameters have run before those of their method.
-    const consumption = consumptionFor([type], prototype.constructor as Type, String(method), options);
-    Reflect.defineMetadata(CONSUMES, consumption, descriptor.value as object);
+    const declare = applyDecorators(ApiConsumes(type), SetMetadata(LIMIT, options.limitBytes));
+    declare(prototype, method, descriptor);
+    const handler = descriptor.value as object;
+    const { isParsed } = consumptionOf(handler, prototype.constructor as Type, String(method));
     // @nestjs/swagger documents a body by the class of `@Body()`; bytes have none.
-    const documented = consumption.isParsed
-      ? []
-      : [ApiBody({ schema: { type: 'string', format: 'binary' } })];
-    applyDecorators(ApiConsumes(type), ...documented)(prototype, method, descriptor);
-  };
-}
-
-/** How bodies of these types are read, by the parameters of the handler. */
-function consumptionFor(
-  types: readonly string[],
-  controller: Type,
-  method: string,
-  { limitBytes }: { readonly limitBytes?: number } = {},
-): Consumption {
-  const ranges = types.map((type) => type.toLowerCase());
-  const isJson = ranges.every(isJsonType);
-  const kinds = new Set(parametersOf(controller, method).map(({ kind }) => kind));
-  return {
-    types: ranges,
-    limitBytes,
-    isRead: isJson || kinds.has(RouteParamtypes.RAW_BODY),
-    isParsed: isJson || kinds.has(RouteParamtypes.BODY),
+    if (!isParsed) ApiBody({ schema: { type: 'string', format: 'binary' } })(prototype, method, descriptor);
   };
 }
 
 /**
- * Which bodies a handler takes, or the function that Nest registers for it: those of `@Consumes()` or `@ApiConsumes()`, else JSON of
- * the types that the class of its `@Body()` takes. Without the controller and the method's name, only those of `@Consumes()` are known.
+ * Which bodies a handler takes: those of `@ApiConsumes()`, which is part of `@Consumes()`, else JSON of the types that the class of its
+ * `@Body()` takes.
  */
-export function consumptionOf(handler: object, controller?: Type, method?: string): Consumption {
-  const declared = Reflect.getMetadata(CONSUMES, handler) as Consumption | undefined;
-  if (declared || !controller || method === undefined) return declared ?? JSON_BODY;
-  const ofNest: unknown =
-    Reflect.getMetadata(DECORATORS.API_CONSUMES, handler) ??
-    Reflect.getMetadata(DECORATORS.API_CONSUMES, controller);
-  if (ofNest) return consumptionFor(ofNest as string[], controller, method);
-  return { ...JSON_BODY, types: mediaTypesOf(controller, method) };
+export function consumptionOf(handler: object, controller: Type, method = ''): Consumption {
+  const [ofHandler, ofController] = [handler, controller].map(
+    (target) => Reflect.getMetadata(DECORATORS.API_CONSUMES, target) as readonly string[] | undefined,
+  );
+  const declared = ofHandler ?? ofController ?? mediaTypesOf(controller, method);
+  const types = declared.map((type) => type.toLowerCase());
+  const isJson = types.every(isJsonType);
+  const kinds = new Set(parametersOf(controller, method).map(({ kind }) => kind));
+  return {
+    types,
+    limitBytes: Reflect.getMetadata(LIMIT, handler) as number | undefined,
+    isRead: isJson || kinds.has(RouteParamtypes.RAW_BODY),
+    isParsed: isJson || kinds.has(RouteParamtypes.BODY),
+  };
 }
 
 /** Whether a `Content-Type` is of a type or range that a handler takes; JSON must be in UTF-8. */
