@@ -3,7 +3,7 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
+import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
 import { openForTest } from '../support/opened.js';
 
 const HOUR = 3_600_000;
@@ -140,7 +140,7 @@ it('the last use of a key is not that of a request which was refused for the key
   const { service, keys, clients, codeOf } = await open();
   const { id, key } = await service.issueKey();
   const written = async () => {
-    await service.app.get(KeyUseService).flush();
+    await service.app.get(ClientRequests).flush();
     return (await keys.get(id)).lastUsedAt;
   };
   await clients.suspend(service.clientId, {}, SERVICE_ITSELF);

@@ -3,7 +3,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
-import { KeyUseService } from '../../src/auth/clients/key-use.service.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
@@ -27,7 +26,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
     };
     const usage = async (days = 3) => {
       await service.app.get(QuotaJournal).flush();
-      await service.app.get(KeyUseService).flush();
+      await service.app.get(ClientRequests).flush();
       const path = `/admin/clients/${service.clientId}?days=${days}`;
       return (await service.request('GET', path, { key: adminKey })).body;
     };
@@ -44,7 +43,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
         { name: 'day', limit: 10_000, used: 7, remaining: 9_993, resetsAt: '2026-11-21T00:00:00.000Z' },
       ],
       bans: [],
-      lastUsedAt: '2026-11-20T23:59:10.251Z',
+      lastUsedAt: '2026-11-20T23:59:00.000Z',
       days: [
         { date: '2026-11-20', requests: 7, refused: 0 },
         { date: '2026-11-19', requests: 0, refused: 0 },

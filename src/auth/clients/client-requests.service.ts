@@ -25,6 +25,12 @@ const ADD_UP = (rows: string): string => `
   ON CONFLICT (client_id, length_ms, window_start, key_id, operation, outcome, bucket)
   DO UPDATE SET requests = request_counts.requests + excluded.requests`;
 
+/** When keys were last used. A later use that another process wrote is kept, unless the clock was set back since. */
+const USE = (rows: string): string => `
+  UPDATE api_keys SET last_used_at = used.at
+  FROM (SELECT value ->> 'keyId' AS key_id, MAX(value ->> 'at') AS at FROM ${rows} AS use GROUP BY 1) AS used
+  WHERE api_keys.id = used.key_id AND (last_used_at IS NULL OR last_used_at < used.at OR last_used_at > :soon)`;
+
 const KEEP = (rows: string): string => `
   INSERT INTO refused_requests (at, request_id, client_id, key_id, operation, status, code, address)
   SELECT value ->> 'at', value ->> 'requestId', value ->> 'clientId', value ->> 'keyId', value ->> 'operation',
@@ -40,6 +46,9 @@ const CUT = (rows: string): string => `
     WHERE place > ${MOST_OF_CLIENT})`;
 const CUT_ALL = `
   DELETE FROM refused_requests WHERE id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MOST_REFUSED})`;
+
+/** The outcome of requests that do not use their key: its client is suspended. */
+const REFUSED_FOR_THE_KEY = '403 client_suspended';
 
 /** A request of a caller with a valid credential that has ended. */
 export interface EndedRequest {
@@ -63,7 +72,7 @@ interface KeptError {
 }
 
 /**
- * Counts what came of the requests of clients, and keeps the last errors of each, in the database. They are written in the background:
+ * Counts what came of the requests of clients, and keeps the last errors of each and the last use of keys, in the database. They are written in the background:
  * no request waits for them, and while the database is unavailable, only so many are kept. Several processes count together.
  */
 @Injectable()
@@ -148,6 +157,13 @@ export class ClientRequests extends WriteBehind {
       await this.cacheNeutralWrites.run(async (manager) => {
         const minutes = counts.map(([, count]) => count);
         await runForRows(manager, [...minutes, ...this.daysOf(minutes)], ADD_UP);
+        const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY);
+        await runForRows(
+          manager,
+          used.map(({ keyId, start }) => ({ keyId, at: isoOf(start) })),
+          USE,
+          { soon: isoOf(this.clock.now() + MINUTE_MS) },
+        );
         await runForRows(
           manager,
           errors.flatMap(([, kept]) => kept.slice(-MOST_OF_CLIENT).map(rowOf)),
@@ -180,10 +196,14 @@ export class ClientRequests extends WriteBehind {
   }
 }
 
+function isoOf(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
 function rowOf({ at, ended }: KeptError): Omit<RefusedRequest, 'id'> {
   const { caller, operation, status, code = null, requestId, address = null } = ended;
   const { clientId, keyId } = caller;
-  const row = { at: new Date(at).toISOString(), requestId, clientId, keyId, operation, status, address };
+  const row = { at: isoOf(at), requestId, clientId, keyId, operation, status, address };
   return { ...row, code: code?.slice(0, 96) ?? null };
 }
 

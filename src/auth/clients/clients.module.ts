@@ -12,7 +12,6 @@ import { ClientRequests } from './client-requests.service.js';
 import { ClientsService } from './clients.service.js';
 import { KeyIssuingService } from './key-issuing.service.js';
 import { KeyLimits } from './key-limits.js';
-import { KeyUseService } from './key-use.service.js';
 import { RequestHistory } from './request-history.js';
 import { UsageService } from './usage.service.js';
 
@@ -24,7 +23,6 @@ const SERVICES = [
   ClientsService,
   KeyIssuingService,
   KeyLimits,
-  KeyUseService,
   RequestHistory,
   UsageService,
 ];
