@@ -4,7 +4,6 @@ import { KEYS_BOUND, NEW_KEYS_BOUND, WEBHOOKS_BOUND } from './account.bounds.js'
 import { accountHolderOf } from './account-holder.js';
 import { AccountController } from './account.controller.js';
 import { ACCOUNT_SCOPE } from './account.scopes.js';
-import { KeyOrders } from '../admin/keys/key-orders.js';
 import { keysController } from '../admin/keys/keys.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
 import { webhookEventsController } from '../webhooks/endpoints/webhook-events.controller.js';
@@ -25,6 +24,5 @@ const WEBHOOKS: Audience = { ...AUDIENCE, uncounted: WEBHOOKS_BOUND };
     webhookDeliveriesController(WEBHOOKS),
     webhookEventsController(WEBHOOKS),
   ],
-  providers: [KeyOrders],
 })
 export class AccountModule {}

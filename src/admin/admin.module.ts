@@ -8,7 +8,6 @@ import { AuditController } from './audit/audit.controller.js';
 import { ClientsController } from './clients.controller.js';
 import { KeyPages } from './console/key-pages.js';
 import { KeyBansController } from './key-bans.controller.js';
-import { KeyOrders } from './keys/key-orders.js';
 import { keysController } from './keys/keys.controller.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { RequestsController } from './requests.controller.js';
@@ -33,6 +32,6 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
     webhookDeliveriesController(OPERATORS),
     webhookEventsController(OPERATORS),
   ],
-  providers: [AdministrationPortMiddleware, AuditListing, KeyOrders, KeyPages],
+  providers: [AdministrationPortMiddleware, AuditListing, KeyPages],
 })
 export class AdminModule {}

@@ -12,7 +12,10 @@ import {
 } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { type Caller, CurrentClient } from '../../auth/caller.js';
+import { ApiKeysService } from '../../auth/clients/api-keys.service.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
+import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
+import { UsageService } from '../../auth/clients/usage.service.js';
 import type { Operator } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../../http/current-operator.js';
@@ -34,7 +37,6 @@ import {
   toIssuedKeyDto,
 } from '../dto/api-key.dto.js';
 import { ForceQuery, KeyParams, KeysQuery } from '../dto/inputs.js';
-import { KeyOrders } from './key-orders.js';
 
 const {
   client_not_found,
@@ -70,7 +72,11 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
 
   @AudienceController(audience, 'keys', ['Keys', `The API keys of ${isOwn ? 'your client' : 'clients'}.`])
   class KeysController {
-    constructor(private readonly keys: KeyOrders) {}
+    constructor(
+      private readonly keys: ApiKeysService,
+      private readonly issuing: KeyIssuingService,
+      private readonly usage: UsageService,
+    ) {}
 
     @Get()
     @Operation({
@@ -93,7 +99,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     ): Promise<ApiKeyDto[]> {
       const asked = query.client === undefined ? {} : { clientId: query.client };
       const of = { ...asked, ...holderOf(caller) };
-      return (await pager.answer(query, (page) => this.keys.list(of, page))).map(toApiKeyDto);
+      return (await pager.answer(query, (page) => this.keys.list(page, of))).map(toApiKeyDto);
     }
 
     @Post()
@@ -120,7 +126,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @CurrentClient() caller: Caller | undefined,
       @CurrentOperator() by: Operator,
     ): Promise<IssuedKeyDto> {
-      return toIssuedKeyDto(await this.keys.issue(holderOf(caller), order, by));
+      return toIssuedKeyDto(await this.issuing.issue(order, { ...by, ...holderOf(caller) }));
     }
 
     @Get(':keyId')
@@ -135,8 +141,8 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @Param() { keyId }: KeyParams,
       @CurrentClient() caller: Caller | undefined,
     ): Promise<ApiKeyStateDto> {
-      const key = await this.keys.get(holderOf(caller), keyId);
-      return toApiKeyStateDto(key, await this.keys.bannedUntil(key));
+      const key = await this.keys.get(keyId, holderOf(caller));
+      return toApiKeyStateDto(key, await this.usage.bannedUntil(key));
     }
 
     @Patch(':keyId')
@@ -160,7 +166,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @CurrentClient() caller: Caller | undefined,
       @CurrentOperator() by: Operator,
     ): Promise<ApiKeyDto> {
-      return toApiKeyDto(await this.keys.update(holderOf(caller), keyId, changes, query, by));
+      return toApiKeyDto(await this.keys.update(keyId, changes, query, { ...by, ...holderOf(caller) }));
     }
 
     @Post(':keyId/rotate')
@@ -195,7 +201,9 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @CurrentClient() caller: Caller | undefined,
       @CurrentOperator() by: Operator,
     ): Promise<IssuedKeyDto> {
-      return toIssuedKeyDto(await this.keys.rotate(holderOf(caller), keyId, rotation, query, by));
+      return toIssuedKeyDto(
+        await this.issuing.rotate(keyId, rotation, { ...by, ...holderOf(caller) }, query),
+      );
     }
 
     @Post(':keyId/revoke')
@@ -212,7 +220,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @CurrentClient() caller: Caller | undefined,
       @CurrentOperator() by: Operator,
     ): Promise<ApiKeyDto> {
-      return toApiKeyDto(await this.keys.revoke(holderOf(caller), keyId, query, by));
+      return toApiKeyDto(await this.keys.revoke(keyId, query, { ...by, ...holderOf(caller) }));
     }
   }
   return KeysController;

@@ -13,10 +13,12 @@ import { digestOf } from './api-key.format.js';
 import { type AuditedChange, AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { ClientsService } from './clients.service.js';
+import { KeyLimits } from './key-limits.js';
 import {
   SOON_MS,
   forceDetail,
   protectLastKey,
+  refuseProtectedKey,
   refuseEnded,
   refuseRevoked,
   type Forcible,
@@ -39,6 +41,7 @@ export class ApiKeysService {
     private readonly quota: QuotaService,
     private readonly quotas: ClientQuotas,
     private readonly changes: AuditedChanges,
+    private readonly limits: KeyLimits,
     private readonly clock: Clock,
   ) {}
 
@@ -53,10 +56,20 @@ export class ApiKeysService {
     return keysetPage(query, page, BY_CREATION);
   }
 
-  /** The key with this id, read with the manager of a transaction if one is given. Throws key_not_found. */
-  async get(id: string, manager = this.keys.manager): Promise<ApiKey> {
-    const key = await manager.findOneBy(ApiKey, { id });
+  /**
+   * The key with this id, read with the manager of a transaction if one is given. Throws key_not_found, in the same words for one
+   * that another client has than the named one.
+   */
+  async get(id: string, { clientId }: KeyFilter = {}, manager = this.keys.manager): Promise<ApiKey> {
+    const key = await manager.findOneBy(ApiKey, clientId === undefined ? { id } : { id, clientId });
     if (!key) throw new ApiError(CLIENTS_ERRORS.key_not_found, { params: { id } });
+    return key;
+  }
+
+  /** A key that is to be changed. Throws key_not_found, and key_protected. */
+  async changeable(id: string, by: Operator, manager: EntityManager): Promise<ApiKey> {
+    const key = await this.get(id, by, manager);
+    refuseProtectedKey(key, by);
     return key;
   }
 
@@ -68,32 +81,38 @@ export class ApiKeysService {
   }
 
   /**
-   * Labels a key, or brings its end forward; does nothing when nothing changes. Throws key_not_found, key_already_revoked, key_already_expired,
-   * validation_failed for a later end, and last_key_with_scope unless forced.
+   * Labels a key, or brings its end forward; does nothing when nothing changes. Throws key_not_found, key_protected,
+   * key_change_limit_reached, key_already_revoked, key_already_expired, validation_failed for a later end, and last_key_with_scope
+   * unless forced.
    */
   async update(id: string, changes: KeyChanges, options: Forcible, by: Operator): Promise<ApiKey> {
     requireChange(changes, ['label', 'expires']);
     const { label, expires } = changes;
-    return this.change(
-      id,
-      by,
-      'api_key.updated',
-      async (key, manager) => {
-        const before = { label: key.label, expiresAt: key.expiresAt };
-        if (label !== undefined) key.label = label;
-        if (expires !== undefined) {
-          refuseEnded(key, this.clock.instant());
-          key.expiresAt = earlier(this.clock.instant(expires), key.expiresAt);
-          if (!options.force && expires < SOON_MS)
-            await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
-        }
-        return differences(before, { label: key.label, expiresAt: key.expiresAt });
-      },
-      options,
+    return this.limits.changing(by.clientId, () =>
+      this.change(
+        id,
+        by,
+        'api_key.updated',
+        async (key, manager) => {
+          const before = { label: key.label, expiresAt: key.expiresAt };
+          if (label !== undefined) key.label = label;
+          if (expires !== undefined) {
+            refuseEnded(key, this.clock.instant());
+            key.expiresAt = earlier(this.clock.instant(expires), key.expiresAt);
+            if (!options.force && expires < SOON_MS)
+              await protectLastKey(manager, this.clock.now(), (one) => one.id === id);
+          }
+          return differences(before, { label: key.label, expiresAt: key.expiresAt });
+        },
+        options,
+      ),
     );
   }
 
-  /** Ends a key at once and for good. Throws key_not_found or key_already_revoked, and last_key_with_scope unless forced. */
+  /**
+   * Ends a key at once and for good, also the one that orders it. Throws key_not_found, key_protected or key_already_revoked, and
+   * last_key_with_scope unless forced.
+   */
   revoke(id: string, options: Forcible, by: Operator): Promise<ApiKey> {
     return this.change(
       id,
@@ -133,7 +152,7 @@ export class ApiKeysService {
     options: Forcible,
   ): Promise<ApiKey> {
     return this.changes.run(by, async (manager, record) => {
-      const key = await this.get(id, manager);
+      const key = await this.changeable(id, by, manager);
       const details = await apply(key, manager);
       if (Object.keys(details).length === 0) return key;
       const { label, expiresAt, revokedAt } = key;

@@ -15,6 +15,10 @@ import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 export interface Operator extends Actor {
   /** The scopes that it may grant: a key over HTTP only those that it holds itself, the command line all. */
   readonly scopes: readonly string[] | 'all';
+  /**
+   * The client that orders for itself. Keys of other clients are not found then, protected scopes are out of reach, and KeyLimits holds.
+   */
+  readonly clientId?: string;
 }
 
 /** The service itself, which makes a client and a key at its first start. */

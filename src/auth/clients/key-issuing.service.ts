@@ -7,6 +7,7 @@ import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.
 import { ApiKeysService } from './api-keys.service.js';
 import { AuditedChanges, type Operator } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
+import { KeyLimits } from './key-limits.js';
 import {
   SOON_MS,
   endOf,
@@ -35,17 +36,20 @@ export class KeyIssuingService {
     private readonly keys: ApiKeysService,
     private readonly clients: ClientsService,
     private readonly changes: AuditedChanges,
+    private readonly limits: KeyLimits,
     private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Makes a key for a client, which ends at the latest with the key that orders it. Throws client_not_found, scope_not_held, and
-   * validation_failed for an unknown scope or a later end.
+   * Makes a key for a client, which ends at the latest with the key that orders it. Throws
+   * client_not_found, what grantableScopes and KeyLimits throw, and validation_failed for a later end.
    */
-  async issue({ clientId, scopes: wanted, label = null, expires }: NewKey, by: Operator): Promise<IssuedKey> {
+  async issue({ scopes: wanted, label = null, expires, ...order }: NewKey, by: Operator): Promise<IssuedKey> {
     const scopes = grantableScopes(wanted, by);
+    const { clientId = order.clientId } = by;
     return this.changes.run(by, async (manager, record, latest) => {
+      await this.limits.requireRoom(1, by, manager);
       await this.clients.get(clientId, manager);
       const issued = this.make({ clientId, scopes, label }, { expires, latest });
       await manager.insert(ApiKey, issued.apiKey);
@@ -59,12 +63,14 @@ export class KeyIssuingService {
   /**
    * Replaces a key by a new one with another secret and the same client, scopes and label. The old one ends after the grace
    * period; with a grace of 0 it is revoked. The new one ends at the latest with the key that orders it. Throws key_not_found,
-   * key_already_revoked, key_already_expired, key_already_rotated, scope_not_held, validation_failed for a later end, and, unless
-   * forced, last_key_with_scope when the new one would end within a day and before the old one's own end.
+   * key_protected, what KeyLimits throws, key_already_revoked, key_already_expired, key_already_rotated, scope_not_held,
+   * validation_failed for a later end, and, unless forced, last_key_with_scope when the new one would end within a day and before the
+   * old one's own end.
    */
   rotate(id: string, { grace, expires }: Rotation, by: Operator, options: Forcible = {}): Promise<IssuedKey> {
     return this.changes.run(by, async (manager, record, latest) => {
-      const key = await this.keys.get(id, manager);
+      const key = await this.keys.changeable(id, by, manager);
+      await this.limits.requireRoom(2, by, manager);
       refuseEnded(key, this.clock.instant());
       refuseRotated(key);
       requireScopesHeld(key.scopes, by);

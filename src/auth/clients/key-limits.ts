@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, IsNull, MoreThan } from 'typeorm';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
-import { ADMINISTRATION } from './audited-changes.js';
+import { ADMINISTRATION, type Operator } from './audited-changes.js';
 import { AuditEntry } from '../audit/audit-entry.entity.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Clock } from '../../core/time/clock.js';
@@ -30,34 +30,32 @@ export class KeyLimits {
   ) {}
 
   /**
-   * Makes a key unless `times` ACCOUNT_MAX_KEYS of the client work already, or its keys made ACCOUNT_MAX_KEYS within 24 hours, in one
-   * transaction with the count. Throws key_limit_reached or new_key_limit_reached. Keys that were revoked since count as made:
-   * otherwise issuing and revoking in turn would fill the table. Keys that operators made do not.
+   * Asks whether a client may make a key for itself, in the transaction that makes it. Throws key_limit_reached when `times`
+   * ACCOUNT_MAX_KEYS of the client work already, and new_key_limit_reached when its keys made ACCOUNT_MAX_KEYS within 24 hours. Keys
+   * that were revoked since count as made: otherwise issuing and revoking in turn would fill the table. Keys that operators made do not.
    */
-  within<T>(clientId: string, times: number, make: () => Promise<T>): Promise<T> {
+  async requireRoom(times: number, { clientId }: Operator, manager: EntityManager): Promise<void> {
+    if (clientId === undefined) return;
     const { accountMaxKeys } = this.settings;
-    return this.dataSource.transaction(async (manager) => {
-      await this.transactions.claim(ADMINISTRATION);
-      const now = this.clock.now();
-      const working = await workingKeys(manager, clientId, this.clock.instant());
-      if (working >= times * accountMaxKeys)
-        throw new ApiError(CLIENTS_ERRORS.key_limit_reached, {
-          params: { count: working, limit: times * accountMaxKeys },
-        });
-      const made = await madeByItself(manager, clientId, now - DAY_MS);
-      if (made >= accountMaxKeys)
-        throw new ApiError(CLIENTS_ERRORS.new_key_limit_reached, {
-          params: { count: made, limit: accountMaxKeys },
-        });
-      return make();
-    });
+    const working = await workingKeys(manager, clientId, this.clock.instant());
+    if (working >= times * accountMaxKeys)
+      throw new ApiError(CLIENTS_ERRORS.key_limit_reached, {
+        params: { count: working, limit: times * accountMaxKeys },
+      });
+    const made = await madeByItself(manager, clientId, this.clock.now() - DAY_MS);
+    if (made >= accountMaxKeys)
+      throw new ApiError(CLIENTS_ERRORS.new_key_limit_reached, {
+        params: { count: made, limit: accountMaxKeys },
+      });
   }
 
   /**
-   * Changes a key unless its client and keys were changed 1,000 times within 24 hours: each change leaves an entry in the audit
-   * trail, which is kept for long. Throws key_change_limit_reached. Not for revoking, which each key allows once.
+   * Makes a change that a client orders for itself, unless the client and its keys were changed 1,000 times within 24 hours: each
+   * change leaves an entry in the audit trail, which is kept for long. Throws key_change_limit_reached. Not for revoking, which each
+   * key allows once.
    */
-  changing<T>(clientId: string, change: () => Promise<T>): Promise<T> {
+  changing<T>(clientId: string | undefined, change: () => Promise<T>): Promise<T> {
+    if (clientId === undefined) return change();
     return this.dataSource.transaction(async (manager) => {
       await this.transactions.claim(ADMINISTRATION);
       const since = this.clock.now() - DAY_MS;

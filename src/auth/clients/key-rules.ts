@@ -4,7 +4,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Operator } from './audited-changes.js';
-import { declaredScopes, isHeld, scopeChallenge } from './scopes.js';
+import { CHALLENGE, declaredScopes, isHeld, scopeChallenge } from './scopes.js';
 
 /** A key to issue. */
 export interface NewKey {
@@ -124,12 +124,37 @@ export function refuseRotated({ id, replacedBy }: ApiKey): void {
   throw new ApiError(CLIENTS_ERRORS.key_already_rotated, { params: { id, successor: replacedBy } });
 }
 
+/** Throws key_protected when a client orders for itself and the key has a scope that operators alone pass on. */
+export function refuseProtectedKey({ id, scopes }: ApiKey, { clientId }: Operator): void {
+  const scope = clientId === undefined ? undefined : protectedScopes().find((one) => scopes.includes(one));
+  if (scope === undefined) return;
+  throw new ApiError(CLIENTS_ERRORS.key_protected, {
+    params: { id, scope },
+    headers: { 'WWW-Authenticate': CHALLENGE },
+  });
+}
+
+/** The scopes that operators alone pass on. */
+function protectedScopes(): string[] {
+  return declaredScopes()
+    .filter(({ lastKeyProtected }) => lastKeyProtected)
+    .flatMap((scope) => [scope, ...scope.includes])
+    .map(({ name }) => name);
+}
+
 /**
  * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the operator
- * holds. Throws validation_failed for an unknown scope or none, and scope_not_held for one that the operator lacks, or when it
- * holds none of those granted by default.
+ * holds. Throws validation_failed for an unknown scope or none, scope_not_held for one that the operator lacks, or when it holds
+ * none of those granted by default, and scope_protected when a client orders a protected one for itself.
  */
 export function grantableScopes(wanted: readonly string[] | undefined, by: Operator): string[] {
+  const refused =
+    by.clientId === undefined ? [] : protectedScopes().filter((scope) => wanted?.includes(scope));
+  if (refused.length > 0)
+    throw new ApiError(CLIENTS_ERRORS.scope_protected, {
+      params: { scopes: refused.join(', ') },
+      headers: { 'WWW-Authenticate': CHALLENGE },
+    });
   const scopes = wanted ?? byDefault(by);
   const known = declaredScopes().map(({ name }) => name);
   const details = scopes
