@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiKey } from './clients/api-key.entity.js';
 import { digestOf, isWellFormedApiKey } from './clients/api-key.format.js';
 import { refuseEndedCredential } from './clients/key-refusals.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
@@ -8,7 +7,7 @@ import type { Versions } from '../database/data-version.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { ErrorRow } from '../core/errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
-import { type FoundKey, KeyCache } from './key-cache.js';
+import { type CallersKey, type FoundKey, KeyCache } from './key-cache.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -19,7 +18,7 @@ export type LookUpTurn = (lookUp: () => Promise<FoundKey>) => Promise<FoundKey>;
 
 /** A valid key. */
 export interface VerifiedKey {
-  readonly key: ApiKey;
+  readonly key: CallersKey;
   /**
    * The data version of its cache entry, if another instance may have changed the key since; undefined if it was read for this request.
    */
@@ -42,7 +41,7 @@ export class ApiKeyVerifier {
   }
 
   /** The cached key of the credential, if there is one. It may have changed since, so it must not admit a request. */
-  lastRead(authorization = ''): ApiKey | undefined {
+  lastRead(authorization = ''): CallersKey | undefined {
     const token = BEARER.exec(authorization)?.[1];
     return token !== undefined && isWellFormedApiKey(token)
       ? this.cache.lastRead(digestOf(token))

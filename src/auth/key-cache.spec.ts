@@ -3,7 +3,6 @@ import { TestClock } from '../../test/kit/test-clock.js';
 import { ApiKey } from './clients/api-key.entity.js';
 import { Client } from './clients/client.entity.js';
 import { DataVersion, OwnWritesVersion, type Versions } from '../database/data-version.js';
-import type { DataSource } from 'typeorm';
 import type { JsonReader } from '../database/database.js';
 import { KeyCache } from './key-cache.js';
 
@@ -16,7 +15,7 @@ const SUSPENDED = keyOf(null, '2026-11-20T11:00:00.000Z');
 /** A memory beside a database, on a clock that stands still. */
 function open<State extends DataVersion>(database: State) {
   const clock = new TestClock('2026-11-20T12:00:00.000Z');
-  const cache = new KeyCache(database, {} as DataSource, {} as JsonReader, clock);
+  const cache = new KeyCache(database, {} as JsonReader, clock);
   /** Caches what was read now. */
   const put = (digest: string, key: ApiKey | undefined) => cache.set(digest, key, cache.versions().keys);
   return { clock, database, cache, put };

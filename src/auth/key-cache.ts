@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { DataSource, type EntityMetadata, type ObjectLiteral } from 'typeorm';
-import { ApiKey } from './clients/api-key.entity.js';
+import type { ApiKey } from './clients/api-key.entity.js';
 import { Client } from './clients/client.entity.js';
 import { Clock } from '../core/time/clock.js';
 import { DataVersion, type Versions } from '../database/data-version.js';
@@ -17,9 +16,16 @@ const MOST_KEYS = 10_000;
 /** Maximum number of cached invalid digests: enough for clients that repeat a wrong key, too few to fill memory. */
 const MOST_UNKNOWN = 1_000;
 
+/** What a request needs of its key, and the whole client. */
+export type CallersKey = Pick<ApiKey, 'id' | 'scopes' | 'expiresAt' | 'revokedAt' | 'client'>;
+
+const FIND = `SELECT api_keys.id, client_id AS "clientId", scopes, expires_at AS "expiresAt", revoked_at AS "revokedAt", name, plan,
+  per_minute AS "perMinute", per_day AS "perDay", clients.created_at AS "createdAt", suspended_at AS "suspendedAt"
+  FROM api_keys JOIN clients ON clients.id = client_id WHERE digest = ?1`;
+
 /** The key with a digest, with its client, or none. */
 export interface FoundKey {
-  readonly key: ApiKey | undefined;
+  readonly key: CallersKey | undefined;
 }
 
 /** A cached key, with the data version that it was read at. */
@@ -41,11 +47,9 @@ export class KeyCache {
   private readonly unknown: LRUCache<string, CachedKey>;
   /** The look-ups that are running, by data version and digest. */
   private readonly running = new TransientMap<string, Promise<FoundKey>>();
-  private sql: string | undefined;
 
   constructor(
     private readonly dataVersion: DataVersion,
-    private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
     clock: Clock,
   ) {
@@ -77,7 +81,7 @@ export class KeyCache {
   }
 
   /** The cached key of a digest, whatever has been committed since. */
-  lastRead(digest: string): ApiKey | undefined {
+  lastRead(digest: string): CallersKey | undefined {
     return this.found.get(digest)?.key;
   }
 
@@ -95,7 +99,7 @@ export class KeyCache {
   }
 
   /** Caches what was read after the data version. */
-  set(digest: string, key: ApiKey | undefined, version: number | undefined): void {
+  set(digest: string, key: CallersKey | undefined, version: number | undefined): void {
     const [cache, other] = admits(key) ? [this.found, this.unknown] : [this.unknown, this.found];
     other.delete(digest);
     // Another process may have made the key valid since.
@@ -120,50 +124,24 @@ export class KeyCache {
   }
 
   private async read(digest: string, version: number | undefined): Promise<FoundKey> {
-    const row = await this.reader.first(this.statement(), [digest]).catch((cause: unknown) => {
+    const row = await this.reader.first(FIND, [digest]).catch((cause: unknown) => {
       throw refusalOfFailure(cause, 'the database does not answer');
     });
-    const key = row && this.hydrated(row);
+    const key = row && keyOf(row);
     this.set(digest, key, version);
     return { key };
   }
-
-  private statement(): string {
-    const [keys, clients] = [this.dataSource.getMetadata(ApiKey), this.dataSource.getMetadata(Client)];
-    this.sql ??=
-      `SELECT ${[...selectionOf(keys), ...selectionOf(clients)].join(', ')} FROM ${keys.tableName} ` +
-      `JOIN ${clients.tableName} ON ${clients.tableName}.id = ${keys.tableName}.client_id ` +
-      `WHERE ${keys.tableName}.digest = ?1`;
-    return this.sql;
-  }
-
-  private hydrated(row: Readonly<Record<string, unknown>>): ApiKey {
-    const key = this.entityOf(this.dataSource.getMetadata(ApiKey), row) as ApiKey;
-    key.client = this.entityOf(this.dataSource.getMetadata(Client), row) as Client;
-    return key;
-  }
-
-  private entityOf(metadata: EntityMetadata, row: Readonly<Record<string, unknown>>): ObjectLiteral {
-    const entity = metadata.create();
-    for (const column of metadata.columns) {
-      const stored = row[nameOf(metadata, column.propertyName)];
-      column.setEntityValue(entity, this.dataSource.driver.prepareHydratedValue(stored, column));
-    }
-    return entity;
-  }
 }
 
-function admits(key: ApiKey | undefined): boolean {
+/** A row of FIND as the key that it holds. */
+function keyOf(row: Readonly<Record<string, unknown>>): CallersKey {
+  const { id, clientId, scopes, expiresAt, revokedAt, ...client } = row;
+  return {
+    ...({ id, scopes: JSON.parse(String(scopes)), expiresAt, revokedAt } as Omit<CallersKey, 'client'>),
+    client: Object.assign(new Client(), { id: clientId, ...client }),
+  };
+}
+
+function admits(key: CallersKey | undefined): boolean {
   return key !== undefined && key.revokedAt === null && key.client.suspendedAt === null;
-}
-
-function selectionOf(metadata: EntityMetadata): string[] {
-  return metadata.columns.map(
-    ({ databaseName, propertyName }) =>
-      `${metadata.tableName}.${databaseName} AS "${nameOf(metadata, propertyName)}"`,
-  );
-}
-
-function nameOf({ tableName }: EntityMetadata, property: string): string {
-  return `${tableName}.${property}`;
 }
