@@ -90,11 +90,7 @@ export class AccountController {
     @CurrentClient() caller: Caller | undefined,
     @Paged() pager: Pager,
   ): Promise<RefusedRequestDto[]> {
-    const { requestId } = query;
-    const of = {
-      clientId: accountHolderOf(caller).clientId,
-      ...(requestId === undefined ? {} : { requestId }),
-    };
+    const of = { clientId: accountHolderOf(caller).clientId, requestId: query.requestId };
     return (await pager.answer(query, (page) => this.history.errors(page, of))).map(toRefusedRequestDto);
   }
 }

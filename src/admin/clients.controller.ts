@@ -13,7 +13,7 @@ import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { CurrentOperator } from '../http/current-operator.js';
-import { ClientParams, ClientsQuery, DaysQuery, ForceQuery, nameOf } from './dto/inputs.js';
+import { ClientParams, ClientsQuery, DaysQuery, ForceQuery } from './dto/inputs.js';
 import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
 
@@ -42,7 +42,7 @@ export class ClientsController {
     },
   })
   async list(@Query() query: ClientsQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
-    const found = await pager.answer(query, (page) => this.clients.list(page, nameOf(query)));
+    const found = await pager.answer(query, (page) => this.clients.list(page, query));
     return found.map((client) => this.shown(client));
   }
 

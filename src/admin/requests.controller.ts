@@ -27,11 +27,7 @@ export class RequestsController {
     },
   })
   async list(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {
-    const { client, requestId } = query;
-    const filter = {
-      ...(client === undefined ? {} : { clientId: client }),
-      ...(requestId === undefined ? {} : { requestId }),
-    };
+    const filter = { clientId: query.client, requestId: query.requestId };
     return (await pager.answer(query, (page) => this.history.errors(page, filter))).map(toRefusedRequestDto);
   }
 }

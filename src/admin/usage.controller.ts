@@ -4,7 +4,7 @@ import { AudienceController } from '../http/audience.js';
 import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
-import { UsageQuery, nameOf } from './dto/inputs.js';
+import { UsageQuery } from './dto/inputs.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
 /** What clients have used, over HTTP. */
@@ -27,7 +27,7 @@ export class UsageController {
     },
   })
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
-    const found = await pager.answer(query, (page) => this.usage.list(page, query.days, nameOf(query)));
+    const found = await pager.answer(query, (page) => this.usage.list(page, query.days, query));
     return found.map(({ client, usage }) => toClientUsageDto(client, usage));
   }
 }

@@ -46,11 +46,6 @@ export class ClientsQuery extends PageQuery {
   name?: string;
 }
 
-/** The filter by name that a query holds, as the services take it. */
-export function nameOf({ name }: ClientsQuery): { readonly name?: string } {
-  return name === undefined ? {} : { name };
-}
-
 /** Query of the usage of all clients. */
 export class UsageQuery extends ClientsQuery {
   @Integer(DAYS)

@@ -97,8 +97,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @CurrentClient() caller: Caller | undefined,
       @Paged() pager: Pager,
     ): Promise<ApiKeyDto[]> {
-      const asked = query.client === undefined ? {} : { clientId: query.client };
-      const of = { ...asked, ...holderOf(caller) };
+      const of = { clientId: query.client, ...holderOf(caller) };
       return (await pager.answer(query, (page) => this.keys.list(page, of))).map(toApiKeyDto);
     }
 

@@ -28,7 +28,7 @@ import {
 
 /** Which keys a list has. */
 export interface KeyFilter {
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   readonly prefix?: string;
 }
 

@@ -21,6 +21,11 @@ export interface NewClient extends Partial<PlanLimits> {
   readonly plan: Plan;
 }
 
+/** Which clients a list has. */
+export interface ClientFilter {
+  readonly name?: string | undefined;
+}
+
 /** Makes and changes clients. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class ClientsService {
@@ -54,7 +59,7 @@ export class ClientsService {
    * A page of the clients, oldest first; with `name` only those whose name holds this text, in whichever case its letters A to
    * Z are.
    */
-  list(page: PageRequest, { name }: { readonly name?: string } = {}): Promise<Page<Client>> {
+  list(page: PageRequest, { name }: ClientFilter = {}): Promise<Page<Client>> {
     const query = this.clients.createQueryBuilder('client');
     if (name !== undefined) {
       // No character has a special meaning in the text that is looked for.

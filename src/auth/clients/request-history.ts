@@ -98,7 +98,10 @@ export class RequestHistory {
   /** A page of the last errors of one client, of those with one `X-Request-Id`, or of all, latest first. */
   errors(
     page: PageRequest,
-    { clientId, requestId }: { readonly clientId?: string; readonly requestId?: string },
+    {
+      clientId,
+      requestId,
+    }: { readonly clientId?: string | undefined; readonly requestId?: string | undefined },
   ): Promise<Page<RefusedRequest>> {
     const query = this.dataSource.manager.createQueryBuilder(RefusedRequest, 'refused');
     if (clientId !== undefined) query.andWhere('refused.clientId = :clientId', { clientId });

@@ -3,23 +3,14 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import type { Page, PageRequest } from '../../database/keyset-page.js';
-import type { PlanLimits } from '../../core/config/plan-table.js';
-import { DAY_MS, MINUTE_MS, type WindowState, startOf } from '../../throttling/quota.js';
+import { DAY_MS, MINUTE_MS, startOf } from '../../throttling/quota.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
 import { ClientQuotas } from './client-quotas.js';
 import type { Client } from './client.entity.js';
 import { UNCOUNTED } from './client-requests.entity.js';
-import { ClientsService } from './clients.service.js';
-import {
-  type Counted,
-  HOUR_MS,
-  type OutcomeUse,
-  RequestHistory,
-  type Sum,
-  isRefused,
-  outcomesOf,
-} from './request-history.js';
+import { type ClientFilter, ClientsService } from './clients.service.js';
+import { type Counted, HOUR_MS, RequestHistory, type Sum, isRefused, outcomesOf } from './request-history.js';
 
 /** How many days are shown by default. */
 export const DAYS_SHOWN = 7;
@@ -28,37 +19,10 @@ export const DAYS_KEPT = 90;
 /** How many rows of operations are shown of a client. */
 const MOST_OPERATIONS = 200;
 
-/** What a client has used. Instants are ISO 8601 text in UTC. */
-export interface Usage {
-  /** What it may send now. */
-  readonly limits: PlanLimits;
-  readonly windows: readonly WindowState[];
-  readonly bans: readonly { readonly keyId: string; readonly bannedUntil: string }[];
-  /** When one of its keys was last used, to the minute; null before the first use. */
-  readonly lastUsedAt: string | null;
-  /** Requests admitted and refused in each UTC day, today first. */
-  readonly days: readonly { readonly date: string; readonly requests: number; readonly refused: number }[];
-  /** What came of its requests in those days, most first. */
-  readonly outcomes: readonly OutcomeUse[];
-  /** Its calls of deprecated operations in those days; `lastDay` is the last one with calls. */
-  readonly deprecatedCalls: readonly {
-    readonly operation: string;
-    readonly calls: number;
-    readonly lastDay: string;
-  }[];
-}
-
-/** The same with more about each request. */
-export interface DetailedUsage extends Usage {
-  /** Requests admitted and refused in each of the last 60 minutes, this one first. */
-  readonly minutes: readonly {
-    readonly minute: string;
-    readonly requests: number;
-    readonly refused: number;
-  }[];
-  /** What came of its requests in those days by key and operation, most first. */
-  readonly operations: readonly (OutcomeUse & { readonly keyId: string; readonly operation: string })[];
-}
+/** What a client has used, as ClientUsageDto describes it. */
+export type Usage = Awaited<ReturnType<UsageService['ofAll']>>[number];
+/** The same with more about each request, as ClientDetailsDto describes it. */
+export type DetailedUsage = Awaited<ReturnType<UsageService['of']>>;
 
 /** Shows what clients have used. */
 @Injectable()
@@ -73,7 +37,7 @@ export class UsageService {
   ) {}
 
   /** The usage of one client: windows and bans now, and its last days. */
-  async of(client: Client, days = DAYS_SHOWN): Promise<DetailedUsage> {
+  async of(client: Client, days = DAYS_SHOWN) {
     const [usage] = await this.ofAll([client], days);
     const now = this.clock.now();
     const by = ['keyId', 'operation', 'outcome'] as const;
@@ -95,7 +59,7 @@ export class UsageService {
   async list(
     page: PageRequest,
     days = DAYS_SHOWN,
-    filter: { readonly name?: string } = {},
+    filter: ClientFilter = {},
   ): Promise<Page<{ client: Client; usage: Usage }>> {
     const { items, ...more } = await this.clients.list(page, filter);
     const usages = await this.ofAll(items, days);
@@ -106,7 +70,7 @@ export class UsageService {
    * The usage of clients, in their order. A process other than the one that counts (the command line) reads windows and bans
    * from the database, up to a second late; with Redis there is no delay.
    */
-  private async ofAll(clients: readonly Client[], days: number): Promise<Usage[]> {
+  private async ofAll(clients: readonly Client[], days: number) {
     const now = this.clock.now();
     const today = startOf(now, DAY_MS);
     const inDays = lastDaysOf(now, days);
@@ -160,7 +124,7 @@ export class UsageService {
     return bannedUntil === undefined ? null : isoOf(bannedUntil);
   }
 
-  private async quotaOf(client: Client, keys: readonly ApiKey[]): Promise<Pick<Usage, 'windows' | 'bans'>> {
+  private async quotaOf(client: Client, keys: readonly ApiKey[]) {
     const subject = this.quotas.subjectOf(client);
     const { windows } = await this.quota.look(subject);
     const now = isoOf(this.clock.now());
@@ -179,7 +143,7 @@ export class UsageService {
 }
 
 /** Calls by operation, of which the days are in any order. */
-function deprecatedCallsIn(sums: readonly Sum<'operation' | 'start'>[]): Usage['deprecatedCalls'] {
+function deprecatedCallsIn(sums: readonly Sum<'operation' | 'start'>[]) {
   const operations = [...new Set(sums.map(({ operation }) => operation))].toSorted();
   return operations.map((operation) => {
     const own = sums.filter((sum) => sum.operation === operation);
