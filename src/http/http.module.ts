@@ -25,7 +25,6 @@ import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 import { Upgrades } from './adapter/upgrades.js';
 import { BodyGuard } from './body/body.guard.js';
 import { RequestHeadGuard } from './request-head.guard.js';
-import { IgnoredHeadersGuard } from './idempotency/ignored-headers.guard.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { ErrorFilter } from './error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
@@ -86,7 +85,6 @@ class RoutesModule {}
     { provide: APP_GUARD, useClass: ScopesGuard },
     { provide: APP_GUARD, useClass: RequestHeadGuard },
     { provide: APP_GUARD, useClass: SunsetGuard },
-    { provide: APP_GUARD, useClass: IgnoredHeadersGuard },
     { provide: APP_PIPE, useClass: ValidationPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
     UnmatchedRoutes,

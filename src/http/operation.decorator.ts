@@ -59,7 +59,7 @@ export function Operation<Dto>(operation: {
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
     documentsMediaTypes,
-    declareOperation(id, declared),
+    declareOperation(declared),
     ...('contentType' in answers ? [Header('Content-Type', withCharset(answers.contentType))] : []),
     ApiResponse({ ...successOf(answers), ...response }),
   );

@@ -17,8 +17,6 @@ export interface DeclaredAnswer {
 
 /** A handler that `@Operation()` declares. It answers JSON, an empty body, or another type that it names. */
 export interface DeclaredOperation extends DeclaredAnswer {
-  /** Its name in the OpenAPI document, such as `getPet`. */
-  readonly id: string;
   /** Where the handler is declared: the prototype of its controller, or of a class that the controller extends. */
   readonly prototype: object;
   /** The name of the handler in that prototype. */
@@ -26,9 +24,9 @@ export interface DeclaredOperation extends DeclaredAnswer {
 }
 
 /** Declares a method as the handler of an operation; used by `@Operation()`. */
-export function declareOperation(id: string, answer: DeclaredAnswer): MethodDecorator {
+export function declareOperation(answer: DeclaredAnswer): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
-    const operation: DeclaredOperation = { id, prototype, method: String(method), ...answer };
+    const operation: DeclaredOperation = { prototype, method: String(method), ...answer };
     Reflect.defineMetadata(OPERATION, operation, descriptor.value as object);
   };
 }
