@@ -2,12 +2,11 @@ import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { HealthController, Readiness } from './health/health.controller.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
-import { ServedPages } from './pages/served-pages.js';
 
 /** What the service publishes about itself: documents and pages for people, /health/live and /health/ready. */
 @Module({
   imports: [TerminusModule.forRoot({ logger: false })],
   controllers: [HealthController],
-  providers: [Readiness, ServedPages, SwaggerUi],
+  providers: [Readiness, SwaggerUi],
 })
 export class DocsModule {}

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Application } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { escapeHtml } from '../pages/html.js';
@@ -9,7 +10,7 @@ import { type Site, layout, relativeTo } from '../pages/layout.js';
 import { GUIDE_PLACES, addReaderPages } from '../pages/reader-pages.js';
 import { SEARCH, searchPage } from '../pages/search-page.js';
 import { ServedAsset } from '../pages/served-asset.js';
-import { ServedPages } from '../pages/served-pages.js';
+import { servePage } from '../pages/served-pages.js';
 import { ADMIN_DOCUMENT, API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
 import { buildDocument } from './document.js';
 import { serversOf } from './servers.js';
@@ -31,10 +32,7 @@ const FORMS = {
 export class SwaggerUi implements OnModuleInit {
   private application: INestApplication | undefined;
 
-  constructor(
-    private readonly pages: ServedPages,
-    private readonly settings: Settings,
-  ) {}
+  constructor(private readonly settings: Settings) {}
 
   /** Names the application whose operations the documents describe; without it nothing is served. */
   documents(application: INestApplication): void {
@@ -43,10 +41,11 @@ export class SwaggerUi implements OnModuleInit {
 
   /** Nest calls this when all routes are registered. */
   onModuleInit(): void {
-    const { application, pages, settings } = this;
+    const { application, settings } = this;
     if (!application) return;
+    const express = application.getHttpAdapter().getInstance() as Application;
     for (const name of LIBRARY)
-      pages.add(`${DOCS}/${name}`, { asset: new ServedAsset(name, () => fileOfLibrary(name)) });
+      servePage(express, `${DOCS}/${name}`, new ServedAsset(name, () => fileOfLibrary(name)));
     const outlines = outlinesOf(application).filter(
       (outline) => outline !== ADMIN_DOCUMENT || settings.adminOn === 'public',
     );
@@ -56,22 +55,23 @@ export class SwaggerUi implements OnModuleInit {
       guides: GUIDE_PLACES,
     };
     const documents = outlines.map((outline) => this.add(application, outline, site));
-    pages.add(SEARCH.path, {
-      asset: new ServedAsset('.html', async () => {
-        const built = documents.map(({ docsPath, document }) => ({ docsPath, document: document() }));
-        return layout(site, await searchPage(built, errorCatalogue()));
-      }),
-    });
+    const search = async () => {
+      const built = documents.map(({ docsPath, document }) => ({ docsPath, document: document() }));
+      return layout(site, await searchPage(built, errorCatalogue()));
+    };
+    servePage(express, SEARCH.path, new ServedAsset('.html', search));
     const { publicBaseUrl, host, port } = settings;
     const api = new URL(publicBaseUrl, `http://${host}:${port}`).href;
-    addReaderPages(pages, site, { apiVersion: API_DOCUMENT.version, api }, publicBaseUrl);
+    addReaderPages(express, site, { apiVersion: API_DOCUMENT.version, api }, publicBaseUrl);
   }
 
   /** Serves a document and its page; answers what builds it, once. */
   private add(application: INestApplication, outline: DocumentOutline, site: Site) {
     const { docsPath } = outline;
     const policy = { 'connect-src': connectSources(this.settings, outline) };
-    const serve = (path: string, asset: ServedAsset) => this.pages.add(docsPath + path, { asset, policy });
+    const express = application.getHttpAdapter().getInstance() as Application;
+    const serve = (path: string, asset: ServedAsset) =>
+      servePage(express, docsPath + path, asset, { policy });
     // One page for each address, because what is relative to /docs is not to /docs/.
     for (const path of ['', '/', '/index.html'])
       serve(path, new ServedAsset('.html', () => pageOf(outline, docsPath + path, site)));

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Application, Request, Response } from 'express';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { publicPrefix } from '../../core/public-prefix.js';
@@ -9,7 +9,7 @@ import { ASSETS_PATH, type PageContent, type Place, type Site, layout } from './
 import { namesOfPageFiles, pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
 import { SEARCH } from './search-page.js';
-import { type ServedPages, prefersHtml } from './served-pages.js';
+import { prefersHtml, serveMissing, servePage } from './served-pages.js';
 import { type StartFacts, missingPage, startPage } from './start-page.js';
 
 /** What pages load, but for the Swagger UI's own package. */
@@ -27,29 +27,28 @@ export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: E
 
 /** Serves what people read besides the documents: guides, errors, the page at /, and their mark and style. */
 export function addReaderPages(
-  pages: ServedPages,
+  application: Application,
   site: Site,
   facts: Omit<StartFacts, 'version'>,
   publicBaseUrl: string,
 ): void {
   const serve = (path: string, file: string) =>
-    pages.add(path, { asset: new ServedAsset(file, () => pageFile(file)) });
+    servePage(application, path, new ServedAsset(file, () => pageFile(file)));
   for (const folder of FOLDERS)
     for (const name of namesOfPageFiles(folder)) serve(`${ASSETS_PATH}/${name}`, `${folder}/${name}`);
   serve('/favicon.svg', 'docs/pages/static/mark.svg');
   serve('/favicon.ico', 'docs/pages/static/favicon.ico');
-  pages.add('/robots.txt', { asset: new ServedAsset('robots.txt', () => ROBOTS) });
+  servePage(application, '/robots.txt', new ServedAsset('robots.txt', () => ROBOTS));
   const page = (path: string, content: () => PageContent | Promise<PageContent>) =>
-    pages.add(path, { asset: new ServedAsset('.html', async () => layout(site, await content())) });
+    servePage(application, path, new ServedAsset('.html', async () => layout(site, await content())));
   page(GUIDE.path, () => guidePage(facts.api));
   page(ERRORS_PATH, () => errorsPage(errorCatalogue()));
   const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));
   const links = machineLinks(publicPrefix(publicBaseUrl));
-  pages.add('/', {
-    asset: new ServedAsset('.html', start),
+  servePage(application, '/', new ServedAsset('.html', start), {
     answers: (request, response) => isForPeople(request, response, links),
   });
-  pages.addMissing((path) => layout(site, missingPage(site, path)));
+  serveMissing(application, (path) => layout(site, missingPage(site, path)));
 }
 
 /** Where a machine that asks for / finds the documents (RFC 8631). */

@@ -1,5 +1,3 @@
-import { Injectable } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
 import type { Application, Request, Response } from 'express';
 import { noteServed } from '../../http/request-records.js';
 import type { ServedAsset } from './served-asset.js';
@@ -30,54 +28,48 @@ export function prefersHtml(request: Request, response: Response): boolean {
   return accept.length <= LONGEST_ACCEPT && request.accepts(['json', 'html']) === 'html';
 }
 
-/** Something to serve at one path. */
-export interface Served {
-  readonly asset: ServedAsset;
+/** What differs for some pages. */
+export interface ServedOptions {
   /** Directives of the policy besides those of every page, such as `connect-src`. */
   readonly policy?: Readonly<Record<string, string>>;
   /** Whether to answer this request; without it every GET and HEAD. What is not answered stays a path that does not exist. */
   readonly answers?: (request: Request, response: Response) => boolean;
 }
 
-/** Serves the pages for people and their files, from memory, behind all routes, where they cost other requests nothing. */
-@Injectable()
-export class ServedPages {
-  constructor(private readonly adapterHost: HttpAdapterHost) {}
-
-  /** Serves something at a path; what a route of the service answers already stays as it is. */
-  add(path: string, { asset, policy, answers }: Served): void {
-    const ofPage = policyOf(policy);
-    this.application.get(path, (request, response, next) => {
-      if (answers?.(request, response) === false) return next();
-      // Logs and metrics name the folder of a file.
-      request.route = undefined;
-      noteServed(request, path);
-      protect(response, ofPage);
-      return asset.send(request, response);
-    });
-  }
-
-  /** Has a browser get a page for a path at which there is nothing, when no guard has refused its request; to be called last. */
-  addMissing(pageFor: (path: string) => string): void {
-    this.application.use((request, response, next) => {
-      const path = request.originalUrl.split('?', 1)[0] ?? '';
-      const isOffered = READS.has(request.method) && path.split('/').length <= MOST_SEGMENTS;
-      if (isOffered && prefersHtml(request, response))
-        request.missingPage = () => {
-          protect(response, policyOf());
-          response.setHeader('Content-Type', 'text/html; charset=utf-8');
-          return pageFor(path);
-        };
-      next();
-    });
-  }
-
-  private get application(): Application {
-    return this.adapterHost.httpAdapter.getInstance();
-  }
+/** Serves a page or a file at a path, behind all routes, where it costs other requests nothing. */
+export function servePage(
+  application: Application,
+  path: string,
+  asset: ServedAsset,
+  { policy, answers }: ServedOptions = {},
+): void {
+  const ofPage = policyOf(policy);
+  application.get(path, (request, response, next) => {
+    if (answers?.(request, response) === false) return next();
+    // Logs and metrics name the folder of a file.
+    request.route = undefined;
+    noteServed(request, path);
+    protect(response, ofPage);
+    return asset.send(request, response);
+  });
 }
 
-function policyOf(directives: Served['policy'] = {}): string {
+/** Has a browser get a page for a path at which there is nothing, when no guard has refused its request; to be called last. */
+export function serveMissing(application: Application, pageFor: (path: string) => string): void {
+  application.use((request, response, next) => {
+    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const isOffered = READS.has(request.method) && path.split('/').length <= MOST_SEGMENTS;
+    if (isOffered && prefersHtml(request, response))
+      request.missingPage = () => {
+        protect(response, policyOf());
+        response.setHeader('Content-Type', 'text/html; charset=utf-8');
+        return pageFor(path);
+      };
+    next();
+  });
+}
+
+function policyOf(directives: ServedOptions['policy'] = {}): string {
   return Object.entries({ ...CONTENT_SECURITY_POLICY, ...directives })
     .map((parts) => parts.join(' '))
     .join('; ');
