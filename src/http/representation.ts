@@ -51,19 +51,13 @@ function isStreamed(body: unknown): boolean {
  * each element so. An object that lacks a required member is not of this DTO (an added interceptor may wrap answers in an
  * envelope) and stays as it is; the test kit reports that it contradicts the OpenAPI document.
  */
-export function shownAs(dto: Type, answer: unknown): unknown {
+function shownAs(dto: Type, answer: unknown, isNested = false): unknown {
   const value = inJson(answer);
-  if (Array.isArray(value)) return value.map((element) => shownAs(dto, element));
-  return isObject(value) && isOf(dto, value) ? declaredOf(dto, value) : value;
+  if (Array.isArray(value)) return value.map((element) => shownAs(dto, element, isNested));
+  return isObject(value) && (isNested || isOf(dto, value)) ? declaredOf(dto, value) : value;
 }
 
-/** A nested value reduced to what its class declares; all of it if the class declares no member. */
-function partOf(dto: Type, part: unknown): unknown {
-  const value = inJson(part);
-  if (Array.isArray(value)) return value.map((element) => partOf(dto, element));
-  return isObject(value) ? declaredOf(dto, value) : value;
-}
-
+/** All of the value if the class declares no member. */
 function declaredOf(dto: Type, value: Members): unknown {
   const members = declaredMembers(dto);
   if (members.length === 0) return value;
@@ -71,7 +65,7 @@ function declaredOf(dto: Type, value: Members): unknown {
   for (const { property, name, type, isAbsentAsNull } of members) {
     const member = value[property];
     if (member !== undefined && !(member === null && isAbsentAsNull))
-      shown[name] = type ? partOf(type, member) : member;
+      shown[name] = type ? shownAs(type, member, true) : member;
   }
   return shown;
 }

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { ClientRequests } from '../../auth/clients/client-requests.service.js';
 import { callerOf } from '../../auth/caller.js';
 import { Clock } from '../../core/time/clock.js';
@@ -34,7 +34,7 @@ export class DeprecationService {
   private readonly calls;
   private readonly prefix;
   /** The header fields of each, which are made once: to write a date takes longer than all other headers of a response. */
-  private readonly fields = new WeakMap<Deprecation, Readonly<Record<string, string>>>();
+  private readonly fields = new HandlerMetadata(([handler]) => this.fieldsOf(deprecationOf(handler)));
 
   constructor(
     private readonly clock: Clock,
@@ -52,13 +52,14 @@ export class DeprecationService {
   }
 
   /** Sets `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the `Link` to the replacement. */
-  announce(deprecation: Deprecation, response: Response): void {
-    let fields = this.fields.get(deprecation);
-    if (!fields) this.fields.set(deprecation, (fields = this.fieldsOf(deprecation)));
+  announce(context: ExecutionContext): void {
+    const response = responseOf(context);
+    const fields = this.fields.of(context);
     for (const name in fields) response.setHeader(name, fields[name] ?? '');
   }
 
-  private fieldsOf(deprecation: Deprecation): Readonly<Record<string, string>> {
+  private fieldsOf(deprecation: Deprecation | undefined): Readonly<Record<string, string>> {
+    if (!deprecation) return {};
     const page = deprecation.link.startsWith('/') ? this.prefix + deprecation.link : deprecation.link;
     return {
       Deprecation: `@${Math.floor(deprecation.since / 1000)}`,
@@ -94,8 +95,7 @@ export class DeprecationHeadersGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const deprecation = requestOf(context) && DECLARED.of(context);
-    if (deprecation) this.deprecations.announce(deprecation, responseOf(context));
+    if (requestOf(context)) this.deprecations.announce(context);
     return true;
   }
 }
