@@ -2,169 +2,284 @@ import { execFile } from 'node:child_process';
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { NetworkProxy } from '../support/network-proxy.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { folderOfTest, ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const run = promisify(execFile);
 
 /** Within this time a refusal must come, in milliseconds. */
 const REFUSED_WITHIN_MS = 5_000;
+/** The same once the service knows of the trouble. */
+const KNOWN_WITHIN_MS = 1_000;
+/** How long keys are remembered at most, in milliseconds: later their look-ups need connections, too. */
+const KEYS_KEPT_MS = 5_000;
+/** Connections of the service, and those of a process beside them: for its locks and notices, and for a try. */
+const [POOL, BESIDE_THE_POOL] = [3, 2];
+
+/** What is sent while something is wrong. */
+const REQUESTS = {
+  list: { path: '/v1/pets?limit=1' },
+  animal: { path: '/v1/pets/1' },
+  write: { method: 'POST', path: '/v1/pets' },
+  'write with an Idempotency-Key': { method: 'POST', path: '/v1/pets', isKeyed: true },
+} as const;
+type Sent = keyof typeof REQUESTS;
+const ALL = Object.keys(REQUESTS) as Sent[];
+
+let server: PostgresServer;
+let proxy: NetworkProxy;
+let service: ServiceProcess;
+let key: string;
+let sent = 0;
+
+async function ask(what: Sent, of = service, as = key) {
+  const { path, ...more }: { path: string; method?: string; isKeyed?: boolean } = REQUESTS[what];
+  const since = performance.now();
+  sent += 1;
+  const { status, headers, body } = await of.request(more.method ?? 'GET', path, {
+    key: as,
+    json: more.method && { name: `Rex ${sent}`, categoryId: 1 },
+    headers: more.isKeyed ? { 'Idempotency-Key': `fault-${sent}` } : {},
+  });
+  const { id, code } = body as { id?: number; code?: string };
+  const isRefusal = code === 'service_unavailable' && headers.get('Retry-After') !== null;
+  const ms = Math.round(performance.now() - since);
+  return { what, status, id, limit: headers.get('X-RateLimit-Limit'), isRefusal, ms };
+}
+type Answer = Awaited<ReturnType<typeof ask>>;
+
+const isAnswered = ({ status }: Answer) => status === 200 || status === 201;
+const isAsPromised = (answer: Answer) =>
+  isAnswered(answer) || (answer.status === 503 && answer.isRefusal && answer.ms < REFUSED_WITHIN_MS);
+const statusOf = async (path: string) => (await service.request('GET', path)).status;
+const linesWith = (text: string) => service.output.split('\n').filter((line) => line.includes(text)).length;
+const backAgain = async () => {
+  const statuses = async () =>
+    Promise.all([...ALL.map(async (what) => (await ask(what)).status), statusOf('/health/ready')]);
+  await expect.poll(statuses).toEqual([200, 200, 201, 201, 200]);
+};
+
+/** Four clients that add animals until they are told to end; answers the ids that were acknowledged. */
+function writing() {
+  const state = { goesOn: true };
+  const acknowledged: number[] = [];
+  const wrong: Answer[] = [];
+  const write = async (at: number) => {
+    while (state.goesOn) {
+      const answer = await ask(at % 2 === 0 ? 'write' : 'write with an Idempotency-Key');
+      if (answer.id !== undefined) acknowledged.push(answer.id);
+      if (!isAsPromised(answer)) wrong.push(answer);
+      await pause(answer.status === 201 ? 0 : 50);
+    }
+  };
+  const all = Promise.all([0, 1, 2, 3].map(write));
+  const end = async () => {
+    state.goesOn = false;
+    await all;
+  };
+  return { acknowledged, wrong, end };
+}
+
+async function lost(acknowledged: readonly number[]): Promise<number[]> {
+  const rows = await server.query('SELECT id FROM pets');
+  const there = new Set(rows.map(({ id }) => Number(id)));
+  return acknowledged.filter((id) => !there.has(id));
+}
+
+const reload = async (setting: string) => void (await server.query(setting, 'SELECT pg_reload_conf()'));
+/** Each commit waits for a standby that there is not, and no limit of the server ends that wait. */
+const holdCommits = () => reload(`ALTER SYSTEM SET synchronous_standby_names = 'absent'`);
+const releaseCommits = () => reload('ALTER SYSTEM RESET synchronous_standby_names');
+const commitsHeld = async (database: string) =>
+  (
+    await server.query(
+      `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = '${database}'`,
+    )
+  ).length;
+
+/** A session of somebody else, who ends it. */
+async function another(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: server.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+const others: pg.Client[] = [];
+const locked = async (table: string) => {
+  others.push(await another());
+  await others[0]?.query('BEGIN');
+  await others[0]?.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+};
+const endOthers = async () => void (await Promise.all(others.splice(0).map((one) => one.end())));
+let ending: Promise<void> | undefined;
+
+interface Trouble {
+  readonly name: string;
+  readonly begin: () => unknown;
+  readonly end: () => unknown;
+  /** What is refused at once when the service knows of it; undefined where each request finds out anew. */
+  readonly refused?: 'all' | 'writes';
+  /** How the log tells that it begins and that it is over, once each. */
+  readonly told?: readonly [string, string];
+}
+const AWAY = ['does not answer:', 'answers again'] as const;
+
+const TROUBLES: readonly Trouble[] = [
+  {
+    name: 'was stopped',
+    begin: () => server.stop('fast'),
+    end: () => server.start('max_connections=40'),
+    refused: 'all',
+    told: AWAY,
+  },
+  {
+    name: 'crashed',
+    begin: () => server.stop('immediate'),
+    end: () => server.start('max_connections=40'),
+    refused: 'all',
+    told: AWAY,
+  },
+  {
+    name: 'stands still',
+    begin: () => server.signal('SIGSTOP'),
+    end: () => server.signal('SIGCONT'),
+    refused: 'all',
+    told: AWAY,
+  },
+  {
+    name: 'is behind a network that swallows everything',
+    begin: () => (proxy.swallows = true),
+    end: () => (proxy.swallows = false),
+    refused: 'all',
+    told: AWAY,
+  },
+  {
+    name: 'was made read-only',
+    begin: () => reload('ALTER SYSTEM SET default_transaction_read_only = on'),
+    end: () => reload('ALTER SYSTEM RESET default_transaction_read_only'),
+    refused: 'writes',
+    told: ['cannot be written:', 'is written again'],
+  },
+  {
+    name: 'answers no commit',
+    begin: holdCommits,
+    end: releaseCommits,
+    refused: 'writes',
+    told: ['does not answer commits:', 'answers commits again'],
+  },
+  {
+    name: 'has a table locked',
+    begin: () => locked('pets'),
+    end: endOthers,
+    told: ['does not keep up:', 'keeps up again'],
+  },
+  {
+    name: 'has the table of keys locked, which are looked up anew',
+    begin: async () => {
+      await locked('api_keys');
+      await pause(KEYS_KEPT_MS);
+    },
+    end: endOthers,
+  },
+  {
+    name: 'has no connection left',
+    begin: async () => {
+      proxy.cut();
+      const full = async () => {
+        for (;;) others.push(await another());
+      };
+      await expect(full()).rejects.toThrow('too many clients');
+    },
+    end: endOthers,
+  },
+  {
+    name: 'ends all sessions again and again',
+    begin: () => {
+      ending = (async () => {
+        for (let times = 0; times < 25; times += 1) {
+          await server.endSessions();
+          await pause(200);
+        }
+      })();
+    },
+    end: () => ending,
+  },
+];
 
 describeWith('postgres-server', 'a service whose PostgreSQL', () => {
-  let server: PostgresServer;
-  let service: ServiceProcess;
-  let key: string;
   let removeFolder: () => Promise<void>;
 
   beforeAll(async () => {
     server = await PostgresServer.start();
+    await server.stop('fast');
+    await server.start('max_connections=40');
+    proxy = await NetworkProxy.to(server.port);
     const folder = await emptyFolder();
     removeFolder = folder.remove;
-    service = await ServiceProcess.start(folder.path, { DATABASE_URL: server.url, LOG_LEVEL: 'info' });
+    service = await ServiceProcess.start(folder.path, {
+      DATABASE_URL: `postgres://petstore@127.0.0.1:${proxy.port}/postgres`,
+      DATABASE_POOL: String(POOL),
+      LOG_LEVEL: 'info',
+    });
     key = service.demoKey;
     await server.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 100000000`);
     // A client's new plan counts when the key is looked up again.
-    await vi.waitFor(async () => expect((await ask('GET')).limit).toBe('1000000'), 60_000);
+    await vi.waitFor(async () => expect((await ask('list')).limit).toBe('1000000'), 60_000);
   });
   afterAll(async () => {
     await service.stop();
+    await proxy.close();
     await server.remove();
     await removeFolder();
   });
 
-  const ask = async (method: 'GET' | 'POST', path = '/v1/pets?limit=1') => {
-    const since = performance.now();
-    const response = await fetch(`${service.url}${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      ...(method === 'POST' ? { body: '{"name":"Rex","categoryId":1}' } : {}),
-    });
-    const body = (await response.json()) as { code?: string; id?: number };
-    return {
-      status: response.status,
-      code: body.code,
-      id: body.id,
-      limit: response.headers.get('X-RateLimit-Limit'),
-      retryAfter: response.headers.get('Retry-After'),
-      ms: performance.now() - since,
-    };
-  };
-  const ready = async () => (await fetch(`${service.url}/health/ready`)).status;
-  const refusal = { status: 503, code: 'service_unavailable', retryAfter: '1' };
-
-  /** Sends reads and writes while something is wrong; answers those that were not refused as they must be. */
-  async function refusedFor(ms: number, methods: readonly ('GET' | 'POST')[] = ['GET', 'POST']) {
-    const wrong = [];
-    let refused = 0;
-    for (const until = performance.now() + ms; performance.now() < until;) {
-      const answers = await Promise.all(methods.map((method) => ask(method)));
-      for (const answer of answers) {
-        const { status, code, retryAfter, ms: took } = answer;
-        if (status === 200 || status === 201) continue;
-        refused += 1;
-        if (status !== 503 || code !== refusal.code || retryAfter === null || took > REFUSED_WITHIN_MS)
-          wrong.push(answer);
+  it.each(TROUBLES)(
+    '$name refuses with 503 within 5 s, loses nothing acknowledged, and is back by itself',
+    async ({ name, begin, end, refused, told }) => {
+      await backAgain();
+      const count = () => (told ?? []).map(linesWith);
+      // On a busy machine what came before may have been slow, too.
+      await expect.poll(() => count()[0]).toBe(count()[1]);
+      const before = count();
+      const stacks = linesWith('"stack"');
+      const { acknowledged, wrong, end: endWriting } = writing();
+      await expect.poll(() => acknowledged.length).toBeGreaterThan(20);
+      await begin();
+      const answers: Promise<Answer>[] = [];
+      try {
+        for (const until = performance.now() + REFUSED_WITHIN_MS + 500; performance.now() < until;) {
+          answers.push(...ALL.map((what) => ask(what)));
+          await pause(400);
+        }
+        expect((await Promise.all(answers)).filter((answer) => !isAsPromised(answer))).toEqual([]);
+        expect(await statusOf('/health/live')).toBe(200);
+        if (refused) {
+          await expect.poll(() => statusOf('/health/ready')).toBe(503);
+          const known = await Promise.all(ALL.map((what) => ask(what)));
+          const isRefused = ({ what }: Answer) => refused === 'all' || what.startsWith('write');
+          expect(
+            known.filter((one) => isAnswered(one) === isRefused(one) || one.ms > KNOWN_WITHIN_MS),
+          ).toEqual([]);
+          if (refused === 'writes')
+            expect(
+              await server.query(`SELECT FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`),
+            ).toSatisfy(({ length }: unknown[]) => length <= POOL + BESIDE_THE_POOL);
+        }
+      } finally {
+        await end();
       }
-      await pause(100);
-    }
-    return { wrong, refused };
-  }
-
-  const backAgain = async () => {
-    await expect
-      .poll(async () => [(await ask('GET')).status, (await ask('POST', '/v1/pets')).status, await ready()], {
-        timeout: 30_000,
-      })
-      .toEqual([200, 201, 200]);
-  };
-  const linesWith = (text: string) => service.output.split('\n').filter((line) => line.includes(text)).length;
-
-  let before: { away: number; back: number };
-  beforeEach(() => {
-    before = { away: linesWith('does not answer:'), back: linesWith('answers again') };
-  });
-
-  it('was stopped refuses with 503 at once, is live, ready for a moment, and back by itself', async () => {
-    await server.stop('fast');
-    expect(await refusedFor(700)).toMatchObject({ wrong: [] });
-    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
-    await expect.poll(ready, { timeout: 10_000 }).toBe(503);
-    expect((await refusedFor(1_000)).refused).toBeGreaterThan(0);
-    await server.start();
-    await backAgain();
-    expect([linesWith('does not answer:') - before.away, linesWith('answers again') - before.back]).toEqual([
-      1, 1,
-    ]);
-  });
-
-  it('crashed in the middle of writes has lost nothing that was acknowledged', async () => {
-    const acknowledged: number[] = [];
-    const load = { goesOn: true };
-    const writers = Array.from({ length: 8 }, async () => {
-      while (load.goesOn) {
-        const { status, id } = await ask('POST', '/v1/pets');
-        if (status === 201 && id !== undefined) acknowledged.push(id);
-      }
-    });
-    await expect.poll(() => acknowledged.length).toBeGreaterThan(20);
-    await server.stop('immediate');
-    await pause(200);
-    await server.start();
-    await backAgain();
-    load.goesOn = false;
-    await Promise.all(writers);
-    const rows = await server.query('SELECT id FROM pets');
-    const there = new Set(rows.map(({ id }) => Number(id)));
-    expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
-  });
-
-  it('stands still is refused within 5 s, then at once, and answers when it goes on', async () => {
-    server.signal('SIGSTOP');
-    try {
-      expect(await refusedFor(5_500)).toMatchObject({ wrong: [] });
-      const { status, ms } = await ask('GET');
-      expect([status, ms < 1_000]).toEqual([503, true]);
-    } finally {
-      server.signal('SIGCONT');
-    }
-    await backAgain();
-    expect([linesWith('does not answer:') - before.away, linesWith('answers again') - before.back]).toEqual([
-      1, 1,
-    ]);
-  });
-
-  it('has a table locked for all: each is refused, with one line at the beginning, one at the end, and no stack', async () => {
-    // On a busy machine an earlier case may have been slow, too.
-    await expect.poll(() => linesWith('does not keep up:') - linesWith('keeps up again')).toBe(0);
-    const [slow, stacks] = [linesWith('does not keep up:'), linesWith('"stack"')];
-    const locked = server.query(
-      'BEGIN',
-      'LOCK TABLE pets IN ACCESS EXCLUSIVE MODE',
-      'SELECT pg_sleep(6)',
-      'COMMIT',
-    );
-    await pause(200);
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, at) => ask('GET', `/v1/pets/${at + 1}`)),
-    );
-    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(20);
-    expect(answers.filter(({ status, code }) => status !== 200 && code !== refusal.code)).toEqual([]);
-    await locked;
-    await backAgain();
-    await expect.poll(() => linesWith('keeps up again') - slow).toBe(1);
-    expect([linesWith('does not keep up:') - slow, linesWith('"stack"') - stacks]).toEqual([1, 0]);
-  });
-
-  it('ended its sessions goes on: reads are asked again', async () => {
-    for (let times = 0; times < 2; times += 1) {
-      await server.endSessions();
-      expect((await ask('GET')).status).toBe(200);
-    }
-    expect(linesWith('does not answer:') - before.away).toBe(0);
-    await backAgain();
-  });
+      await backAgain();
+      await endWriting();
+      expect(wrong).toEqual([]);
+      expect([name, await lost(acknowledged)]).toEqual([name, []]);
+      if (told) await expect.poll(count).toEqual(before.map((lines) => lines + 1));
+      expect(linesWith('"stack"')).toBe(stacks);
+    },
+  );
 
   it('cannot be connected to for want of descriptors: 503, nothing else, and back by itself', async () => {
     const agent = new Agent({ keepAlive: true });
@@ -193,15 +308,47 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     await backAgain();
   });
 
-  it('was made read-only reads on and refuses writes, until it writes again', async () => {
-    await server.query('ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
-    await expect.poll(async () => (await ask('POST', '/v1/pets')).status, { timeout: 10_000 }).toBe(503);
-    expect(await ask('POST', '/v1/pets')).toMatchObject(refusal);
-    expect((await ask('GET')).status).toBe(200);
-    expect(await ready()).toBe(503);
-    await server.query('ALTER SYSTEM RESET default_transaction_read_only', 'SELECT pg_reload_conf()');
-    await backAgain();
-    expect(linesWith('cannot be written:')).toBe(1);
-    await expect.poll(() => linesWith('is written again')).toBe(1);
+  describe('answers no commit, and whose network', () => {
+    it('has lost the connection of one that hangs: nobody waits for that any more', async () => {
+      onTestFinished(releaseCommits);
+      await holdCommits();
+      const asked = ask('write');
+      await expect.poll(() => commitsHeld('postgres')).toBeGreaterThan(0);
+      expect(isAsPromised(await asked)).toBe(true);
+      proxy.cut();
+      await releaseCommits();
+      await backAgain();
+      await expect.poll(() => linesWith('answers commits again')).toBe(linesWith('does not answer commits:'));
+    });
+
+    it('was away: those that hang keep their places, so that they do not become more', async () => {
+      await server.query(`CREATE DATABASE narrow ENCODING 'UTF8' TEMPLATE template0`);
+      const narrow = await ServiceProcess.start(await folderOfTest(), {
+        DATABASE_URL: `postgres://petstore@127.0.0.1:${proxy.port}/narrow`,
+        DATABASE_POOL: '2',
+        DATABASE_STATEMENT_TIMEOUT_MS: '500',
+      });
+      onTestFinished(async () => void (await narrow.stop()));
+      const post = async () => (await ask('write', narrow, narrow.demoKey)).status;
+      await expect.poll(post).toBe(201);
+      onTestFinished(releaseCommits);
+      await holdCommits();
+      const hanging = async () => {
+        expect(await post()).toBe(503);
+        return commitsHeld('narrow');
+      };
+      await expect.poll(hanging).toBe(2);
+      proxy.swallows = true;
+      // What it has in memory needs no connection for a while.
+      await expect
+        .poll(async () => [await post(), narrow.output])
+        .toEqual([503, expect.stringContaining('does not answer: ')]);
+      proxy.swallows = false;
+      await expect.poll(() => narrow.output).toContain('answers again');
+      for (let times = 0; times < 2; times += 1) expect(await hanging()).toBe(2);
+      await releaseCommits();
+      await expect.poll(post).toBe(201);
+      await backAgain();
+    });
   });
 });

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { type Answer, type RequestOptions, send } from '../kit/answer.js';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -131,6 +132,11 @@ export class ServiceProcess {
   /** Key of the demo client, which a store that was empty prints before it says that it listens, or ''. */
   get demoKey(): string {
     return demoKeyIn(this.output);
+  }
+
+  /** Sends a request, with the key of the demo client unless another one, or none, is given. */
+  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    return send(this.url, method, path, { key: this.demoKey || null, ...options });
   }
 
   /** Sends a signal and waits for the end. */
