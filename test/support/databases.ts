@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { it } from 'vitest';
@@ -44,7 +45,10 @@ export async function refuseWrites(dataSource: DataSource, refuses: boolean): Pr
   await client.connect();
   const { database } = dataSource.driver;
   await client.query(`ALTER DATABASE "${database}" SET default_transaction_read_only = ${refuses}`);
-  // It holds for new sessions alone.
-  await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [database]);
+  // It holds for new sessions alone. One that was cut during a COMMIT would leave open whether that was carried out.
+  const { rows } = await client.query<{ now: string }>('SELECT now()::text AS now');
+  const end = `SELECT pg_terminate_backend(CASE state WHEN 'idle' THEN pid END) FROM pg_stat_activity
+    WHERE datname = $1 AND backend_start < $2`;
+  while ((await client.query(end, [database, rows[0]?.now])).rowCount !== 0) await pause(10);
   await client.end();
 }
