@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import sqlite3 from 'sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copyBuild, copyProject, writeFiles } from '../support/project-copy.js';
 import { emptyFolder, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
+import { rowsOf } from '../support/sqlite-file.js';
 
 const NAME = 'petstore-adoptions';
 const PACKAGE = 'examples/adoptions';
@@ -85,12 +85,8 @@ async function run(cwd: string, script: string, ...args: string[]): Promise<stri
 
 /** The tables of a file of SQLite. */
 async function tablesOf(file: string): Promise<string[]> {
-  const database = new sqlite3.Database(file);
   const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
-  const rows = await new Promise<{ name: string }[]>((resolve, reject) => {
-    database.all<{ name: string }>(sql, (error, found) => (error ? reject(error) : resolve(found)));
-  });
-  await new Promise((resolve) => database.close(resolve));
+  const rows = await rowsOf<{ name: string }>(file, sql);
   return rows.map(({ name }) => name);
 }
 
@@ -152,16 +148,8 @@ const started = (main: string) => serviceOfTest(data, {}, main);
 describe('the module of another package', () => {
   let key = '';
 
-  const caller =
-    ({ url }: ServiceProcess) =>
-    async (method: string, path: string, json?: object) => {
-      const response = await fetch(url + path, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'if-match': '*' },
-        ...(json ? { body: JSON.stringify(json) } : {}),
-      });
-      return { status: response.status, body: (await response.json()) as object };
-    };
+  const call = (service: ServiceProcess, method: string, path: string, json?: object) =>
+    service.request(method, path, { key, json, headers: { 'if-match': '*' } });
 
   it('is tested with the kit of the service that was built', () => {
     expect(answeredByKit).toBe('adoption_not_found\n');
@@ -180,17 +168,19 @@ describe('the module of another package', () => {
   it('has its routes, errors, tables, events and demo data in the bundle, and each database its own tables', async () => {
     const service = await started(join(project, 'dist/bundle/main.js'));
     key = service.demoKey;
-    const call = caller(service);
     const wish = { petId: 1, adopterName: 'Ada' };
     // The demo data has twelve.
-    expect(await call('POST', '/v1/adoptions', wish)).toMatchObject({ status: 201, body: { id: 13 } });
-    expect(await call('POST', '/v1/adoptions', wish)).toMatchObject({
+    expect(await call(service, 'POST', '/v1/adoptions', wish)).toMatchObject({
+      status: 201,
+      body: { id: 13 },
+    });
+    expect(await call(service, 'POST', '/v1/adoptions', wish)).toMatchObject({
       status: 409,
       body: { code: 'pet_not_available' },
     });
-    expect((await call('PATCH', '/v1/adoptions/13', { state: 'approved' })).status).toBe(200);
-    expect(await call('GET', '/v1/pets/1')).toMatchObject({ status: 200, body: { status: 'sold' } });
-    const { body: document } = await call('GET', '/docs/openapi.json');
+    expect((await call(service, 'PATCH', '/v1/adoptions/13', { state: 'approved' })).status).toBe(200);
+    expect(await call(service, 'GET', '/v1/pets/1')).toMatchObject({ status: 200, body: { status: 'sold' } });
+    const { body: document } = await call(service, 'GET', '/docs/openapi.json');
     expect(document).toHaveProperty(['paths', '/adoptions/{adoptionId}']);
     expect(await tablesOf(join(data, 'data/reports.sqlite'))).toEqual(['reports']);
     const own = await tablesOf(join(data, 'data/petstore.sqlite'));
@@ -200,8 +190,11 @@ describe('the module of another package', () => {
 
   it('is served without the bundle, too, and as npm installs it from a file', async () => {
     await installPacked();
-    const call = caller(await started(join(project, 'dist/src/main.js')));
-    expect(await call('GET', '/v1/adoptions/13')).toMatchObject({ status: 200, body: { state: 'approved' } });
+    const service = await started(join(project, 'dist/src/main.js'));
+    expect(await call(service, 'GET', '/v1/adoptions/13')).toMatchObject({
+      status: 200,
+      body: { state: 'approved' },
+    });
   });
 
   it('stops the start when its package does not name the service as a peer, and would bring a second', async () => {

@@ -272,6 +272,11 @@ const TRIGGERS = {
     postgres: `RAISE 'no';`,
     status: 500,
   },
+  'has the row refused by the COMMIT': {
+    sqlite: `AFTER INSERT ON pets WHEN new.name LIKE 'odd%' BEGIN INSERT INTO refused VALUES (-1); END`,
+    postgres: `INSERT INTO refused VALUES (-1);`,
+    status: 409,
+  },
 };
 
 it.each(Object.entries(TRIGGERS))(
@@ -281,11 +286,14 @@ it.each(Object.entries(TRIGGERS))(
       ? [
           `CREATE OR REPLACE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN IF new.name LIKE 'odd%' THEN ${postgres} END IF; RETURN new; END $$`,
-          `CREATE TRIGGER odd ${what === 'adds another row' ? 'AFTER' : 'BEFORE'} INSERT ON pets
+          `CREATE TRIGGER odd ${what === 'keeps the row out' ? 'BEFORE' : 'AFTER'} INSERT ON pets
             FOR EACH ROW EXECUTE FUNCTION odd()`,
         ]
       : [`CREATE TRIGGER odd ${sqlite}`];
     const database = plain.app.get(DataSource);
+    await database.query(
+      `CREATE TABLE IF NOT EXISTS refused (pet_id bigint REFERENCES pets (id) DEFERRABLE INITIALLY DEFERRED)`,
+    );
     for (const statement of statements) await database.query(statement);
     onTestFinished(() => database.query(`DROP TRIGGER odd${ON_POSTGRES ? ' ON pets' : ''}`));
     const names = Array.from({ length: 24 }, (_, index) => `${index % 3 === 0 ? 'odd' : 'even'} ${index}`);

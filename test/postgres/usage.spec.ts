@@ -99,23 +99,6 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
       days: [{ requests: 65 }, {}, {}],
     });
   });
-
-  it('is told of all clients, page by page', async () => {
-    const { service, adminKey, send } = await open();
-    await send(3);
-    const { body, headers } = await service.request('GET', '/admin/usage?limit=1&days=1', { key: adminKey });
-    expect(body).toEqual([
-      expect.objectContaining({
-        id: service.clientId,
-        name: 'Test',
-        days: [{ date: '2026-11-20', requests: 3, refused: 0 }],
-      }),
-    ]);
-    const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
-    const second = await service.request('GET', next, { key: adminKey });
-    expect(second.body.map(({ name }: { name: string }) => name)).toEqual(['Other']);
-    expect(second.headers.has('link')).toBe(false);
-  });
 }
 
 describe('the usage of a client', () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Connection } from '../../src/database/sqlite/connection.js';
 import { MANY_ANIMALS, backUpTo, pet, storeWith } from '../support/backup-orders.js';
-import { onFile } from '../support/copy-source.js';
-import { beginPetstore, folderOfTest } from '../support/service-process.js';
+import { onFile } from '../support/sqlite-file.js';
+import { BARE_ENVIRONMENT, beginPetstore, folderOfTest, ROOT } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 describe('a backup', () => {
@@ -122,6 +122,22 @@ describe('a backup', () => {
     await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(
       /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Make room there/,
     );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('that meets a full disk on its way, or is interrupted, leaves nothing', async () => {
+    const [folder, database] = [await folderOfTest(), await storeWith(MANY_ANIMALS)];
+    // No file may grow beyond 2 MiB.
+    const limited = `ulimit -f 2048 && exec '${process.execPath}' '${join(ROOT, 'bin/petstore.js')}' db backup b.sqlite`;
+    const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${database}` };
+    const { status, stderr } = spawnSync('bash', ['-c', limited], { cwd: folder, env, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/disk is full|cannot be copied/)]);
+    expect(await readdir(folder)).toEqual([]);
+    const stop = new AbortController();
+    const interrupted = backUpTo(join(folder, 'b.sqlite'), { database, signal: stop.signal });
+    await expect.poll(async () => (await readdir(folder)).length, { interval: 1 }).toBeGreaterThan(0);
+    stop.abort();
+    await expect(interrupted).rejects.toThrow(/^Interrupted/);
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -46,8 +46,7 @@ describe('the petstore command', () => {
     const service = await ServiceProcess.start(folder);
     const { id: client } = await json('client', 'create', '--name', 'Acme', '--plan', 'free');
     const { id, key } = await json('key', 'issue', '--client', client);
-    const status = async () =>
-      (await fetch(`${service.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
+    const status = async () => (await service.request('GET', '/v1/pets', { key })).status;
     expect(await status()).toBe(200);
     expect(await json('key', 'revoke', id, '--yes')).toMatchObject({ id, revokedAt: expect.any(String) });
     expect(await status()).toBe(401);

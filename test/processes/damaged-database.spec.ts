@@ -18,18 +18,10 @@ async function open() {
   await before.close();
   const { key } = before;
   const service = await serviceOfTest(folder, { NODE_ENV: 'test', ...environment });
-  const request = async (method: string, path: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(service.url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      ...(method === 'POST' ? { body: '{"name":"Rex","categoryId":1}' } : {}),
-    });
-    const { status } = response;
-    return {
-      status,
-      retryAfter: response.headers.get('retry-after'),
-      body: (await response.json()) as object,
-    };
+  const request = async (method: string, path: string) => {
+    const json = method === 'POST' ? { name: 'Rex', categoryId: 1 } : undefined;
+    const { status, headers, body } = await service.request(method, path, { key, json });
+    return { status, retryAfter: headers.get('retry-after'), body: body as object };
   };
   return { folder, file, environment, service, request };
 }

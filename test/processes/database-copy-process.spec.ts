@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { onFile } from '../support/copy-source.js';
+import { onFile } from '../support/sqlite-file.js';
 import { OnTerminal } from '../support/on-terminal.js';
 import { petstoreHere } from '../support/petstore-here.js';
 import { PostgresServer } from '../support/postgres-server.js';
@@ -41,20 +41,16 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
   ];
   /** With a password, which the server does not ask for. */
   const target = () => server.url.replace('petstore@', 'petstore:pa55word@');
-  const ask = async (url: string, path: string, more: RequestInit = {}) => {
-    const response = await fetch(`${url}${path}`, {
-      ...more,
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    });
-    return { status: response.status, tag: response.headers.get('ETag'), body: await response.text() };
+  const add = async (service: ServiceProcess) => {
+    const json = { name: 'New', categoryId: 1 };
+    return ((await service.request('POST', '/v1/pets', { key, json })).body as { id: number }).id;
   };
-  const add = async (url: string) => {
-    const { body } = await ask(url, '/v1/pets', { method: 'POST', body: '{"name":"New","categoryId":1}' });
-    return (JSON.parse(body) as { id: number }).id;
-  };
-  const answersOf = async (url: string) => {
+  const answersOf = async (service: ServiceProcess) => {
     const answers: unknown[] = [];
-    for (const path of PATHS) answers.push([path, await ask(url, path)]);
+    for (const path of PATHS) {
+      const { status, headers, text } = await service.request('GET', path, { key });
+      answers.push([path, { status, tag: headers.get('ETag'), text }]);
+    }
     return answers;
   };
   const listed = async (environment: NodeJS.ProcessEnv, ...args: string[]) => {
@@ -85,14 +81,14 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
        SELECT id, 'Pet 🐾 ' || id, 9007199254740992 + id, CASE id % 2 WHEN 0 THEN 'sold' ELSE 'available' END FROM n;
        DELETE FROM pets WHERE id > ${ANIMALS}`,
     );
-    expect(await add(service.url)).toBe(100_011);
-    const answers = await answersOf(service.url);
+    expect(await add(service)).toBe(100_011);
+    const answers = await answersOf(service);
     const beside = (await readdir(folder)).toSorted();
     const served = await petstore(folder, command());
     expect([served.code, served.stdout]).toEqual([1, '']);
     expect(served.stderr).toMatch(/^A process serves .*petstore\.sqlite\. Stop the service/);
     expect((await readdir(folder)).toSorted()).toEqual(beside);
-    expect(await answersOf(service.url)).toEqual(answers);
+    expect(await answersOf(service)).toEqual(answers);
     await service.stop();
     await onFile(file, 'DELETE FROM pets WHERE id = 100011');
     before = { answers, lists: await lists(SQLITE()), used: await usedOf(SQLITE()) };
@@ -192,8 +188,8 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     expect(await usedOf(POSTGRES())).toBe(before.used);
     const service = await ServiceProcess.start(folder, POSTGRES());
     onTestFinished(async () => void (await service.stop()));
-    expect(await answersOf(service.url)).toEqual(before.answers);
-    expect(await add(service.url)).toBe(100_012);
+    expect(await answersOf(service)).toEqual(before.answers);
+    expect(await add(service)).toBe(100_012);
     await service.stop();
     expect(await usedOf(POSTGRES())).toBe(before.used + PATHS.length + 1);
   });

@@ -1,10 +1,15 @@
+import { hash } from 'node:crypto';
+import { copyFile, readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { QueryRunner } from 'typeorm';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { CopyOrder } from '../../src/database/commands/copy.js';
 import { TablesModule } from '../../src/database/tables.module.js';
-import { onFile, petsUpTo, sourceWith } from '../support/copy-source.js';
+import { petsUpTo, sourceWith } from '../support/copy-source.js';
+import { SqliteFile, onFile } from '../support/sqlite-file.js';
 import { CopyTarget } from '../support/copy-target.js';
 import { describeWith } from '../support/requirements.js';
+import { folderOfTest } from '../support/service-process.js';
 
 /** A table of every type that is copied, which refers to itself, and which no entity knows. */
 class Kinds1799900000000 {
@@ -39,6 +44,13 @@ const TEXTS = [
   'NULL',
   '🐾'.repeat(255),
 ];
+
+/** Each file of a folder with a digest of its content. SQLite writes locks and positions of readers into `-shm`. */
+async function contents(folder: string): Promise<string[][]> {
+  const digest = async (name: string) =>
+    name.endsWith('-shm') ? '' : hash('sha256', await readFile(join(folder, name)));
+  return Promise.all((await readdir(folder)).toSorted().map(async (name) => [name, await digest(name)]));
+}
 
 describeWith('postgres', 'a copy to PostgreSQL', () => {
   let target: CopyTarget;
@@ -126,10 +138,22 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     expect(await rows('SELECT small FROM kinds')).toEqual([[7]]);
   });
 
-  it('leaves behind the tables that are named', async () => {
-    const file = await sourceWith('CREATE TABLE notes (id integer)', petsUpTo(3));
-    expect(await copy(file, { leftOut: ['notes'] })).toMatchObject({ rows: 4 });
+  it('has what only the log of a killed service has, and leaves file and log as they were, also when it is refused', async () => {
+    const [folder, running] = [await folderOfTest(), await folderOfTest()];
+    const file = join(running, 'store.sqlite');
+    await copyFile(await sourceWith(petsUpTo(10)), file);
+    const writer = await SqliteFile.open(file);
+    onTestFinished(() => writer.close());
+    await writer.run(`UPDATE pets SET name = 'Late'; CREATE TABLE notes (id)`);
+    for (const name of await readdir(running)) await copyFile(join(running, name), join(folder, name));
+    const before = await contents(folder);
+    expect(before.map(([name]) => name)).toEqual(['store.sqlite', 'store.sqlite-shm', 'store.sqlite-wal']);
+    await expect(copy(join(folder, 'store.sqlite'))).rejects.toThrow(/no migration makes the table notes/);
+    expect(await contents(folder)).toEqual(before);
+    await copy(join(folder, 'store.sqlite'), { leftOut: ['notes'] });
     expect(await rows(`SELECT to_regclass('notes')`)).toEqual([[null]]);
+    expect(await contents(folder)).toEqual(before);
+    expect(await rows('SELECT DISTINCT name FROM pets')).toEqual([['Late']]);
   });
 
   it('copies into the empty schema that a start of the service has made', async () => {

@@ -9,9 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderOfTest, ServiceProcess } from '../support/service-process.js';
+import { onFile, rowsOf } from '../support/sqlite-file.js';
 import { TestService } from '../kit/test-service.js';
 
 /** A folder of its own, and in it a database with a client and a key that no quota stops. */
@@ -44,17 +44,10 @@ class Shop {
     return new Shop(service, key);
   }
 
-  async request(method: string, path: string, body?: object) {
-    const response = await fetch(this.service.url + path, {
-      method,
-      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return {
-      status: response.status,
-      retryAfter: response.headers.get('retry-after'),
-      body: await response.json(),
-    };
+  async request(method: string, path: string, json?: object) {
+    const { key } = this;
+    const { status, headers, body } = await this.service.request(method, path, { key, json });
+    return { status, retryAfter: headers.get('retry-after'), body };
   }
 
   add(name: string) {
@@ -108,7 +101,7 @@ class Load {
 
   /** The animals that were acknowledged and are not in the file. */
   async lostFrom(file: string): Promise<string[]> {
-    const rows = await run<{ name: string }>(file, 'SELECT name FROM pets');
+    const rows = await rowsOf<{ name: string }>(file, 'SELECT name FROM pets');
     const found = new Set(rows.map(({ name }) => name));
     return this.acknowledged.filter((name) => !found.has(name));
   }
@@ -129,20 +122,8 @@ class Load {
   }
 }
 
-/** Runs a statement as another process, and answers its rows. */
-async function run<Row>(file: string, sql: string): Promise<Row[]> {
-  const other = new sqlite3.Database(file);
-  try {
-    return await new Promise((resolve, reject) => {
-      other.all<Row>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
-    });
-  } finally {
-    await new Promise((resolve) => other.close(resolve));
-  }
-}
-
 async function commit(file: string, name: string): Promise<void> {
-  await run(file, `INSERT INTO pets (name, category_id, status) VALUES ('${name}', 1, 'sold')`);
+  await onFile(file, `INSERT INTO pets (name, category_id, status) VALUES ('${name}', 1, 'sold')`);
 }
 
 describe('a database behind a link', () => {
@@ -168,11 +149,7 @@ describe('a database behind a link', () => {
     writeFileSync(join(folder, 'link-shm'), Buffer.alloc(32_768));
     const service = await ServiceProcess.start(folder, { DATABASE_URL: 'sqlite:link' });
     onTestFinished(() => service.signal('SIGKILL'));
-    const key = service.demoKey;
-    const first = async () => {
-      const headers = { authorization: `Bearer ${key}` };
-      return (await fetch(`${service.url}/v1/pets?status=sold`, { headers })).text();
-    };
+    const first = async () => (await service.request('GET', '/v1/pets?status=sold')).text;
     expect(await first()).not.toContain('Ada');
     await commit(join(folder, 'real/a.sqlite'), 'Ada');
     expect(await first()).toContain('Ada');
@@ -216,13 +193,13 @@ describe('a service whose database', () => {
       expect((await shop.add('Ada')).status).toBe(201);
       expect(await shop.names()).toEqual(['Ada']);
       // The file on the disk moves on, and the service looks at it with its next commit.
-      await run(file, 'PRAGMA wal_checkpoint(PASSIVE)');
+      await onFile(file, 'PRAGMA wal_checkpoint(PASSIVE)');
       expect((await shop.add('Ben')).status).toBe(201);
       make(file, backup);
       await shop.isReady(false);
       const ready = await shop.request('GET', '/health/ready');
       expect(ready.body).toMatchObject({ code: 'service_unavailable' });
-      expect((ready.body as { message: string }).message).toContain('database');
+      expect(ready.body.message).toContain('database');
       // Also what is cached is not answered: who reads would take it for what is in the new file.
       for (const [method, body] of [['GET'], ['POST', { name: 'Eve', categoryId: 1 }]] as const)
         expect(await shop.request(method, '/v1/pets?limit=100', body)).toMatchObject({

@@ -12,8 +12,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
   const ALL_BUT = ['ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all'];
 
   async function redisAfter(...command: readonly string[]) {
-    const server = await RedisServer.start();
-    onTestFinished(() => server.remove());
+    const server = await RedisServer.ofTest();
     server.command(...command);
     return { server, url: server.url, asPet: server.url.replace('//', '//pet:word@') };
   }

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { onFile } from '../support/copy-source.js';
+import { onFile } from '../support/sqlite-file.js';
 import { finding, findingsIn, wrong } from '../support/doctor-findings.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
 import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';

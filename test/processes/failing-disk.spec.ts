@@ -3,16 +3,16 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../kit/answer.js';
 import { clientWithKey } from '../support/petstore-here.js';
 import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 /** Asks until the answer has the status, or the time of the test is over. */
-async function until(status: number, ask: () => Promise<Response>): Promise<Response> {
+async function until(status: number, ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
-    const response = await ask();
-    if (response.status === status) return response;
-    await response.arrayBuffer();
+    const answer = await ask();
+    if (answer.status === status) return answer;
     await setTimeout(100);
   }
 }
@@ -36,10 +36,7 @@ const FAULTS: Record<string, Fault> = {
   },
   'fails to write': {
     missing: spawnSync('prlimit', ['--version']).error && 'there is no prlimit',
-    folder: async () => {
-      const path = await folderOfTest();
-      return path;
-    },
+    folder: folderOfTest,
     // No file may grow beyond its first page.
     begin: (_, pid) => void spawnSync('prlimit', ['--pid', `${pid}`, '--fsize=4096:unlimited']),
     end: (_, pid) => void spawnSync('prlimit', ['--pid', `${pid}`, '--fsize=unlimited:unlimited']),
@@ -55,26 +52,22 @@ describe.each(Object.entries(FAULTS))('a disk that %s', (_, fault) => {
     const path = await fault.folder();
     const service = await serviceOfTest(path, { NODE_ENV: 'production' });
     const { key } = await clientWithKey(path, { NODE_ENV: 'production' });
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const body = JSON.stringify({ name: 'x'.repeat(250), categoryId: 1 });
-    const add = () => fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body });
-    const list = () => fetch(`${service.url}/v1/pets?limit=1`, { headers });
-    const ready = () => fetch(`${service.url}/health/ready`);
+    const json = { name: 'x'.repeat(250), categoryId: 1 };
+    const add = () => service.request('POST', '/v1/pets', { key, json });
+    const ready = () => service.request('GET', '/health/ready');
     expect((await add()).status).toBe(201);
 
     await fault.begin(path, service.pid);
     // The log has some room left in the blocks that it has already.
     await until(503, add);
     for (let sent = 0; sent < 40; sent += 1) {
-      const response = await add();
-      expect([201, 503]).toContain(response.status);
-      if (response.status === 503) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-      await response.arrayBuffer();
+      const { status, headers } = await add();
+      expect([201, 503]).toContain(status);
+      if (status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    expect((await list()).status).toBe(200);
-    const refusal = await until(503, ready);
-    expect(((await refusal.json()) as { message: string }).message).toMatch(fault.said);
-    expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+    expect((await service.request('GET', '/v1/pets?limit=1', { key })).status).toBe(200);
+    expect((await until(503, ready)).body.message).toMatch(fault.said);
+    expect((await service.request('GET', '/health/live')).status).toBe(200);
 
     await fault.end(path, service.pid);
     await until(200, ready);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
@@ -31,10 +32,7 @@ const residentMiB = () =>
 const open = (): Promise<Socket> => openSocket(service.url);
 
 async function innocent(): Promise<number> {
-  const { status } = await fetch(`${service.url}/v1/pets?limit=1`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  return status;
+  return (await service.request('GET', '/v1/pets?limit=1', { key })).status;
 }
 
 /** Waits until the service has let go of what it held for connections that are closed. */
@@ -124,6 +122,31 @@ describe('clients that come at once while the service does something else', () =
       socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`);
     const statuses = (await Promise.all(answers)).flatMap(statusesIn);
     expect(statuses).toEqual(Array.from({ length: clients }, () => 200));
+  });
+});
+
+describe('clients that use up all descriptors', () => {
+  it('keep only new ones out, and nobody once they are gone', async () => {
+    const held = await open();
+    const limit = (nofile: string) =>
+      execFileSync('prlimit', ['--pid', `${service.pid}`, `--nofile=${nofile}`]);
+    const most = execFileSync('prlimit', [
+      '--pid',
+      `${service.pid}`,
+      '--nofile',
+      '-o',
+      'SOFT',
+      '--noheadings',
+    ]);
+    limit(`${descriptors() + 20}:`);
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => open()));
+    const answered = receivedBy(held);
+    held.write(`GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}Connection: close${END}`);
+    expect(statusesIn(await answered)).toEqual([200]);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => innocent().catch(String)).toBe(200);
+    limit(`${String(most).trim()}:`);
+    expect(await innocent()).toBe(200);
   });
 });
 

@@ -17,17 +17,9 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
   const kept = () => dataSource.manager.count(IdempotencyEntry);
   const names = Array.from({ length: REQUESTS }, () => randomUUID());
 
-  const post = async (url: string, name: string) => {
-    const response = await fetch(`${url}/v1/pets`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        'idempotency-key': name,
-      },
-      body: JSON.stringify({ name, categoryId: 1 }),
-    });
-    return { status: response.status, text: await response.text() };
+  const post = (service: ServiceProcess, name: string) => {
+    const headers = { 'idempotency-key': name };
+    return service.request('POST', '/v1/pets', { key, json: { name, categoryId: 1 }, headers });
   };
 
   const answered = new Map<string, string>();
@@ -38,7 +30,7 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
     const sent = names
       .filter((name) => !answered.has(name))
       .map((name) =>
-        post(service.url, name).then(
+        post(service, name).then(
           ({ status, text }) => void (status === 201 && answered.set(name, text)),
           () => (unanswered += 1),
         ),
@@ -54,7 +46,7 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
 
   const service = await serviceOfTest(path);
   for (const name of names) {
-    const { status, text } = await post(service.url, name);
+    const { status, text } = await post(service, name);
     expect([status, JSON.parse(text)]).toEqual([201, expect.objectContaining({ name })]);
     expect(text).toBe(answered.get(name) ?? text);
   }

@@ -80,15 +80,10 @@ async function served(environment: NodeJS.ProcessEnv) {
   const path = await folderOfTest();
   const port = await freePort();
   const service = await serviceOfTest(path, { MANAGEMENT_PORT: String(port), ...environment });
-  const [, key = ''] = /Bearer (pst_\w+)/.exec(service.output) ?? [];
-  const send = async (to: string, authorization?: string) => {
-    const headers = { connection: 'close', ...(authorization === undefined ? {} : { authorization }) };
-    await (await fetch(service.url + to, { headers })).arrayBuffer();
-  };
-  for (let sent = 0; sent < 3; sent += 1) await send('/v1/pets?limit=1', `Bearer ${key}`);
-  await send('/v1/pets/1', `Bearer ${key}`);
-  await send('/v1/pets', 'Bearer wrong');
-  await send('/docs');
+  for (let sent = 0; sent < 3; sent += 1) await service.request('GET', '/v1/pets?limit=1');
+  await service.request('GET', '/v1/pets/1');
+  await service.request('GET', '/v1/pets', { key: 'wrong' });
+  await service.request('GET', '/docs');
   const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   await expect.poll(async () => metricIn(await scrape(), 'http_requests_total', { route: '/docs' })).toBe(1);
   return { scrape };

@@ -23,44 +23,38 @@ describeWith('postgres-server', 'a service whose PostgreSQL has a full disk', ()
       const url = server.url.replace(/postgres$/, 'store');
       const service = await ServiceProcess.start(folder.path, { DATABASE_URL: url, LOG_LEVEL: 'info' });
       onTestFinished(async () => void (await service.stop()));
-      const key = service.demoKey;
-      const ask = async (method: 'GET' | 'POST', path = '') => {
-        const response = await fetch(`${service.url}/v1/pets${path}`, {
-          method,
-          headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-          ...(method === 'POST' ? { body: JSON.stringify({ name: 'x'.repeat(255), categoryId: 1 }) } : {}),
-        });
-        const { id, code } = (await response.json()) as { id?: number; code?: string };
-        return { status: response.status, id, code };
-      };
-      const ready = async () => (await fetch(`${service.url}/health/ready`)).status;
+      const add = () =>
+        service.request('POST', '/v1/pets', { json: { name: 'x'.repeat(255), categoryId: 1 } });
+      const read = async (path: string) => (await service.request('GET', path)).status;
+      const ready = () => read('/health/ready');
+      const unavailable = { status: 503, body: { code: 'service_unavailable' } };
       const lines = () =>
         ['cannot be written:', 'is written again'].map((text) => service.output.split(text).length - 1);
 
       await fill(disk);
       const acknowledged: number[] = [];
-      let refused = await ask('POST');
+      let refused = await add();
       // A page of the table has room for some 25 of them.
       for (let asked = 0; refused.status === 201 && asked < 45; asked += 1) {
-        acknowledged.push(refused.id ?? 0);
-        refused = await ask('POST');
+        acknowledged.push(refused.body.id);
+        refused = await add();
       }
-      expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' });
+      expect(refused).toMatchObject(unavailable);
       // It stays full while it is tried some ten times.
       const since = performance.now();
       await expect.poll(() => performance.now() - since, { interval: 500 }).toBeGreaterThan(2_500);
-      expect(await Promise.all([ready(), ask('POST'), ask('GET', '?limit=1')])).toMatchObject([
+      expect(await Promise.all([ready(), add(), read('/v1/pets?limit=1')])).toMatchObject([
         503,
-        { status: 503, code: 'service_unavailable' },
-        { status: 200 },
+        unavailable,
+        200,
       ]);
       expect(lines()).toEqual([1, 0]);
 
       await rm(join(disk, 'ballast'));
       await expect.poll(ready).toBe(200);
-      expect((await ask('POST')).status).toBe(201);
+      expect((await add()).status).toBe(201);
       expect(lines()).toEqual([1, 1]);
-      for (const id of acknowledged) expect((await ask('GET', `/${id}`)).status).toBe(200);
+      for (const id of acknowledged) expect(await read(`/v1/pets/${id}`)).toBe(200);
     },
   );
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { Answer } from '../kit/answer.js';
 import { makeDatabase } from '../kit/test-database.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
@@ -8,7 +9,6 @@ import { petstoreHere as petstore } from '../support/petstore-here.js';
 import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const INSTANCES = 2;
-const all = Array.from({ length: INSTANCES }, (_, instance) => instance);
 
 describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => {
   let redis: RedisServer;
@@ -56,18 +56,12 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
   const makeClient = async (...args: string[]) =>
     (await administer('client', 'create', '--name', 'Shop', ...args)).id;
   const issue = async (client: string) => (await administer('key', 'issue', '--client', client)).key;
-  const ask = async (instance: number, method: string, path: string, body?: object, bearer = key) => {
-    const response = await fetch(`${instances[instance]?.url}${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (await response.json()) as { id: number; name: string }[] & { id: number; code: string },
-    };
-  };
+  const read = (path: string, by = key) =>
+    Promise.all(instances.map((instance) => instance.request('GET', path, { key: by })));
+  const add = (instance: ServiceProcess | undefined, name: string, status: string) =>
+    instance?.request('POST', '/v1/pets', { key, json: { name, categoryId: 1, status } });
+  const has = ({ body }: Answer, name: string) =>
+    (body as { name: string }[]).some((pet) => pet.name === name);
 
   it('migrated once, and made one demo client', async () => {
     expect(instances.filter(({ output }) => output.includes('pst_test_'))).toHaveLength(1);
@@ -81,10 +75,8 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     const stale: string[] = [];
     for (let round = 0; round < 60; round += 1) {
       const name = randomUUID();
-      const animal = { name, categoryId: 1, status: 'pending' };
-      expect((await ask(round % INSTANCES, 'POST', '/v1/pets', animal)).status).toBe(201);
-      const lists = await Promise.all(all.map((instance) => ask(instance, 'GET', path)));
-      if (!lists.every(({ body }) => body.some((pet) => pet.name === name))) stale.push(name);
+      expect((await add(instances[round % INSTANCES], name, 'pending'))?.status).toBe(201);
+      if (!(await read(path)).every((list) => has(list, name))) stale.push(name);
     }
     expect(stale).toEqual([]);
   });
@@ -93,14 +85,14 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     const client = new pg.Client({ connectionString: environment['DATABASE_URL'] });
     await client.connect();
     const path = '/v1/pets?limit=9';
-    for (const instance of all) await ask(instance, 'GET', path);
+    await read(path);
     await client.query('BEGIN');
     // A read that reached the table would wait until the lock is free, and be refused after 4 s.
     await client.query('LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const answers = await Promise.all(all.map((instance) => ask(instance, 'GET', path)));
+    const answers = await read(path);
     await client.query('ROLLBACK');
     await client.end();
-    expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
+    expect(answers.map(({ status }) => status)).toEqual(instances.map(() => 200));
   });
 
   it('answer no list from before what one acknowledged that was killed right after it', async () => {
@@ -109,24 +101,15 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     const dying = await ServiceProcess.start(folder, environment);
     const post = async () => {
       const name = randomUUID();
-      const response = await fetch(`${dying.url}/v1/pets`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ name, categoryId: 1, status: 'sold' }),
-      });
-      if (response.status === 201) acknowledged.push(name);
+      if ((await add(dying, name, 'sold'))?.status === 201) acknowledged.push(name);
     };
-    await Promise.all(all.map((instance) => ask(instance, 'GET', path)));
+    await read(path);
     for (let written = 0; written < 6; written += 1) await post();
     const last = Promise.allSettled(Array.from({ length: 8 }, post));
     await post().catch(() => undefined);
     await dying.stop('SIGKILL');
     await last;
-    const lists = await Promise.all(all.map((instance) => ask(instance, 'GET', path)));
-    for (const { body } of lists) {
-      const names = new Set(body.map(({ name }) => name));
-      expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
-    }
+    for (const list of await read(path)) expect(acknowledged.filter((name) => !has(list, name))).toEqual([]);
     expect(acknowledged.length).toBeGreaterThanOrEqual(6);
   });
 
@@ -144,7 +127,7 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
       FOR EACH ROW EXECUTE FUNCTION wait()`);
     await client.query('SELECT pg_advisory_lock(77)');
     const name = randomUUID();
-    const written = ask(0, 'POST', '/v1/pets', { name, categoryId: 1, status: 'sold' });
+    const written = add(instances[0], name, 'sold');
     const isNamed = () => redis.command('HEXISTS', 'petstore:quota:states', 'responses') === '1';
     await expect.poll(isNamed, { timeout: 10_000 }).toBe(false);
     await redis.kill();
@@ -152,27 +135,25 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     await expect
       .poll(() => inRedis().every((lines, at) => lines > (before[at] ?? 0)) && isNamed(), { timeout: 20_000 })
       .toBe(true);
-    for (const instance of [...all, ...all]) expect((await ask(instance, 'GET', path)).status).toBe(200);
+    for (const { status } of [...(await read(path)), ...(await read(path))]) expect(status).toBe(200);
     await client.query('SELECT pg_advisory_unlock(77)');
-    expect((await written).status).toBe(201);
-    const lists = await Promise.all(all.map((instance) => ask(instance, 'GET', path)));
-    expect(lists.map(({ body }) => body.some((pet) => pet.name === name))).toEqual(all.map(() => true));
+    expect((await written)?.status).toBe(201);
+    expect((await read(path)).map((list) => has(list, name))).toEqual(instances.map(() => true));
     await client.query('DROP TRIGGER waits ON pets');
   });
 
   it('refuse a key with the next request after its revocation by the command line, and limit by a new plan', async () => {
     const client = await makeClient('--plan', 'free');
     const { id, key: own } = await administer('key', 'issue', '--client', client);
-    const told = async () => {
-      const answers = await Promise.all(
-        all.map((instance) => ask(instance, 'GET', '/v1/pets?limit=1', undefined, own)),
-      );
-      return answers.map(({ status, headers }) => [status, headers.get('X-RateLimit-Limit')]);
-    };
-    expect(await told()).toEqual(all.map(() => [200, '60']));
+    const told = async () =>
+      (await read('/v1/pets?limit=1', own)).map(({ status, headers }) => [
+        status,
+        headers.get('X-RateLimit-Limit'),
+      ]);
+    expect(await told()).toEqual(instances.map(() => [200, '60']));
     await administer('client', 'set-plan', client, '--plan', 'pro');
-    expect(await told()).toEqual(all.map(() => [200, '300']));
+    expect(await told()).toEqual(instances.map(() => [200, '300']));
     await administer('key', 'revoke', id, '--yes');
-    expect((await told()).map(([status]) => status)).toEqual(all.map(() => 401));
+    expect((await told()).map(([status]) => status)).toEqual(instances.map(() => 401));
   });
 });

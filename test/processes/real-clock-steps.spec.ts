@@ -1,10 +1,10 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { expect, it } from 'vitest';
 import { petstoreHere } from '../support/petstore-here.js';
 import { describeWith, FAKETIME } from '../support/requirements.js';
-import { folderOfTest, serviceOfTest } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
+import { onFile } from '../support/sqlite-file.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600;
@@ -38,46 +38,26 @@ async function open() {
   return { path, setClock, start, json };
 }
 
-interface Told {
-  readonly status: number;
-  readonly code: string | undefined;
-  /** By the service's clock, in ms since the Unix epoch, to the second. */
-  readonly at: number;
-  readonly retryAfter: number;
-  readonly reset: number;
-}
-
-async function ask(url: string, key: string): Promise<Told> {
-  const response = await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${key}` } });
-  const body = (await response.json()) as { code?: string };
+/** What is answered; `at` is when by the service's clock, in ms since the Unix epoch, to the second. */
+async function ask(service: ServiceProcess, key: string) {
+  const { status, headers, body } = await service.request('GET', '/v1/pets?limit=1', { key });
   return {
-    status: response.status,
-    code: body.code,
-    at: Date.parse(response.headers.get('date') ?? ''),
-    retryAfter: Number(response.headers.get('retry-after')),
-    reset: Number(response.headers.get('x-ratelimit-reset')),
+    status,
+    code: (body as { code?: string }).code,
+    at: Date.parse(headers.get('date') ?? ''),
+    retryAfter: Number(headers.get('retry-after')),
+    reset: Number(headers.get('x-ratelimit-reset')),
   };
 }
 
 /** Waits until the service's clock is as far ahead of the machine's as it was set. */
-async function clockIs(ahead: number, url: string, key: string): Promise<void> {
+async function clockIs(ahead: number, service: ServiceProcess, key: string): Promise<void> {
   await expect
-    .poll(async () => Math.abs((await ask(url, key)).at - Date.now() - ahead * SECOND), {
+    .poll(async () => Math.abs((await ask(service, key)).at - Date.now() - ahead * SECOND), {
       timeout: 60_000,
       interval: 250,
     })
     .toBeLessThan(600 * SECOND);
-}
-
-function run(file: string, statement: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const database = new sqlite3.Database(file);
-    database.run(statement, (error) => {
-      database.close();
-      if (error) reject(error);
-      else resolve();
-    });
-  });
 }
 
 describeWith('faketime', 'a started service whose clock is set', () => {
@@ -86,17 +66,16 @@ describeWith('faketime', 'a started service whose clock is set', () => {
     const { id } = await json('client', 'create', '--name', 'A', '--plan', 'pro');
     const { id: keyId, key } = await json('key', 'issue', '--client', id);
     const { key: other } = await json('key', 'issue', '--client', id);
-    const service = await start();
-    await service.stop();
+    await (await start()).stop();
     const until = Date.now() + BAN_SECONDS * SECOND;
-    await run(
+    await onFile(
       join(path, 'data/petstore.sqlite'),
       `INSERT INTO key_bans (key_id, retry_at, forgiven_until, strikes, last_strike_at, bans, banned_until, lifted_at)
        VALUES ('${keyId}', ${until}, 0, 0, ${until}, 3, ${until}, 0)`,
     );
     const second = await start();
-    const expectBanned = async (url: string, ahead: number): Promise<void> => {
-      const { code, retryAfter, at, reset } = await ask(url, key);
+    const expectBanned = async (service: ServiceProcess, ahead: number): Promise<void> => {
+      const { code, retryAfter, at, reset } = await ask(service, key);
       expect(code, `${ahead} s ahead`).toBe('api_key_banned');
       expect(retryAfter).toBeGreaterThan(BAN_SECONDS / 2);
       expect(retryAfter).toBeLessThanOrEqual(BAN_SECONDS);
@@ -104,15 +83,15 @@ describeWith('faketime', 'a started service whose clock is set', () => {
     };
     for (const ahead of [0, -HOUR, -24 * HOUR]) {
       await setClock(ahead);
-      await clockIs(ahead, second.url, other);
-      await expectBanned(second.url, ahead);
+      await clockIs(ahead, second, other);
+      await expectBanned(second, ahead);
     }
     await second.stop();
     await setClock(-48 * HOUR);
     const third = await start();
-    await expectBanned(third.url, -48 * HOUR);
+    await expectBanned(third, -48 * HOUR);
     await setClock(0);
-    await clockIs(0, third.url, other);
-    expect((await ask(third.url, key)).status).toBe(200);
+    await clockIs(0, third, other);
+    expect((await ask(third, key)).status).toBe(200);
   }, 600_000);
 });

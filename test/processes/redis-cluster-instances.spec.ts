@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Answer } from '../kit/answer.js';
 import { makeDatabase } from '../kit/test-database.js';
 import { Instances } from '../support/instances.js';
 import { RedisClusterServers } from '../support/redis-groups.js';
@@ -38,25 +39,18 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
       await removeDatabase();
     });
 
-    const ask = async (instance: number, key: string, method: string, path: string, body?: object) => {
-      const response = await fetch(`${instances.all[instance]?.url}${path}`, {
-        method,
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      });
-      return { status: response.status, body: (await response.json()) as { id: number }[] & { id: number } };
-    };
-
     it('answer no list from before a write that was acknowledged by any of them, and cache', async () => {
       const { key } = await limitedClient(instances, 100_000);
       const path = '/v1/pets?limit=100&status=pending';
+      const lists = () => Promise.all(instances.all.map((one) => one.request('GET', path, { key })));
       const stale: number[] = [];
       for (let round = 0; round < 20; round += 1) {
         const pet = { name: 'Rex', categoryId: 1, status: 'pending' };
-        const { status, body } = await ask(round % 3, key, 'POST', '/v1/pets', pet);
-        expect(status).toBe(201);
-        const lists = await Promise.all([0, 1, 2].map((instance) => ask(instance, key, 'GET', path)));
-        if (lists.some((list) => !list.body.some(({ id }) => id === body.id))) stale.push(body.id);
+        const answer = await instances.all[round % 3]?.request('POST', '/v1/pets', { key, json: pet });
+        expect(answer?.status).toBe(201);
+        const id = answer?.body.id as number;
+        const isListed = ({ body }: Answer) => (body as { id: number }[]).some((one) => one.id === id);
+        if (!(await lists()).every(isListed)) stale.push(id);
       }
       expect(stale).toEqual([]);
       // A read that reached the table would wait until the lock is free, and be refused after 4 s.
@@ -64,7 +58,7 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
       await database.connect();
       await database.query('BEGIN');
       await database.query('LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-      const cached = await Promise.all([0, 1, 2].map((instance) => ask(instance, key, 'GET', path)));
+      const cached = await lists();
       await database.end();
       expect(cached.map(({ status }) => status)).toEqual([200, 200, 200]);
     });

@@ -15,7 +15,7 @@ import { RedisQuotaStore } from '../../src/throttling/redis/redis-quota-store.js
 import { ResilientQuotaStore } from '../../src/throttling/redis/resilient-quota-store.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { emptyFolder, petstore } from '../support/service-process.js';
+import { folderOfTest, petstore } from '../support/service-process.js';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 10);
 const LIMIT = 400;
@@ -46,8 +46,7 @@ async function open(url: string): Promise<Instance> {
 
 /** A Redis of its own, and so many instances that know of each other. */
 async function together(count: number, ...options: string[]) {
-  const server = await RedisServer.start(...options);
-  onTestFinished(() => server.remove());
+  const server = await RedisServer.ofTest(...options);
   const instances: Instance[] = [];
   for (let made = 0; made < count; made += 1) instances.push(await open(server.url));
   await untilKnown(instances);
@@ -107,17 +106,23 @@ function listen(): string[] {
   return lines;
 }
 
+/** A connection to a server, for the test. */
+function connected(server: RedisServer): Redis {
+  const redis = new Redis(server.url);
+  onTestFinished(() => redis.disconnect());
+  return redis;
+}
+
 /** A store with the default of REDIS_TIMEOUT_MS, on a Redis of its own that knows the scripts. */
 async function impatient() {
-  const server = await RedisServer.start();
-  const redis = new Redis(server.url);
-  onTestFinished(async () => {
-    redis.disconnect();
-    await server.remove();
-  });
+  const server = await RedisServer.ofTest();
   // The default of REDIS_TIMEOUT_MS.
-  const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock(), BAN_RULES, (answer) =>
-    withTimeout(answer, 50),
+  const store = new RedisQuotaStore(
+    connected(server),
+    new RedisKeys('test:'),
+    new SystemClock(),
+    BAN_RULES,
+    (answer) => withTimeout(answer, 50),
   );
   // Redis learns the script.
   await expect
@@ -370,12 +375,8 @@ describeWith('redis-server', 'when Redis', () => {
   });
 
   it('counts once what was handed over when its answer was lost, and all of it again when it was flushed', async () => {
-    const server = await RedisServer.start();
-    const redis = new Redis(server.url);
-    onTestFinished(async () => {
-      redis.disconnect();
-      await server.remove();
-    });
+    const server = await RedisServer.ofTest();
+    const redis = connected(server);
     const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock());
     const used = async () => (await store.peek(requestOf('a'), NOW)).windows[0]?.used;
     const [count] = new KnownCounts().of(requestOf('a'), NOW) as [KnownCount];
@@ -396,8 +397,7 @@ describeWith('redis-server', 'when Redis', () => {
   });
 
   it('refuses what a cluster refuses, the instances count alone and go on asking', async () => {
-    const server = await RedisServer.start('--cluster-enabled', 'yes');
-    onTestFinished(() => server.remove());
+    const server = await RedisServer.ofTest('--cluster-enabled', 'yes');
     const lines = listen();
     const instance = await open(server.url);
     expect((await send([instance], 'a', 2 * LIMIT)).admitted).toBe(LIMIT);
@@ -416,8 +416,7 @@ describeWith('redis-server', 'when Redis', () => {
   });
 
   it('is away while instances start, each admits the whole limit until it comes', async () => {
-    const server = await RedisServer.start();
-    onTestFinished(() => server.remove());
+    const server = await RedisServer.ofTest();
     await server.kill();
     const instances = [await open(server.url), await open(server.url)];
     const { admitted } = await send(instances, 'a', 4 * LIMIT);
@@ -431,8 +430,7 @@ describeWith('redis-server', 'when Redis', () => {
     ['asks for a password that was not given', '//', 'NOAUTH'],
     ['asks for another password', '//:wrong@', 'WRONGPASS'],
   ])('%s at the start, one line says so and another when it is put right', async (_, credentials, why) => {
-    const server = await RedisServer.start('--requirepass', 'right');
-    onTestFinished(() => server.remove());
+    const server = await RedisServer.ofTest('--requirepass', 'right');
     const lines = listen();
     const instance = await open(server.url.replace('//', credentials));
     expect(lines).toEqual([expect.stringContaining(why)]);
@@ -445,8 +443,7 @@ describeWith('redis-server', 'when Redis', () => {
   });
 
   it('fails one instance alone, 1 + 1/instances is the worst', async () => {
-    const server = await RedisServer.start();
-    onTestFinished(() => server.remove());
+    const server = await RedisServer.ofTest();
     server.command('ACL', 'SETUSER', 'cut', 'on', '>secret', '~*', '&*', '+@all');
     const cut = await open(server.url.replace('//', '//cut:secret@'));
     const other = await open(server.url);
@@ -462,62 +459,40 @@ describeWith('redis-server', 'when Redis', () => {
     expect(admitted).toBe(1.5 * LIMIT);
   });
 
-  it.each([100])(
-    'stands still together with this process for %d ms, as with the machine of both, it is not too slow',
-    async (pauseMs) => {
-      const { server, store } = await impatient();
-      for (let round = 1; round <= 5; round += 1) {
-        server.signal('SIGSTOP');
-        const verdict = store.take(requestOf('a'), NOW);
-        await setImmediate();
-        const until = performance.now() + pauseMs;
-        while (performance.now() < until);
-        server.signal('SIGCONT');
-        expect((await verdict).windows[0]?.used).toBe(round);
-      }
-    },
-  );
-
-  it.each([45, 100])(
-    'has answered while this process was busy for %d ms, it is not too slow',
-    async (lagMs) => {
-      const { server, store } = await impatient();
-      for (let round = 1; round <= 5; round += 1) {
-        const verdict = store.take(requestOf('a'), NOW);
-        await setImmediate();
-        // The command has been sent. Redis answers commands in order: when it has answered this one, which this process
-        // waits for without reading anything else, the decision lies in the socket.
-        const until = performance.now() + lagMs;
-        server.command('PING');
-        while (performance.now() < until);
-        expect((await verdict).windows[0]?.used).toBe(round);
-      }
-    },
-  );
+  it.each([
+    ['stands still for 100 ms together with this process, as with the machine of both,', 100, true],
+    ['has answered while this process was busy for 45 ms,', 45, false],
+    ['has answered while this process was busy for 100 ms,', 100, false],
+  ])('%s it is not too slow', async (_, ms, isStill) => {
+    const { server, store } = await impatient();
+    for (let round = 1; round <= 5; round += 1) {
+      if (isStill) server.signal('SIGSTOP');
+      const verdict = store.take(requestOf('a'), NOW);
+      await setImmediate();
+      const until = performance.now() + ms;
+      // The command has been sent. Redis answers commands in order: when it has answered this one, which this process
+      // waits for without reading anything else, the decision lies in the socket.
+      if (!isStill) server.command('PING');
+      while (performance.now() < until);
+      if (isStill) server.signal('SIGCONT');
+      expect((await verdict).windows[0]?.used).toBe(round);
+    }
+  });
 });
 
 describeWith('redis-server', 'the number of instances', () => {
   it('is not made larger by the command line, which uses the same Redis', async () => {
-    const server = await RedisServer.start();
-    const folder = await emptyFolder();
-    onTestFinished(async () => {
-      await server.remove();
-      await folder.remove();
-    });
-    const { code } = await petstore(folder.path, ['client', 'list'], { REDIS_URL: server.url });
-    expect(code).toBe(0);
+    const server = await RedisServer.ofTest();
+    const ran = petstore(await folderOfTest(), ['client', 'list'], { REDIS_URL: server.url });
+    expect((await ran).code).toBe(0);
     const used = server.command('INFO', 'commandstats');
     expect(used).toContain('cmdstat_eval');
     expect(used).not.toContain('cmdstat_zadd');
   });
 
   it('is kept for 15 seconds when it falls, also after an outage', async () => {
-    const server = await RedisServer.start();
-    const redis = new Redis(server.url);
-    onTestFinished(async () => {
-      redis.disconnect();
-      await server.remove();
-    });
+    const server = await RedisServer.ofTest();
+    const redis = connected(server);
     let now = 1_000_000;
     vi.spyOn(performance, 'now').mockImplementation(() => now);
     const keys = new RedisKeys('test:');

@@ -19,8 +19,7 @@ describeWith('postgres', 'instances on one PostgreSQL', () => {
     const folder = await folderOfTest();
     const database = await makeDatabase('postgres');
     onTestFinished(database.remove);
-    const [first, other] = await Promise.all([RedisServer.start(), RedisServer.start()]);
-    onTestFinished(async () => void (await Promise.all([first.remove(), other.remove()])));
+    const [first, other] = await Promise.all([RedisServer.ofTest(), RedisServer.ofTest()]);
     const environment = (redis: string) => ({
       DATABASE_URL: database.url,
       REDIS_URL: redis,
@@ -64,14 +63,8 @@ describeWith('postgres', 'instances on one PostgreSQL', () => {
     await other.start();
     const both = [one, second];
     for (const instance of both) await told(instance, BEGINS, 1);
-    const ask = async (instance: ServiceProcess, method = 'GET', body?: object) => {
-      const response = await fetch(`${instance.url}/v1/pets?limit=100`, {
-        method,
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      });
-      return { status: response.status, text: await response.text() };
-    };
+    const ask = (instance: ServiceProcess, method = 'GET', json?: object) =>
+      instance.request(method, '/v1/pets?limit=100', { key, json });
     for (const [round, writer] of [one, second, one].entries()) {
       for (const instance of both) await ask(instance);
       const name = `Rex ${round}`;

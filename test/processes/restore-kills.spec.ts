@@ -1,9 +1,9 @@
 import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pet, storeWith } from '../support/backup-orders.js';
 import { beginPetstore, folderOfTest, ROOT } from '../support/service-process.js';
+import { SqliteFile, rowsOf } from '../support/sqlite-file.js';
 
 /** The steps before which a restore of so many steps is killed: some while it copies, and each of the last, which change names. */
 const killedSteps = (steps: number, naming: number) => [
@@ -13,25 +13,16 @@ const killedSteps = (steps: number, naming: number) => [
 
 /** What the database has that a name leads to: the names of its animals. Throws unless it is sound. */
 async function contentOf(file: string): Promise<string> {
-  const database = new sqlite3.Database(file, sqlite3.OPEN_READWRITE);
-  const rows = (sql: string) =>
-    new Promise<Record<string, unknown>[]>((resolve, reject) => {
-      database.all<Record<string, unknown>>(sql, (error, found) => (error ? reject(error) : resolve(found)));
-    });
-  try {
-    expect(await rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    return (await rows('SELECT name FROM pets')).map(({ name }) => String(name)).join();
-  } finally {
-    await new Promise((resolve) => database.close(resolve));
-  }
+  expect(await rowsOf(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  return (await rowsOf<{ name: string }>(file, 'SELECT name FROM pets')).map(({ name }) => name).join();
 }
 
 /** A store whose process was killed: its last animal is in the write-ahead log alone. */
 async function killedStore(file: string): Promise<void> {
   const source = await storeWith(pet(1));
-  const writer = new sqlite3.Database(source);
-  onTestFinished(() => new Promise((resolve) => writer.close(() => resolve())));
-  await new Promise((resolve) => writer.exec(`PRAGMA journal_mode = WAL; ${pet(2)}`, resolve));
+  const writer = await SqliteFile.open(source);
+  onTestFinished(() => writer.close());
+  await writer.run(`PRAGMA journal_mode = WAL; ${pet(2)}`);
   for (const end of ['', '-wal']) await copyFile(`${source}${end}`, `${file}${end}`);
 }
 

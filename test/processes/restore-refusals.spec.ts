@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { copyFile, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
 import { pet, restoreFrom, storeWith } from '../support/backup-orders.js';
-import { onFile } from '../support/copy-source.js';
+import { SqliteFile, onFile } from '../support/sqlite-file.js';
 import { folderOfTest, petstore } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
@@ -69,10 +68,9 @@ describe('a restore', () => {
     await marks.keep();
     await expect(restoreFrom(backup, database)).rejects.toThrow(/A process serves .*Stop the service/);
     await marks.remove();
-    const other = new sqlite3.Database(database);
-    onTestFinished(() => new Promise((resolve) => other.close(() => resolve())));
-    const open = 'PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM pets';
-    await new Promise((resolve) => other.exec(open, resolve));
+    const other = await SqliteFile.open(database);
+    onTestFinished(() => other.close());
+    await other.run('PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM pets');
     await expect(restoreFrom(backup, database)).rejects.toThrow(/Another process has .* open .*Stop it/);
   });
 
@@ -84,6 +82,24 @@ describe('a restore', () => {
     await expect(restoreFrom(backup, join(lost, 'petstore.sqlite'))).rejects.toThrow(
       /cannot be made: ENOTDIR/,
     );
+  });
+
+  it('of a damaged database behind a link takes the place of the file, and leaves the link', async () => {
+    const [backup, file] = [await storeWith(pet(1)), await storeWith(pet(2))];
+    const link = join(await folderOfTest(), 'link.sqlite');
+    await symlink(file, link);
+    await writeFile(file, (await readFile(file)).fill(7, 200, 40_000));
+    expect((await restoreFrom(backup, link)).replaced).toBe(join(dirname(file), DATED));
+    expect([await readlink(link), (await readFile(file, 'latin1')).includes('Pet 1')]).toEqual([file, true]);
+  });
+
+  it('twice within a second keeps both stores that were replaced', async () => {
+    const database = await storeWith(pet(1));
+    for (const id of [2, 3]) await restoreFrom(await storeWith(pet(id)), database);
+    const folder = dirname(database);
+    expect((await readdir(folder)).toSorted()).toEqual(['petstore.sqlite', DATED, `${DATED}-2`]);
+    for (const [at, name] of [DATED, `${DATED}-2`, 'petstore.sqlite'].entries())
+      expect(await readFile(join(folder, name), 'latin1')).toContain(`Pet ${at + 1}`);
   });
 
   it('takes the log away that would be replayed, also where the file is gone', async () => {

@@ -64,8 +64,7 @@ class Shoppers {
 describeWith('nginx', 'an update of two instances behind nginx, one after the other', () => {
   it('refuses no request, and carries each one out once', async () => {
     const path = await folderOfTest();
-    const redis = await RedisServer.start();
-    onTestFinished(() => redis.remove());
+    const redis = await RedisServer.ofTest();
     const ports = [await freePort(), await freePort()];
     const start = (port: number) =>
       ServiceProcess.start(path, { PORT: String(port), REDIS_URL: redis.url, TRUST_PROXY: '1' });

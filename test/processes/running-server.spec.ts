@@ -26,11 +26,8 @@ async function knownClient(plan = 'pro') {
   const order = ['--plan', plan];
   const { clientId: client, id, key } = await clientWithKey(folder.path, { NODE_ENV: 'production' }, order);
   const ask = async () => {
-    const response = await fetch(`${service.url}/v1/pets?limit=1`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    const body = (await response.json()) as { code?: string };
-    return { code: body.code ?? 200, policy: response.headers.get('ratelimit-policy') };
+    const { headers, body } = await service.request('GET', '/v1/pets?limit=1', { key });
+    return { code: (body as { code?: string }).code ?? 200, policy: headers.get('ratelimit-policy') };
   };
   // The server has seen the key, so that whatever it caches is there to be wrong.
   expect((await ask()).code).toBe(200);

@@ -29,33 +29,22 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   const send = async (
     method: string,
     target: string,
-    options: { key?: string; body?: unknown; headers?: object } = {},
+    options: { key?: string; json?: unknown; headers?: Record<string, string> } = {},
   ) => {
-    const { key = issued.key, body, headers } = options;
-    const response = await fetch(service.url + target, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const made = (JSON.parse(text) as { key?: string }).key;
+    const { text, body } = await service.request(method, target, { key: issued.key, ...options });
+    const made = (body as { key?: string }).key;
     if (made !== undefined) keys.add(made);
     else said.push(text);
-    return JSON.parse(text) as { id: string; key: string };
+    return body as { id: string; key: string };
   };
   const other = await send('POST', '/admin/keys', {
-    body: { clientId: client, label: 'other', scopes: ['pets:read'] },
+    json: { clientId: client, label: 'other', scopes: ['pets:read'] },
   });
-  await send('POST', `/admin/keys/${other.id}/rotate`, { body: { grace: '0' } });
+  await send('POST', `/admin/keys/${other.id}/rotate`, { json: { grace: '0' } });
   const hooks: string[] = [];
-  const order = async (target: string, body: object) => {
-    const headers = { authorization: `Bearer ${issued.key}`, 'content-type': 'application/json' };
-    const response = await fetch(service.url + target, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    });
-    const { id, secret } = (await response.json()) as { id: string; secret: string };
+  const order = async (target: string, json: object) => {
+    const { body } = await service.request('POST', target, { key: issued.key, json });
+    const { id, secret } = body as { id: string; secret: string };
     hooks.push(secret);
     return id;
   };
@@ -76,10 +65,10 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   await send('GET', `/v1/pets?api_key=${issued.key}&status=${issued.key}`);
   await send('GET', `/v1/pets/${issued.key}`);
   await send('GET', `/v1/${issued.key}`);
-  await send('POST', '/v1/pets', { body: { [issued.key]: 1 } });
-  await send('POST', '/admin/clients', { body: { name: issued.key, plan: 'free' } });
-  await send('POST', '/admin/keys', { body: { clientId: client, label: `was ${issued.key}` } });
-  await send('POST', '/admin/keys', { body: { clientId: client, scopes: [issued.key] } });
+  await send('POST', '/v1/pets', { json: { [issued.key]: 1 } });
+  await send('POST', '/admin/clients', { json: { name: issued.key, plan: 'free' } });
+  await send('POST', '/admin/keys', { json: { clientId: client, label: `was ${issued.key}` } });
+  await send('POST', '/admin/keys', { json: { clientId: client, scopes: [issued.key] } });
   await run('client', 'create', '--name', issued.key, '--plan', 'free');
   await run('key', 'show', other.key);
   await run('key', 'revoke', other.key, '--yes');

@@ -49,10 +49,6 @@ async function firstStartKilled(
   return output;
 }
 
-async function statusWith({ url }: ServiceProcess, key: string): Promise<number> {
-  return (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
-}
-
 async function clientsIn(path: string): Promise<unknown[]> {
   return JSON.parse((await petstore(path, ['client', 'list', '--json'])).stdout) as unknown[];
 }
@@ -75,6 +71,20 @@ describe('an argument of the start', () => {
     ]);
     expect(await readdir(path)).toEqual([]);
   });
+});
+
+it('the start has V8 keep the heap small, unless it was started with the option', async () => {
+  const preload = `data:text/javascript,import v8 from 'node:v8';const set = v8.setFlagsFromString;
+    v8.setFlagsFromString = (flag) => { process.stderr.write(flag); set(flag); };`;
+  const asked = (...options: string[]) =>
+    promisify(execFile)(
+      process.execPath,
+      ['--import', preload, ...options, join(ROOT, 'dist/bundle/main.js'), '--version'],
+      { env: BARE_ENVIRONMENT },
+    );
+  const [pretenuring, growing] = ['--no-allocation-site-pretenuring', '--heap-growing-percent=100'];
+  expect((await asked()).stderr).toBe(pretenuring + growing);
+  expect((await asked('--heap_growing_percent=30')).stderr).toBe(pretenuring);
 });
 
 // One after the other, on one store.
@@ -119,11 +129,13 @@ describe('the first start', () => {
 
   it('has everything loaded that the first probe needs: an orchestrator would wait for it', async () => {
     const before = loaded();
-    const response = await fetch(`${service.url}/health/ready`);
-    expect([response.status, await response.json()]).toMatchObject([200, { status: 'ok' }]);
+    expect(await service.request('GET', '/health/ready')).toMatchObject({
+      status: 200,
+      body: { status: 'ok' },
+    });
     expect(loaded().slice(before.length)).toEqual([]);
     // What is written where it is first needed would be seen.
-    expect((await fetch(`${service.url}/docs/openapi.yaml`)).status).toBe(200);
+    expect((await service.request('GET', '/docs/openapi.yaml')).status).toBe(200);
     expect(loaded().slice(before.length).join('\n')).toContain('node_modules/yaml/');
   });
 
@@ -138,11 +150,9 @@ describe('the first start', () => {
 
   it('serves metrics on the management port alone', async () => {
     const key = service.demoKey;
-    const headers = { authorization: `Bearer ${key}` };
-    for (const target of ['/v1/pets/1', '/v1/pets/2', '/v1/nothing'])
-      await (await fetch(service.url + target, { headers })).arrayBuffer();
-    await (await fetch(`${service.url}/v1/pets`)).arrayBuffer();
-    expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
+    for (const target of ['/v1/pets/1', '/v1/pets/2', '/v1/nothing']) await service.request('GET', target);
+    await service.request('GET', '/v1/pets', { key: null });
+    expect((await service.request('GET', '/metrics', { key: null })).status).toBe(404);
     const [, port] = /Metrics on port (\d+)/.exec(service.output) ?? [];
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     for (const line of [
@@ -166,7 +176,8 @@ describe('a first start', () => {
     const killed = await firstStartKilled(path, hasCome);
     const service = await serviceOfTest(path);
     // Shown twice at most, where it was killed between the text and the commit: then the first was never there.
-    expect(await statusWith(service, service.demoKey || demoKeyIn(killed))).toBe(200);
+    const key = service.demoKey || demoKeyIn(killed);
+    expect((await service.request('GET', '/v1/pets', { key })).status).toBe(200);
     expect(await clientsIn(path)).toHaveLength(1);
   });
 
@@ -174,7 +185,7 @@ describe('a first start', () => {
     const path = await folderOfTest();
     const services = await Promise.all([serviceOfTest(path), serviceOfTest(path)]);
     expect(services.filter(({ demoKey }) => demoKey !== '')).toHaveLength(1);
-    for (const { url } of services) expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+    for (const one of services) expect((await one.request('GET', '/health/ready')).status).toBe(200);
     expect(await clientsIn(path)).toHaveLength(1);
   });
 

@@ -1,10 +1,10 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import sqlite3 from 'sqlite3';
 import { describe, expect, it } from 'vitest';
 import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
 import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../support/service-process.js';
+import { SqliteFile } from '../support/sqlite-file.js';
 import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const WARNING = /processes serve data\/petstore\.sqlite without Redis.*Set REDIS_URL/;
@@ -106,9 +106,9 @@ describe('doctor', () => {
   it('says so while another process has the database locked', async () => {
     const path = await folderOfTest();
     await petstore(path, ['db', 'migrate']);
-    const other = new sqlite3.Database(join(path, 'data/petstore.sqlite'));
-    await new Promise((resolve) => other.exec('BEGIN IMMEDIATE', resolve));
+    const other = await SqliteFile.open(join(path, 'data/petstore.sqlite'));
+    await other.run('BEGIN IMMEDIATE');
     expect(await doctor(path, 'database', 'integrity')).toEqual([1, 'wrong', 'well']);
-    other.close();
+    await other.close();
   });
 });

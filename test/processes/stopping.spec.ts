@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { Agent, type ClientRequest, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { ROOT, emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { SqliteFile } from '../support/sqlite-file.js';
 
 async function start(
   environment: NodeJS.ProcessEnv = {},
@@ -95,7 +95,7 @@ describe('a stop', () => {
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
     // The client would keep this one for 72 seconds.
-    await (await fetch(`${service.url}/health/live`)).arrayBuffer();
+    await service.request('GET', '/health/live');
     const closed = once(socket.resume(), 'close');
     const stopped = service.stop('SIGTERM');
     await closed;
@@ -113,7 +113,7 @@ describe('a stop', () => {
     );
     slow.write(body.slice(0, 5));
     // The request is in flight once the service has answered another one sent after it.
-    await (await fetch(`${service.url}/health/live`)).arrayBuffer();
+    await service.request('GET', '/health/live');
     const stopped = service.stop('SIGTERM');
     await expect.poll(() => service.output).toContain(BEGUN);
     // On new connections: one that is kept, or not accepted yet, may still bring a request when the stop begins.
@@ -129,48 +129,17 @@ describe('a stop', () => {
     const never = posting(service, key, 100);
     const cut = new Promise((resolve) => never.on('error', resolve));
     never.write('{');
-    await (await fetch(`${service.url}/health/live`)).arrayBuffer();
+    await service.request('GET', '/health/live');
     expect((await service.stop()).code).toBe(0);
     expect(await cut).toBeInstanceOf(Error);
   });
 
-  it('loses no count by any signal, and a kill no acknowledged animal', async () => {
-    const { service: first, key, path } = await start();
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const ask = async ({ url }: ServiceProcess, target = '/v1/pets') => fetch(url + target, { headers });
-    const leftOf = (response: Response) =>
-      /"day";r=(\d+);/.exec(response.headers.get('ratelimit') ?? '')?.[1];
-    let service = first;
-    let left = Number(leftOf(await ask(service)));
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-      expect((await service.stop(signal)).code).toBe(0);
-      service = await ServiceProcess.start(path);
-      left -= 1;
-      expect([signal, leftOf(await ask(service))]).toEqual([signal, String(left)]);
-    }
-    const add = async (name: number) => {
-      const body = JSON.stringify({ name: `Kept ${name}`, categoryId: 1 });
-      const response = await fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body });
-      return ((await response.json()) as { id: number }).id;
-    };
-    const ids = await Promise.all(Array.from({ length: 20 }, (_, index) => add(index)));
-    await service.stop('SIGKILL');
-    const again = await ServiceProcess.start(path);
-    // Nor does it make the demo catalogue and a key again.
-    expect(again.output).not.toContain('pst_');
-    for (const id of ids) expect((await ask(again, `/v1/pets/${id}`)).status).toBe(200);
-    await again.stop();
-  });
-
   it('ends in time, though another process keeps the database locked', async () => {
-    const { service, key, path } = await start({ SHUTDOWN_TIMEOUT_MS: '1000' });
-    const other = new sqlite3.Database(join(path, 'data/petstore.sqlite'));
-    await new Promise<void>((resolve, reject) => {
-      other.exec('BEGIN IMMEDIATE', (error) => (error ? reject(error) : resolve()));
-    });
+    const { service, path } = await start({ SHUTDOWN_TIMEOUT_MS: '1000' });
+    const other = await SqliteFile.open(join(path, 'data/petstore.sqlite'));
     onTestFinished(() => other.close());
-    const authorization = { authorization: `Bearer ${key}` };
-    await (await fetch(`${service.url}/v1/pets`, { headers: authorization })).arrayBuffer();
+    await other.run('BEGIN IMMEDIATE');
+    await service.request('GET', '/v1/pets');
     // Each second another flush is due, which waits five seconds for the lock; the log is told of the lock alone.
     await expect.poll(() => service.output).toContain('is locked by another process');
     expect(service.output).not.toContain('Counters cannot be written');

@@ -1,18 +1,17 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith, FAKETIME } from '../support/requirements.js';
 import { folderOfTest } from '../support/service-process.js';
 import { SeededRandom } from '../support/torture/random.js';
-import { Report } from '../support/torture/report.js';
 import { SMALL_LIMIT } from '../support/torture/store-folder.js';
 import { ALL_WELL, TorturedStore } from '../support/torture/tortured-store.js';
 
 /** In `npm run test:whole` it takes some nine minutes. Without it there are a few kills; the other faults have suites of their own. */
 const WHOLE = process.env.PETSTORE_TEST_WHOLE !== undefined;
-/** What decides which fault comes when; the report names it. */
+/** What decides which fault comes when; the names of the tests have it. */
 const SEED = Number(process.env.PETSTORE_TORTURE_SEED ?? Date.now() % 1_000_000);
 /** Kills of the scenario that only kills, over its stores. */
 const KILLS = WHOLE ? 200 : 3;
@@ -27,9 +26,6 @@ const LONGEST_MS = 90_000;
 const LONGEST_KILLING_MS = WHOLE ? 240_000 : 15_000;
 
 type Fault = () => Promise<void>;
-
-const report = new Report(SEED, WHOLE);
-afterAll(() => report.print());
 
 /** Makes each fault once and then any of them, with a little time in between; answers how many. */
 async function make(faults: readonly [Fault, ...Fault[]], random: SeededRandom): Promise<number> {
@@ -58,7 +54,7 @@ describe(`torture with seed ${SEED}`, () => {
     });
     const made = await Promise.all(kills);
     for (const [index, store] of stores.entries()) {
-      const outcome = await store.outcome(`kill -9, store ${index + 1}`, made[index] ?? 0, report);
+      const outcome = await store.outcome(`kill -9, store ${index + 1}`, made[index] ?? 0);
       expect(outcome).toMatchObject(ALL_WELL);
       expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
     }
@@ -92,7 +88,7 @@ describe.runIf(WHOLE)(`the other faults with seed ${SEED}`, () => {
       ],
       random,
     );
-    const outcome = await store.outcome('one process, all faults', made, report);
+    const outcome = await store.outcome('one process, all faults', made);
     expect(outcome).toMatchObject(ALL_WELL);
     expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
   });
@@ -103,7 +99,7 @@ describe.runIf(WHOLE)(`the other faults with seed ${SEED}`, () => {
       await store.instances[turn % 2]?.restart();
       await pause(300);
     }
-    const outcome = await store.outcome('two processes, restarted in turn', RESTARTS, report);
+    const outcome = await store.outcome('two processes, restarted in turn', RESTARTS);
     expect(outcome).toMatchObject(ALL_WELL);
     // Without Redis each counts on its own, as they say when they start.
     expect(outcome.admission.unexplained).toBeLessThanOrEqual(SMALL_LIMIT);
@@ -115,8 +111,7 @@ describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
     'two processes that share a Redis: its crashes, pauses, refusals and losses, and theirs',
     async () => {
       const random = new SeededRandom(SEED + 20);
-      const redis = await RedisServer.start();
-      onTestFinished(() => redis.remove());
+      const redis = await RedisServer.ofTest();
       const store = await TorturedStore.start({
         instances: 2,
         environment: { REDIS_URL: redis.url },
@@ -148,7 +143,7 @@ describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
         ],
         random,
       );
-      const outcome = await store.outcome('two processes and a Redis, all faults', made, report);
+      const outcome = await store.outcome('two processes and a Redis, all faults', made);
       expect(outcome).toMatchObject(ALL_WELL);
       // A process that starts while Redis is away knows of no other one, nor of what was used.
       expect(outcome.admission.factor).toBeLessThanOrEqual(2);
@@ -185,7 +180,7 @@ describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
       const began = performance.now();
       const [service] = store.instances;
       const made = await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
-      const outcome = await store.outcome('one process, its clock set and kills', made, report);
+      const outcome = await store.outcome('one process, its clock set and kills', made);
       expect(outcome).toMatchObject(ALL_WELL);
       const minutes = Math.ceil((performance.now() - began) / 60_000) + 1;
       // Each step may open one minute, each crash lose the counts of its last second.

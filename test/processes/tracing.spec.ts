@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import type { RequestOptions } from '../kit/answer.js';
 import { breakPets } from '../support/break-pets.js';
 import { filesOfGuide } from '../support/project-copy.js';
 import { sendRaw } from '../support/raw-http.js';
@@ -18,34 +19,23 @@ import { createRequire } from 'node:module';
 registerInstrumentations({ instrumentations: [new HttpInstrumentation()] });
 createRequire(import.meta.url)('node:http');`;
 
-interface Asked {
-  readonly method?: string;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 interface Traced {
   readonly service: ServiceProcess;
   /** Where it runs. */
   readonly folder: string;
-  readonly ask: (path: string, init?: Asked) => Promise<number>;
+  readonly ask: (path: string, options?: RequestOptions & { method?: string }) => Promise<number>;
 }
 
 /** Starts the service as a process with a register file; `ask` sends a request with the key of the demo data. */
 async function start(environmentIn: (folder: string) => Promise<NodeJS.ProcessEnv>): Promise<Traced> {
   const folder = await folderOfTest();
   const service = await serviceOfTest(folder, await environmentIn(folder));
-  const key = service.demoKey;
-  const ask = async (path: string, init: Asked = {}) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...init.headers };
-    const answer = await fetch(service.url + path, { ...init, headers });
-    await answer.text();
-    return answer.status;
-  };
+  const ask: Traced['ask'] = async (path, { method = 'GET', ...options } = {}) =>
+    (await service.request(method, path, options)).status;
   return { service, folder, ask };
 }
 
-const POST = { method: 'POST', body: JSON.stringify({ name: 'Rex', categoryId: 1, status: 'available' }) };
+const POST = { method: 'POST', json: { name: 'Rex', categoryId: 1, status: 'available' } };
 
 /** The server spans that have been written, once there are so many. */
 async function serverSpans(service: ServiceProcess, count: number): Promise<SpanLine[]> {
@@ -74,7 +64,7 @@ describe('a service with a registered OpenTelemetry SDK', () => {
       await ask('/v1/pets?limit=2', { headers: TRACED }),
       await ask('/v1/pets', POST),
       await ask('/v1/pets/1'),
-      await ask('/v1/pets', { headers: { authorization: 'Bearer none' } }),
+      await ask('/v1/pets', { key: 'none' }),
       await ask('/v1/nothing'),
       await ask(`/v1/pets/${service.demoKey}?secret=hunter2`),
     ]).toEqual([200, 201, 200, 401, 404, 400]);

@@ -13,8 +13,7 @@ const UP_WITHIN = { timeout: 60_000 };
 
 /** Two instances on one database and one Redis, with a client that the first has made. */
 async function twoInstances(options: TestServiceOptions) {
-  const redis = await RedisServer.start();
-  onTestFinished(() => redis.remove());
+  const redis = await RedisServer.ofTest();
   const environment = { REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '2000' };
   const one = await TestService.open({ database: 'file', ...options, environment });
   onTestFinished(() => one.close());

@@ -2,7 +2,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { petstoreHere } from '../support/petstore-here.js';
 import {
@@ -14,6 +13,7 @@ import {
   ROOT,
   serviceOfTest,
 } from '../support/service-process.js';
+import { SqliteFile, onFile } from '../support/sqlite-file.js';
 
 /** A user without rights, where the suite runs as root: permissions bind nobody else. */
 const NOBODY = 65_534;
@@ -53,17 +53,6 @@ async function folder(): Promise<string> {
   return path;
 }
 
-/** Runs statements in a file, and leaves it open until the end of the test when it is to be held. */
-async function sql(file: string, statements: string, isHeld = false): Promise<void> {
-  const database = new sqlite3.Database(file);
-  await new Promise<void>((resolve, reject) => {
-    database.exec(statements, (error) => (error ? reject(error) : resolve()));
-  });
-  const close = () => new Promise<void>((resolve) => database.close(() => resolve()));
-  if (isHeld) onTestFinished(close);
-  else await close();
-}
-
 /** A store as the service makes it, made once. */
 let made: Promise<{ path: string; remove: () => Promise<void> }> | undefined;
 afterAll(async () => (await made)?.remove());
@@ -97,7 +86,7 @@ async function place(path: string, content: string, ...statements: string[]): Pr
   const file = join(path, FILE);
   await mkdir(dirname(file));
   await writeFile(file, content);
-  for (const one of statements) await sql(file, one);
+  await onFile(file, ...statements);
   await chmod(dirname(file), 0o777);
   await chmod(file, 0o666);
   return file;
@@ -106,7 +95,7 @@ async function place(path: string, content: string, ...statements: string[]): Pr
 type Prepare = (path: string) => Promise<unknown>;
 
 const migratedByNewer: Prepare = async (path) =>
-  sql(
+  onFile(
     await store(path),
     `INSERT INTO schema_migrations (timestamp, name) VALUES (4102444800000, 'Tomorrow4102444800000')`,
   );
@@ -116,7 +105,11 @@ const NEWER = /newer version.*Tomorrow4102444800000.*Start that version/;
 const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
   [
     'is locked by another process',
-    async (path) => sql(await store(path), 'BEGIN EXCLUSIVE', true),
+    async (path) => {
+      const other = await SqliteFile.open(await store(path));
+      onTestFinished(() => other.close());
+      await other.run('BEGIN EXCLUSIVE');
+    },
     /locked by another process.*try again/,
   ],
   [

@@ -40,11 +40,7 @@ async function endpointOfDemo({ manager }: DataSource, url: string): Promise<Web
 }
 
 async function post(service: ServiceProcess, key: string, name: string): Promise<void> {
-  const { status } = await fetch(`${service.url}/v1/pets`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ name, categoryId: 1 }),
-  });
+  const { status } = await service.request('POST', '/v1/pets', { key, json: { name, categoryId: 1 } });
   expect(status).toBe(201);
 }
 

@@ -10,11 +10,7 @@ it('webhook listen prints the messages of a running service, and deletes its end
   let printed = '';
   child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   await expect.poll(() => printed, { timeout: 60_000 }).toContain('"type":"webhook.test"');
-  const { status } = await fetch(`${service.url}/v1/pets`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${service.demoKey}`, 'Content-Type': 'application/json' },
-    body: '{"name":"Rex","categoryId":1}',
-  });
+  const { status } = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
   expect(status).toBe(201);
   await expect.poll(() => printed, { timeout: 60_000 }).toContain('"name":"Rex"');
   child.kill('SIGINT');

@@ -71,15 +71,10 @@ beforeAll(async () => {
   );
   const { manager } = dataSource;
   const { id: clientId } = await manager.findOneByOrFail(Client, { name: 'Demo' });
-  const key = started.demoKey;
   service = {
     endpointAt: async (url) => (await addEndpoint(manager, { clientId, url })).id,
     post: async (name) => {
-      const { status } = await fetch(`${started.url}/v1/pets`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ name, categoryId: 1 }),
-      });
+      const { status } = await started.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
       expect(status).toBe(201);
     },
     outcome: async (endpointId) => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type Answer, nextPageOf } from '../kit/answer.js';
 import { makeDatabase } from '../kit/test-database.js';
 import { NetworkProxy } from '../support/network-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -45,24 +46,21 @@ describeWith('postgres', 'of two instances on one PostgreSQL, one that has lost 
     for (const close of closing) await close();
   });
 
-  const headers = () => ({ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' });
   /** The names of all animals that the instance with Redis lists by a status. */
   const listed = async (status: string) => {
     const names = new Set<string>();
     for (let path: string | undefined = `/v1/pets?limit=100&status=${status}`; path !== undefined;) {
-      const response: Response = await fetch(caching.url + path, { headers: headers() });
-      for (const { name } of (await response.json()) as { name: string }[]) names.add(name);
-      path = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+      const { headers, body }: Answer = await caching.request('GET', path, { key });
+      for (const { name } of body as { name: string }[]) names.add(name);
+      path = nextPageOf(headers);
     }
     return names;
   };
   /** Adds an animal by the instance without Redis; undefined where it refuses. */
   const added = async (status: string) => {
     const name = randomUUID();
-    const body = JSON.stringify({ name, categoryId: 1, status });
-    const response = await fetch(`${writing.url}/v1/pets`, { method: 'POST', headers: headers(), body });
-    await response.arrayBuffer();
-    return response.status === 201 ? name : undefined;
+    const json = { name, categoryId: 1, status };
+    return (await writing.request('POST', '/v1/pets', { key, json })).status === 201 ? name : undefined;
   };
 
   it.each([0, 2_800])('shows what it acknowledged in the next list of the other, %i ms later', async (ms) => {

@@ -47,23 +47,17 @@ export class BackupFolder {
   }
 
   /** Makes an animal; answers its id once it is acknowledged. */
-  async add({ url }: ServiceProcess, name: string): Promise<number> {
-    const response = await fetch(`${url}/v1/pets`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${this.key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name, categoryId: 1 }),
-    });
-    const answer = (await response.json()) as { id: number };
-    if (response.status !== 201) throw new Error(`${response.status}: ${JSON.stringify(answer)}`);
-    return answer.id;
+  async add(service: ServiceProcess, name: string): Promise<number> {
+    const json = { name, categoryId: 1 };
+    const answer = await service.request('POST', '/v1/pets', { key: this.key, json });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return answer.body.id as number;
   }
 
   /** The status and the name with which an animal is answered. */
-  async find({ url }: ServiceProcess, id: number): Promise<readonly [number, string | undefined]> {
-    const response = await fetch(`${url}/v1/pets/${id}`, {
-      headers: { Authorization: `Bearer ${this.key}` },
-    });
-    return [response.status, ((await response.json()) as { name?: string }).name];
+  async find(service: ServiceProcess, id: number): Promise<readonly [number, string | undefined]> {
+    const { status, body } = await service.request('GET', `/v1/pets/${id}`, { key: this.key });
+    return [status, (body as { name?: string }).name];
   }
 
   /** Runs lines of a shell in it; `npx petstore` is the command line of this checkout. `output` is standard output, then the errors. */

@@ -2,32 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import sqlite3 from 'sqlite3';
 import { onTestFinished } from 'vitest';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
-
-/** Runs statements on a file as another program does: nothing is checked that SQLite itself does not check. */
-export async function onFile(file: string, ...statements: readonly string[]): Promise<void> {
-  for (const sql of statements) {
-    const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
-      const opened: sqlite3.Database = new sqlite3.Database(file, (error) => {
-        if (error) reject(error);
-        else resolve(opened);
-      });
-    });
-    try {
-      await new Promise<void>((resolve, reject) => {
-        connection.exec(sql, (error) => {
-          if (error) reject(error);
-          else resolve();
-        });
-      });
-    } finally {
-      await new Promise<void>((resolve) => connection.close(() => resolve()));
-    }
-  }
-}
+import { onFile } from './sqlite-file.js';
 
 /** Statements that add animals numbered from 1. */
 export function petsUpTo(count: number): string {

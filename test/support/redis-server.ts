@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 import { freePort } from './free-port.js';
 
 /** How long a server may take to answer after its start, in milliseconds. */
@@ -33,6 +34,13 @@ export class RedisServer {
       options,
     );
     await server.start();
+    return server;
+  }
+
+  /** The same, removed when the test is over. */
+  static async ofTest(...options: string[]): Promise<RedisServer> {
+    const server = await RedisServer.start(...options);
+    onTestFinished(() => server.remove());
     return server;
   }
 

@@ -7,14 +7,10 @@ export async function limitedClient(
   { all: [instance], adminKey }: Instances,
   limit: number,
 ): Promise<{ id: string; key: string }> {
-  const administer = async (path: string, body: object) => {
-    const response = await fetch(`${instance?.url}/admin${path}`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (response.status !== 201) throw new Error(await response.text());
-    return (await response.json()) as { id: string; key: string };
+  const administer = async (path: string, json: object) => {
+    const answer = await instance?.request('POST', `/admin${path}`, { key: adminKey, json });
+    if (answer?.status !== 201) throw new Error(answer?.text);
+    return answer.body as { id: string; key: string };
   };
   const limits = { perMinute: limit, perDay: limit };
   const { id } = await administer('/clients', { name: 'Shop', plan: 'enterprise', ...limits });
@@ -26,8 +22,6 @@ export async function limitedClient(
 export class SteadyLoad {
   /** How many answers had each status; 0 is none at all. */
   readonly answers = new Map<number, number>();
-  /** How long the slowest answer took, in milliseconds. */
-  slowestMs = 0;
   private readonly underWay = new Set<Promise<void>>();
   private sent = 0;
   private readonly timer: NodeJS.Timeout;
@@ -73,17 +67,15 @@ export class SteadyLoad {
   private send(): void {
     const instance = this.instances[this.sent % this.instances.length];
     this.sent += 1;
-    const asked = this.ask(`${instance?.url}/v1/pets?limit=1`).finally(() => this.underWay.delete(asked));
+    const asked = this.ask(instance).finally(() => this.underWay.delete(asked));
     this.underWay.add(asked);
   }
 
-  private async ask(url: string): Promise<void> {
-    const began = performance.now();
-    const status = await fetch(url, { headers: { Authorization: `Bearer ${this.key}` } }).then(
-      async (response) => (await response.arrayBuffer(), response.status),
-      () => 0,
-    );
-    this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
+  private async ask(instance: ServiceProcess | undefined): Promise<void> {
+    const answer = await instance
+      ?.request('GET', '/v1/pets?limit=1', { key: this.key })
+      .catch(() => undefined);
+    const status = answer?.status ?? 0;
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
   }
 }

@@ -35,8 +35,7 @@ function paste(line: string, cwd: string): string {
 
 async function listed(service: ServiceProcess, printed: string): Promise<unknown> {
   const [key = 'none'] = /pst_\w+/.exec(printed) ?? [];
-  const headers = { Authorization: `Bearer ${key}` };
-  return (await fetch(`${service.url}/v1/pets?limit=1`, { headers })).json();
+  return (await service.request('GET', '/v1/pets?limit=1', { key })).body;
 }
 
 describe('how a key is made', () => {

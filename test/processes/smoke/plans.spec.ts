@@ -22,29 +22,23 @@ it('PLANS changes the numbers of a plan and adds plans, on the command line, ove
   const keys = { free: await keyOf(path, 'free'), team: await keyOf(path, 'team') };
   const admin = await keyOf(path, 'pro', '--scopes', 'admin');
   const service = await serviceOfTest(path);
-  const get = (url: string, key: string, init: RequestInit = {}) =>
-    fetch(service.url + url, {
-      ...init,
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    });
   for (const [plan, allowed] of Object.entries({ free: 2, team: 3 } as const)) {
     const statuses: number[] = [];
     for (let sent = 0; sent <= allowed; sent += 1) {
-      const answer = await get('/v1/pets?limit=1', keys[plan as 'free' | 'team']);
+      const answer = await service.request('GET', '/v1/pets?limit=1', { key: keys[plan as 'free' | 'team'] });
       expect(answer.headers.get('x-ratelimit-limit')).toBe(String(allowed));
       statuses.push(answer.status);
     }
     expect(statuses).toEqual([...Array<number>(allowed).fill(200), 429]);
   }
   const create = (plan: string) =>
-    get('/admin/clients', admin, { method: 'POST', body: JSON.stringify({ name: 'Other', plan }) });
-  expect(await (await create('team')).json()).toMatchObject({ plan: 'team', perMinute: 3, perDay: 9 });
-  expect(await (await create('gold')).json()).toMatchObject({
+    service.request('POST', '/admin/clients', { key: admin, json: { name: 'Other', plan } });
+  expect((await create('team')).body).toMatchObject({ plan: 'team', perMinute: 3, perDay: 9 });
+  expect((await create('gold')).body).toMatchObject({
     code: 'validation_failed',
     details: [{ field: 'plan', message: 'This must be one of free, pro, business, team, enterprise.' }],
   });
-  const document = await (await fetch(`${service.url}/docs/openapi.json`)).text();
-  expect(document).toContain('| Team | 3 | 9 |');
+  expect((await service.request('GET', '/docs/openapi.json')).text).toContain('| Team | 3 | 9 |');
   const help = await petstore(path, ['client', 'create', '--help']);
   expect(help.stdout).toContain('"business", "team", "enterprise"');
   const refused = await petstore(path, ['client', 'create', '--name', 'x', '--plan', 'gold']);
@@ -57,9 +51,7 @@ it('a plan that is removed leaves its clients the limits of free, with a warning
   const key = await keyOf(path, 'team');
   await writeFile(join(path, '.env'), (await readFile(join(path, '.env'), 'utf8')).replace(/PLANS=.*/, ''));
   const service = await serviceOfTest(path);
-  const answer = await fetch(`${service.url}/v1/pets?limit=1`, {
-    headers: { Authorization: `Bearer ${key}` },
-  });
+  const answer = await service.request('GET', '/v1/pets?limit=1', { key });
   expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
   expect(service.output).toContain('Clients have the plan team, which PLANS does not name');
 });

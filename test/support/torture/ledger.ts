@@ -1,3 +1,5 @@
+import type { Answer } from '../../kit/answer.js';
+
 /** What a client was told, kept beside the service to be held against it at the end. */
 export class Ledger {
   /** Requests that were answered, by status. */
@@ -8,8 +10,6 @@ export class Ledger {
   cut = 0;
   /** Answers that the service never promised to give. */
   readonly unexpected: string[] = [];
-  /** Refusals with 503 by their reason. */
-  readonly unavailable = new Map<string, number>();
   private readonly sent = new Set<string>();
   private readonly acknowledged = new Map<string, number>();
   private readonly admitted = new Map<string, Map<number, number[]>>();
@@ -39,19 +39,12 @@ export class Ledger {
   }
 
   /** Notes a status; what may not be answered goes to `unexpected`. */
-  answer(
-    status: number,
-    allowed: readonly number[],
-    what: string,
-    body: string,
-    retryAfter: string | null,
-  ): void {
+  answer({ status, headers, text, body }: Answer, allowed: readonly number[], what: string): void {
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
-    if (!allowed.includes(status)) this.unexpected.push(`${what}: ${status} ${body.slice(0, 300)}`);
-    if (status !== 503) return;
-    const { code, message } = JSON.parse(body) as { code: string; message: string };
-    if (code !== 'service_unavailable' || retryAfter === null) this.unexpected.push(`${what}: 503 ${body}`);
-    this.unavailable.set(message, (this.unavailable.get(message) ?? 0) + 1);
+    const isAsPromised =
+      status !== 503 || (body?.code === 'service_unavailable' && headers.get('retry-after') !== null);
+    if (!allowed.includes(status) || !isAsPromised)
+      this.unexpected.push(`${what}: ${status} ${text.slice(0, 300)}`);
   }
 
   /** Notes that a request of this client was admitted, in the window that ends at `reset`, in Unix seconds. */

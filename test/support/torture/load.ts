@@ -1,24 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Answer, nextPageOf, send } from '../../kit/answer.js';
 import type { Ledger } from './ledger.js';
 
 /** Between two requests of one client, in milliseconds: the machine is wanted by the service, too, and by other suites. */
 const BETWEEN_MS = process.env.PETSTORE_TEST_WHOLE !== undefined ? 4 : 16;
 /** Longest wait before a retry, in milliseconds, whatever `Retry-After` says: the faults are short. */
 const RETRY_MS = 150;
-/** Without an answer for so long, in milliseconds, a request counts as hung. */
-const HUNG_MS = 120_000;
-
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
 
 /** Clients that write, read and overdraw their quota, until they are told to end. They retry as using-the-api.md says. */
 export class Load {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
   private readonly clients: Promise<void>[] = [];
   private over = false;
   private next = 0;
@@ -47,10 +38,10 @@ export class Load {
   /** Adds clients of one key that ask for more than its minute has room for; its bans are lifted with another. */
   overdraw(name: string, { id, key }: { id: string; key: string }, adminKey: string, clients: number): this {
     return this.add(clients, async () => {
-      const { status, headers, body } = await this.answered('GET', '/v1/pets?limit=1', key, [200, 429]);
-      if (status === 200) this.ledger.admit(name, Number(headers['x-ratelimit-reset']));
+      const { status, headers, text } = await this.answered('GET', '/v1/pets?limit=1', key, [200, 429]);
+      if (status === 200) this.ledger.admit(name, Number(headers.get('x-ratelimit-reset')));
       if (status !== 429) return;
-      if (body.includes('api_key_banned'))
+      if (text.includes('api_key_banned'))
         await this.answered('POST', `/admin/keys/${id}/unban`, adminKey, [200]);
       await pause(100);
     });
@@ -60,7 +51,6 @@ export class Load {
   async end(): Promise<void> {
     this.over = true;
     await Promise.all(this.clients);
-    this.agent.destroy();
   }
 
   /** All animals that the store has, page by page. */
@@ -69,8 +59,8 @@ export class Load {
     let path: string | undefined = '/v1/pets?limit=100';
     while (path !== undefined) {
       const { headers, body }: Answer = await this.answered('GET', path, key, [200]);
-      pets.push(...(JSON.parse(body) as { name: string; id: number }[]));
-      path = /<([^>]+)>; rel="next"/.exec(String(headers.link ?? ''))?.[1];
+      pets.push(...(body as { name: string; id: number }[]));
+      path = nextPageOf(headers);
     }
     return pets;
   }
@@ -91,10 +81,10 @@ export class Load {
     this.ledger.send(name);
     const body = JSON.stringify({ name, categoryId: 1 });
     const created = await this.answered('POST', '/v1/pets', key, [201, 409], body, randomUUID());
-    const { id } = JSON.parse(created.body) as { id: number };
+    const { id } = created.body as { id: number };
     this.ledger.acknowledge(name, id);
     const read = await this.answered('GET', `/v1/pets/${id}`, key, [200]);
-    if (!read.body.includes(name)) this.ledger.unexpected.push(`${id} is not ${name}: ${read.body}`);
+    if (!read.text.includes(name)) this.ledger.unexpected.push(`${id} is not ${name}: ${read.text}`);
   }
 
   /** The first answer that is neither 503 nor 409; whatever ends without one is sent again. */
@@ -108,55 +98,23 @@ export class Load {
   ): Promise<Answer> {
     for (;;) {
       const answer = await this.attempt(method, path, key, body, idempotencyKey).catch((error: unknown) => {
-        this.ledger.fail((error as NodeJS.ErrnoException).code);
+        this.ledger.fail(((error as Error).cause as NodeJS.ErrnoException | undefined)?.code);
       });
       if (answer === undefined) {
         await pause(40);
         continue;
       }
-      const { status, headers } = answer;
-      const retryAfter = headers['retry-after'];
-      this.ledger.answer(
-        status,
-        [...allowed, ...this.alsoAllowed],
-        `${method} ${path}`,
-        answer.body,
-        retryAfter ?? null,
-      );
+      const { status } = answer;
+      this.ledger.answer(answer, [...allowed, ...this.alsoAllowed], `${method} ${path}`);
       if (status !== 503 && status !== 409) return answer;
       await pause(RETRY_MS);
     }
   }
 
-  private attempt(
-    method: string,
-    path: string,
-    key: string,
-    body?: string,
-    idempotencyKey?: string,
-  ): Promise<Answer> {
+  private attempt(method: string, path: string, key: string, json?: string, idempotencyKey?: string) {
     const origins = this.origins();
     this.next += 1;
-    const origin = origins[this.next % origins.length] ?? '';
-    const headers: Record<string, string> = { authorization: `Bearer ${key}` };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
-    return new Promise((resolve, reject) => {
-      const sent = request(origin + path, { method, headers, agent: this.agent }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          if (response.complete)
-            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text });
-          else reject(new Error('cut'));
-        });
-      });
-      sent.setTimeout(HUNG_MS, () => {
-        this.ledger.unexpected.push(`${method} ${path} was not answered in ${HUNG_MS} ms`);
-        sent.destroy();
-      });
-      sent.on('error', reject).end(body);
-    });
+    const headers: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
+    return send(origins[this.next % origins.length] ?? '', method, path, { key, json, headers });
   }
 }

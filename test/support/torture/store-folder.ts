@@ -3,10 +3,10 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import sqlite3 from 'sqlite3';
 import type { Span } from './admission.js';
 import { clientWithKey, petstoreHere as petstore } from '../petstore-here.js';
 import { emptyFolder } from '../service-process.js';
+import { SqliteFile, rowsOf } from '../sqlite-file.js';
 
 const run = promisify(execFile);
 
@@ -75,24 +75,18 @@ export class StoreFolder {
   /** Holds the write lock for a while, in milliseconds, as another program does. */
   async lock(ms: number): Promise<void> {
     const from = performance.now();
-    const database = await this.open();
-    await exec(database, 'PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE');
+    const database = await SqliteFile.open(this.file);
+    await database.run('PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE');
     await pause(ms);
-    await exec(database, 'ROLLBACK');
-    await close(database);
+    await database.run('ROLLBACK');
+    await database.close();
     this.blocked.push({ from, to: performance.now() });
   }
 
   /** What SQLite itself says of the file: `ok`. */
   async integrity(): Promise<string> {
-    const database = await this.open();
-    const answer = await new Promise<string>((resolve, reject) => {
-      database.get('PRAGMA integrity_check', (error, row: { integrity_check: string }) =>
-        error ? reject(error) : resolve(row.integrity_check),
-      );
-    });
-    await close(database);
-    return answer;
+    const [row] = await rowsOf<{ integrity_check: string }>(this.file, 'PRAGMA integrity_check');
+    return row?.integrity_check ?? '';
   }
 
   /** Removes it all. */
@@ -100,20 +94,4 @@ export class StoreFolder {
     if (this.mounted) await run('umount', ['-l', this.path]);
     await this.remove();
   }
-
-  private open(): Promise<sqlite3.Database> {
-    return new Promise((resolve, reject) => {
-      const database = new sqlite3.Database(this.file, (error) =>
-        error ? reject(error) : resolve(database),
-      );
-    });
-  }
-}
-
-function exec(database: sqlite3.Database, sql: string): Promise<void> {
-  return new Promise((resolve, reject) => database.exec(sql, (error) => (error ? reject(error) : resolve())));
-}
-
-function close(database: sqlite3.Database): Promise<void> {
-  return new Promise((resolve, reject) => database.close((error) => (error ? reject(error) : resolve())));
 }

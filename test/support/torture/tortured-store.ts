@@ -4,7 +4,7 @@ import { admissionOf, type Admission } from './admission.js';
 import { Instance } from './instance.js';
 import { Ledger, type Comparison } from './ledger.js';
 import { Load } from './load.js';
-import type { Report } from './report.js';
+import { report } from './report.js';
 import { SMALL_LIMIT, StoreFolder } from './store-folder.js';
 
 /** How a store is run. */
@@ -61,8 +61,8 @@ export class TorturedStore {
     return new TorturedStore(folder, all, ledger, load);
   }
 
-  /** Ends the load and the processes, and holds the store against the ledger; the report gets a line. */
-  async outcome(name: string, faults: number, report: Report): Promise<Outcome & { admission: Admission }> {
+  /** Ends the load and the processes, and holds the store against the ledger, and reports both. */
+  async outcome(name: string, faults: number): Promise<Outcome & { admission: Admission }> {
     const { folder, instances, ledger, load } = this;
     await load.end();
     const comparison = ledger.compare(await load.stored(folder.key));
@@ -70,7 +70,7 @@ export class TorturedStore {
     const ends = instances.flatMap((instance) => instance.ends);
     const admission = admissionOf(ledger, 'small', SMALL_LIMIT, ends, folder.blocked);
     const stops = instances.flatMap((instance) => instance.stops);
-    report.add({ name, faults, ledger, comparison, stops, factor: admission.factor });
+    report({ name, faults, ledger, comparison, stops, factor: admission.factor });
     // Or nothing would have been shown.
     expect(ledger.acknowledgements).toBeGreaterThan(0);
     return {
