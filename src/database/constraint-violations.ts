@@ -17,13 +17,17 @@ const [POSTGRES_UNIQUE, POSTGRES_FOREIGN_KEY] = ['23505', '23503'];
 /** The columns in the detail of a unique_violation, such as `Key (name, shop)=(Ball, 3) already exists.` */
 const POSTGRES_COLUMNS = /^Key \(((?:"?\w+"?(?:, )?)+)\)=\(/;
 
+/** What the driver has reported; the refusal of a COMMIT, where constraints are deferred, comes as the driver throws it. */
+function violationOf(error: unknown): Partial<Violation> {
+  return error instanceof QueryFailedError ? (error.driverError as Violation) : Object(error);
+}
+
 /**
  * The columns whose values a row would have shared with another, such as `['toys.name']`; undefined for any other error. For an
  * index over expressions it is the index: `["index 'toys_by_name'"]`.
  */
 export function uniqueViolation(error: unknown): readonly string[] | undefined {
-  if (!(error instanceof QueryFailedError)) return undefined;
-  const { code, message, table, constraint, detail } = error.driverError as Violation;
+  const { code, message = '', table, constraint, detail } = violationOf(error);
   if (code === 'SQLITE_CONSTRAINT') return SQLITE_UNIQUE.exec(message)?.[1]?.split(', ');
   if (code !== POSTGRES_UNIQUE) return undefined;
   const [, columns] = POSTGRES_COLUMNS.exec(detail ?? '') ?? [];
@@ -33,8 +37,7 @@ export function uniqueViolation(error: unknown): readonly string[] | undefined {
 
 /** Whether a row would have referred to one that is not there, or one that is referred to would have gone. */
 export function isForeignKeyViolation(error: unknown): boolean {
-  if (!(error instanceof QueryFailedError)) return false;
-  const { code, message } = error.driverError as Violation;
+  const { code, message = '' } = violationOf(error);
   if (code === POSTGRES_FOREIGN_KEY) return true;
   return code === 'SQLITE_CONSTRAINT' && message.includes('FOREIGN KEY constraint failed');
 }
