@@ -8,14 +8,12 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import { DomainEvents, OnDomainEvent } from '../../src/events/domain-events.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { PET_CREATED, type PetCreated } from '../../src/pets/pets.events.js';
-import { API_KEY_BANNED, type ApiKeyBanned } from '../../src/throttling/throttling.events.js';
-import { earnBan, hammer } from '../support/earn-ban.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const heard: [string, object][] = [];
 const throwing = { now: false };
 
-/** A listener as a team adds it: it greets new animals and warns of bans. */
+/** A listener as a team adds it: it greets new animals. */
 @Injectable()
 class Greeter {
   constructor(private readonly dataSource: DataSource) {}
@@ -25,11 +23,6 @@ class Greeter {
     if (throwing.now) throw new Error('no voice');
     const committed = await this.dataSource.manager.existsBy(Pet, { id: event.id });
     heard.push(['pet.created', { ...event, committed }]);
-  }
-
-  @OnDomainEvent(API_KEY_BANNED)
-  warn(event: ApiKeyBanned): void {
-    heard.push(['api_key.banned', event]);
   }
 
   @OnDomainEvent(CLIENTS_EVENTS['client.suspended'])
@@ -94,17 +87,6 @@ describe('pet.created', () => {
     await told(2);
     expect(heard.map(([, event]) => (event as { name: string }).name)).toEqual(['Rex', 'Last']);
   });
-});
-
-it('api_key.banned is told once, when the ban begins', async () => {
-  const { own } = await open({ plan: 'free', at: '2026-11-20T12:00:00.000Z' });
-  await earnBan(own);
-  await hammer(own, 20);
-  await told(1);
-  expect(heard[0]).toEqual([
-    'api_key.banned',
-    { clientId: own.clientId, keyId: expect.any(String), bannedUntil: '2026-11-20T12:05:21.000Z' },
-  ]);
 });
 
 it('changes of clients and keys are told by the names of the audit trail', async () => {

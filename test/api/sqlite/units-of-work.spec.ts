@@ -15,16 +15,16 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { defer } from 'rxjs';
 import { DataSource, type Repository } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { JsonRows } from '../../src/database/json-rows.js';
-import { Transactions } from '../../src/database/transactions.js';
-import { ApiError } from '../../src/core/errors/api-error.js';
-import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
-import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Operation } from '../../src/http/operation.decorator.js';
-import { Pet } from '../../src/pets/pet.entity.js';
-import { PetDto } from '../../src/pets/pets.dto.js';
-import { folderOfTest } from '../support/service-process.js';
-import { TestService } from '../kit/test-service.js';
+import { JsonRows } from '../../../src/database/json-rows.js';
+import { Transactions } from '../../../src/database/transactions.js';
+import { ApiError } from '../../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
+import { Idempotent } from '../../../src/http/idempotency/idempotent.decorator.js';
+import { Operation } from '../../../src/http/operation.decorator.js';
+import { Pet } from '../../../src/pets/pet.entity.js';
+import { PetDto } from '../../../src/pets/pets.dto.js';
+import { folderOfTest } from '../../support/service-process.js';
+import { TestService } from '../../kit/test-service.js';
 
 const row = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
 
