@@ -3,21 +3,21 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import '../../src/app.module.js';
 import { widthOf } from '../../src/cli/table.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { OnTerminal } from '../support/on-terminal.js';
 import { petstoreHere } from '../support/petstore-here.js';
-import { BARE_ENVIRONMENT, ROOT, emptyFolder } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, ROOT, emptyFolder, folderOfTest } from '../support/service-process.js';
 
 const CLIENTS = 5_000;
 const PETSTORE = `'${process.execPath}' '${join(ROOT, 'bin/petstore.js')}'`;
 
 let folder: string;
-let remove: () => Promise<void>;
 beforeAll(async () => {
-  ({ path: folder, remove } = await emptyFolder());
+  const { path, remove } = await emptyFolder();
+  folder = path;
   const created = await petstoreHere(folder, [
     'client',
     'create',
@@ -39,8 +39,8 @@ beforeAll(async () => {
     `${upTo} INSERT INTO audit_entries (${columns}) SELECT ${columns} FROM n, (SELECT * FROM audit_entries LIMIT 1)`,
   );
   await database.destroy();
+  return remove;
 });
-afterAll(() => remove());
 
 /** Runs a line of bash, in which `petstore` is the command; answers the exit code of each part of its last pipe. */
 async function bash(line: string) {
@@ -132,21 +132,19 @@ describe('a database that is not there', () => {
     ['db status', 0, ABSENT],
     ['openapi', 0, /^$/],
   ])('is not made by %s', async (call, code, told) => {
-    const fresh = await emptyFolder();
-    const finished = await petstoreHere(fresh.path, call.split(' '));
+    const fresh = await folderOfTest();
+    const finished = await petstoreHere(fresh, call.split(' '));
     expect([finished.code, finished.stderr]).toEqual([code, expect.stringMatching(told)]);
-    expect(existsSync(join(fresh.path, 'data'))).toBe(false);
-    await fresh.remove();
+    expect(existsSync(join(fresh, 'data'))).toBe(false);
   });
 
   it.each([['client create --name A --plan free --json'], ['db migrate']])(
     'is made and named by %s, once',
     async (call) => {
-      const fresh = await emptyFolder();
-      const path = join(await realpath(fresh.path), 'data/petstore.sqlite');
-      const first = await petstoreHere(fresh.path, call.split(' '));
-      const second = await petstoreHere(fresh.path, call.split(' '));
-      await fresh.remove();
+      const fresh = await folderOfTest();
+      const path = join(await realpath(fresh), 'data/petstore.sqlite');
+      const first = await petstoreHere(fresh, call.split(' '));
+      const second = await petstoreHere(fresh, call.split(' '));
       expect([first.code, first.stderr]).toEqual([0, `Created the database ${path}.\n`]);
       expect([second.code, second.stderr]).toEqual([0, '']);
     },

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { OnTerminal } from '../support/on-terminal.js';
 import { petstoreHere } from '../support/petstore-here.js';
-import { BARE_ENVIRONMENT, ROOT, emptyFolder, petstore } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, ROOT, emptyFolder, folderOfTest, petstore } from '../support/service-process.js';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
@@ -15,13 +15,13 @@ const PETSTORE = join(ROOT, 'bin/petstore.js');
 // What is asked, and what becomes of each answer, is in test/api/command-line-questions.spec.ts: here is what a process adds.
 
 let folder: string;
-let remove: () => Promise<void>;
 let client: string;
 beforeAll(async () => {
-  ({ path: folder, remove } = await emptyFolder());
+  const { path, remove } = await emptyFolder();
+  folder = path;
   client = (await json('client', 'create', '--name', 'Acme', '--plan', 'free')).id;
+  return remove;
 });
-afterAll(() => remove());
 
 async function json(...args: string[]) {
   const { code, stdout } = await petstoreHere(folder, [...args, '--json']);
@@ -32,11 +32,10 @@ async function json(...args: string[]) {
 const makeKey = async (): Promise<{ id: string; key: string }> => json('key', 'issue', '--client', client);
 
 it('what cannot be undone is refused before a database is made, where nobody can be asked', async () => {
-  const fresh = await emptyFolder();
-  const { code, stdout, stderr } = await petstore(fresh.path, ['client', 'delete', client]);
+  const fresh = await folderOfTest();
+  const { code, stdout, stderr } = await petstore(fresh, ['client', 'delete', client]);
   expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('--yes')]);
-  expect(existsSync(join(fresh.path, 'data/petstore.sqlite'))).toBe(false);
-  await fresh.remove();
+  expect(existsSync(join(fresh, 'data/petstore.sqlite'))).toBe(false);
 });
 
 describe('on a terminal', () => {

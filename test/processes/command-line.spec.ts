@@ -1,19 +1,15 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import '../../src/app.module.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { petstoreHere } from '../support/petstore-here.js';
-import { ROOT, ServiceProcess, emptyFolder, petstore } from '../support/service-process.js';
+import { ROOT, ServiceProcess, folderOfTest, petstore } from '../support/service-process.js';
 
 // What the commands answer is asked in process, by test/api/command-line.spec.ts.
 
 let folder: string;
-let remove: () => Promise<void>;
-beforeEach(async () => {
-  ({ path: folder, remove } = await emptyFolder());
-});
-afterEach(() => remove());
+beforeEach(async () => void (folder = await folderOfTest()));
 
 /** Runs a command with --json and answers the one document on stdout. */
 async function json(...args: string[]) {

@@ -2,26 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { clientWithKey } from '../support/petstore-here.js';
 import { openSocket, receivedBy, statusesIn } from '../support/raw-http.js';
 import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 const END = '\r\n\r\n';
 
-let folder: { path: string; remove: () => Promise<void> };
 let service: ServiceProcess;
 let key: string;
 beforeAll(async () => {
-  folder = await emptyFolder();
+  const { path, remove } = await emptyFolder();
   // A busy machine makes the event loop late enough for the service to refuse what others ask: overload has its own suite.
   const environment = { NODE_ENV: 'production', MAX_EVENT_LOOP_LAG_MS: '0', MAX_REQUESTS_IN_FLIGHT: '0' };
-  service = await ServiceProcess.start(folder.path, environment);
-  ({ key } = await clientWithKey(folder.path, environment));
-});
-afterAll(async () => {
-  await service.stop();
-  await folder.remove();
+  service = await ServiceProcess.start(path, environment);
+  ({ key } = await clientWithKey(path, environment));
+  return () => service.stop().then(remove);
 });
 
 const withKey = () => `Authorization: Bearer ${key}\r\n`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { freePort } from '../support/free-port.js';
 import { type Answer, Nginx, composeSite, ownSite, siteFrom } from '../support/nginx.js';
 import { describeWith } from '../support/requirements.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { ServiceProcess, emptyFolder, folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 /** A site with something else at its root, and the service under a prefix. */
 const prefixSite = (url: string): string => `server {
@@ -110,13 +110,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
   it('the proxy of Compose hands requests to all instances, and answers itself when none is left', async () => {
     const services = await Promise.all(
       [0, 1].map(async () => {
-        const { path, remove } = await emptyFolder();
-        const service = await ServiceProcess.start(path, { TRUST_PROXY: '1' });
-        onTestFinished(async () => {
-          await service.stop('SIGKILL');
-          await remove();
-        });
-        return service;
+        return serviceOfTest(await folderOfTest(), { TRUST_PROXY: '1' });
       }),
     );
     const nginx = await Nginx.start(composeSite(services.map(({ url }) => url)));

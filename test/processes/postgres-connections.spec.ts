@@ -9,7 +9,7 @@ import { Pooler } from '../support/pooler.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { ServiceProcess, folderOfTest } from '../support/service-process.js';
 
 /** Password of a user, with every character that means something in a URL. */
 const PASSWORD = 'a@b:c/d?e#f%g h&+=[]é';
@@ -112,10 +112,8 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         /ECONNREFUSED.*Start the server/,
       ],
     ])('%s is refused, says why, and shows no password', async (_, urlOf, { ca }: { ca?: string }, why) => {
-      const folder = await emptyFolder();
-      onTestFinished(folder.remove);
       const environment = { DATABASE_URL: urlOf(), ...authority(ca) };
-      const { code, stdout, stderr } = await petstore(folder.path, ['db', 'migrate'], environment);
+      const { code, stdout, stderr } = await petstore(await folderOfTest(), ['db', 'migrate'], environment);
       expect([code, stdout]).toEqual([1, '']);
       expect(withoutSecrets(stderr)).toMatch(why);
     });
@@ -141,16 +139,13 @@ describeWith('pgbouncer', 'a service before whose PostgreSQL there is a pooler',
   const start = async (mode: 'session' | 'transaction') => {
     const pooler = await Pooler.start(mode, server.port);
     onTestFinished(() => pooler.stop());
-    const folder = await emptyFolder();
-    onTestFinished(folder.remove);
-    return ServiceProcess.start(folder.path, { DATABASE_URL: pooler.url('postgres') });
+    return ServiceProcess.start(await folderOfTest(), { DATABASE_URL: pooler.url('postgres') });
   };
 
   it('serves in session mode', async () => {
     const service = await start('session');
-    const headers = { Authorization: `Bearer ${service.demoKey}` };
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, at) => fetch(`${service.url}/v1/pets?limit=${at + 1}`, { headers })),
+      Array.from({ length: 30 }, (_, at) => service.request('GET', `/v1/pets?limit=${at + 1}`)),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await service.stop()).code).toBe(0);

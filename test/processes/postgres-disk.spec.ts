@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { ServiceProcess, folderOfTest } from '../support/service-process.js';
 import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 describeWith('postgres-server', 'a service whose PostgreSQL has a full disk', () => {
@@ -18,10 +18,11 @@ describeWith('postgres-server', 'a service whose PostgreSQL has a full disk', ()
         `CREATE TABLESPACE small LOCATION '${disk}'`,
         'CREATE DATABASE store TABLESPACE small',
       );
-      const folder = await emptyFolder();
-      onTestFinished(folder.remove);
       const url = server.url.replace(/postgres$/, 'store');
-      const service = await ServiceProcess.start(folder.path, { DATABASE_URL: url, LOG_LEVEL: 'info' });
+      const service = await ServiceProcess.start(await folderOfTest(), {
+        DATABASE_URL: url,
+        LOG_LEVEL: 'info',
+      });
       onTestFinished(async () => void (await service.stop()));
       const add = () =>
         service.request('POST', '/v1/pets', { json: { name: 'x'.repeat(255), categoryId: 1 } });

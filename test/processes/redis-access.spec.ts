@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { checkRedis } from '../../src/throttling/redis/check-redis.js';
@@ -8,7 +8,7 @@ import { makeCertificates } from '../support/certificates.js';
 import { freePort } from '../support/free-port.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { ServiceProcess, emptyFolder } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 /** Password of a user, with every character that means something in a URL. */
 const PASSWORD = 'a@b:c/d?e#f%g&+';
@@ -34,13 +34,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
   });
 
   const place = (url: string, ca?: string) => ({ url, ca: ca === undefined ? null : join(certificates, ca) });
-  const started = async (environment: NodeJS.ProcessEnv) => {
-    const folder = await emptyFolder();
-    onTestFinished(folder.remove);
-    const service = await ServiceProcess.start(folder.path, environment);
-    onTestFinished(async () => void (await service.stop()));
-    return service;
-  };
+  const started = async (environment: NodeJS.ProcessEnv) => serviceOfTest(await folderOfTest(), environment);
 
   it('is found by rediss:// with REDIS_CA, a password of any characters, and a database', async () => {
     const { output } = await started({

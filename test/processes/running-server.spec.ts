@@ -1,30 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { clientWithKey, petstoreHere } from '../support/petstore-here.js';
 import { emptyFolder, ServiceProcess } from '../support/service-process.js';
 
 /** How long a server may take to learn of it on the slowest machine, in milliseconds; test/api/key-clock.spec.ts holds the 5 s. */
 const WITHIN_MS = 60_000;
 
-let folder: { path: string; remove: () => Promise<void> };
+let folder: string;
 let service: ServiceProcess;
 beforeAll(async () => {
-  folder = await emptyFolder();
-  service = await ServiceProcess.start(folder.path, { NODE_ENV: 'production' });
-});
-afterAll(async () => {
-  await service.stop();
-  await folder.remove();
+  const { path, remove } = await emptyFolder();
+  service = await ServiceProcess.start((folder = path), { NODE_ENV: 'production' });
+  return () => service.stop().then(remove);
 });
 
 async function json(...args: string[]) {
-  const { stdout, stderr } = await petstoreHere(folder.path, [...args, '--json'], { NODE_ENV: 'production' });
+  const { stdout, stderr } = await petstoreHere(folder, [...args, '--json'], { NODE_ENV: 'production' });
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as { id: string; key: string };
 }
 
 async function knownClient(plan = 'pro') {
   const order = ['--plan', plan];
-  const { clientId: client, id, key } = await clientWithKey(folder.path, { NODE_ENV: 'production' }, order);
+  const { clientId: client, id, key } = await clientWithKey(folder, { NODE_ENV: 'production' }, order);
   const ask = async () => {
     const { headers, body } = await service.request('GET', '/v1/pets?limit=1', { key });
     return { code: (body as { code?: string }).code ?? 200, policy: headers.get('ratelimit-policy') };

@@ -4,21 +4,16 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { ROOT, emptyFolder, ServiceProcess } from '../support/service-process.js';
+import { ROOT, folderOfTest, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
 async function start(
   environment: NodeJS.ProcessEnv = {},
   main?: string,
 ): Promise<{ service: ServiceProcess; key: string; path: string }> {
-  const { path, remove } = await emptyFolder();
-  const service = await ServiceProcess.start(path, environment, main);
-  onTestFinished(async () => {
-    await service.stop('SIGKILL');
-    await remove();
-  });
-  const key = service.demoKey;
-  return { service, key, path };
+  const path = await folderOfTest();
+  const service = await serviceOfTest(path, environment, main);
+  return { service, key: service.demoKey, path };
 }
 
 /** Sends a GET on a connection of the agent; answers its status and `Connection`, or the code of its error. */

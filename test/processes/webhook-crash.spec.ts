@@ -9,7 +9,7 @@ import { makeDatabase } from '../kit/test-database.js';
 import type { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { emptyFolder, folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { WebhookReceiver, addEndpoint } from '../support/webhook-receiver.js';
 
 /** A receiver that answers from the moment on at which it is told to. */
@@ -75,23 +75,20 @@ describe('kill -9 between commit and delivery', () => {
 
 describeWith('postgres', 'kill -9 between commit and delivery, on PostgreSQL', () => {
   it('of one of two instances: the other delivers what both have committed, in order', async () => {
-    const [{ path, remove }, database, redis] = [
-      await emptyFolder(),
+    const [path, database, redis] = [
+      await folderOfTest(),
       await makeDatabase('postgres'),
-      await RedisServer.start(),
+      await RedisServer.ofTest(),
     ];
-    onTestFinished(remove);
     onTestFinished(database.remove);
-    onTestFinished(() => redis.remove());
     const settings = {
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       REDIS_TIMEOUT_MS: '1000',
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
     };
-    const first = await ServiceProcess.start(path, settings);
-    const second = await ServiceProcess.start(path, settings);
-    onTestFinished(async () => void (await Promise.all([first, second].map((one) => one.stop('SIGKILL')))));
+    const first = await serviceOfTest(path, settings);
+    const second = await serviceOfTest(path, settings);
     const key = first.demoKey;
     const receiver = await receive();
     const names: string[] = [];
