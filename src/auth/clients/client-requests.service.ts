@@ -6,7 +6,7 @@ import { runForRows } from '../../database/rows-as-json.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { DAY_MS, MINUTE_MS, startOf } from '../../throttling/quota.js';
 import type { Caller } from '../caller.js';
-import { DEPRECATED, RefusedRequest, RequestCount, UNCOUNTED } from './client-requests.entity.js';
+import { DEPRECATED, type RefusedRequest, type RequestCount, UNCOUNTED } from './client-requests.entity.js';
 import { bucketOf } from './latency.js';
 
 /** How many of its last errors are kept of a client, and of all clients together. */
@@ -17,11 +17,11 @@ const [MOST_COUNTS, MOST_CLIENTS] = [50_000, 250];
 const [COUNTS_A_SECOND, CLIENTS_A_SECOND] = [2_000, 10];
 
 /** Adds to what is stored, so that several processes count together. SQLite needs the WHERE before ON CONFLICT. */
-const ADD_UP = (rows: string): string => `
+const addUp = (lengthMs: number) => (rows: string) => `
   INSERT INTO request_counts (client_id, length_ms, window_start, key_id, operation, outcome, bucket, requests)
-  SELECT value ->> 'clientId', CAST(value ->> 'lengthMs' AS INTEGER), CAST(value ->> 'start' AS BIGINT), value ->> 'keyId',
-    value ->> 'operation', value ->> 'outcome', CAST(value ->> 'bucket' AS INTEGER), CAST(value ->> 'requests' AS INTEGER)
-  FROM ${rows} AS counted WHERE true
+  SELECT value ->> 'clientId', ${lengthMs}, CAST(value ->> 'start' AS BIGINT) / ${lengthMs} * ${lengthMs}, value ->> 'keyId',
+    value ->> 'operation', value ->> 'outcome', CAST(value ->> 'bucket' AS INTEGER), SUM(CAST(value ->> 'requests' AS INTEGER))
+  FROM ${rows} AS counted WHERE true GROUP BY 1, 2, 3, 4, 5, 6, 7
   ON CONFLICT (client_id, length_ms, window_start, key_id, operation, outcome, bucket)
   DO UPDATE SET requests = request_counts.requests + excluded.requests`;
 
@@ -65,6 +65,9 @@ export interface EndedRequest {
   readonly address: string | undefined;
 }
 
+/** What is counted in one minute. */
+type MinuteCount = Omit<RequestCount, 'lengthMs'>;
+
 /** A request that was answered with an error, and when, in ms since the Unix epoch. */
 interface KeptError {
   readonly at: number;
@@ -77,7 +80,7 @@ interface KeptError {
  */
 @Injectable()
 export class ClientRequests extends WriteBehind {
-  private readonly counts = new Map<string, RequestCount>();
+  private readonly counts = new Map<string, MinuteCount>();
   /** The last errors of each client that are not written yet. */
   private readonly errors = new Map<string, KeptError[]>();
   private readonly byOutcome = new Map<string, number>();
@@ -139,14 +142,13 @@ export class ClientRequests extends WriteBehind {
       known.requests += 1;
       return;
     }
-    const window = { lengthMs: MINUTE_MS, start: minute };
-    this.add(this.counts, id, { clientId, ...window, keyId, operation, outcome, bucket, requests: 1 });
+    this.add(id, { clientId, start: minute, keyId, operation, outcome, bucket, requests: 1 });
   }
 
-  private add(counts: Map<string, RequestCount>, id: string, count: RequestCount): void {
-    const known = counts.get(id);
+  private add(id: string, count: MinuteCount): void {
+    const known = this.counts.get(id);
     if (known) known.requests += count.requests;
-    else if (counts.size < MOST_COUNTS) counts.set(id, count);
+    else if (this.counts.size < MOST_COUNTS) this.counts.set(id, count);
   }
 
   protected override async write(): Promise<void> {
@@ -156,7 +158,8 @@ export class ClientRequests extends WriteBehind {
     try {
       await this.cacheNeutralWrites.run(async (manager) => {
         const minutes = counts.map(([, count]) => count);
-        await runForRows(manager, [...minutes, ...this.daysOf(minutes)], ADD_UP);
+        await runForRows(manager, minutes, addUp(MINUTE_MS));
+        await runForRows(manager, minutes, addUp(DAY_MS));
         const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY);
         await runForRows(
           manager,
@@ -177,22 +180,11 @@ export class ClientRequests extends WriteBehind {
         if (errors.length > 0) await manager.query(CUT_ALL);
       });
     } catch (error) {
-      for (const [id, count] of counts) this.add(this.counts, id, count);
+      for (const [id, count] of counts) this.add(id, count);
       for (const [clientId, kept] of errors)
         this.errors.set(clientId, [...kept, ...(this.errors.get(clientId) ?? [])].slice(-MOST_OF_CLIENT));
       throw error;
     }
-  }
-
-  /** The same counts by UTC day. */
-  private daysOf(minutes: readonly RequestCount[]): Iterable<RequestCount> {
-    const days = new Map<string, RequestCount>();
-    for (const minute of minutes) {
-      const start = startOf(minute.start, DAY_MS);
-      const id = `${start} ${minute.keyId} ${minute.operation} ${minute.outcome} ${minute.bucket}`;
-      this.add(days, id, Object.assign({}, minute, { lengthMs: DAY_MS, start }));
-    }
-    return days.values();
   }
 }
 

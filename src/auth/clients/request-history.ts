@@ -45,19 +45,13 @@ export class RequestHistory {
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
-    const ofLength = 'length_ms = :lengthMs AND window_start < :oldest';
     const dayAgo = (now: number, days: number) => (Math.floor(now / DAY_MS) - days) * DAY_MS;
     sweeper.add(
       {
         entity: RequestCount,
-        where: ofLength,
-        parameters: (now) => ({ lengthMs: MINUTE_MS, oldest: now - 2 * HOUR_MS }),
-      },
-      {
-        entity: RequestCount,
-        where: ofLength,
+        where: `length_ms = ${MINUTE_MS} AND window_start < :hoursAgo OR length_ms = ${DAY_MS} AND window_start < :oldest`,
         parameters: (now, { usageRetentionDays }) => ({
-          lengthMs: DAY_MS,
+          hoursAgo: now - 2 * HOUR_MS,
           oldest: dayAgo(now, usageRetentionDays),
         }),
       },
