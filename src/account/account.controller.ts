@@ -11,8 +11,9 @@ import { toApiKeyStateDto } from '../admin/dto/api-key.dto.js';
 import { ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { toClientDto } from '../admin/dto/client.dto.js';
 import { DaysQuery, OwnRequestsQuery } from '../admin/dto/inputs.js';
+import { pageOf } from '../admin/dto/page.js';
 import { RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refused-request.dto.js';
-import { NEXT_PAGE, Operation, Tag } from '../http/operation.decorator.js';
+import { Operation, Tag } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
 import { READ_BOUND } from './account.bounds.js';
@@ -76,13 +77,7 @@ export class AccountController {
     summary: 'List your last errors',
     description:
       'Lists the last 200 requests of the client that were answered with an error, latest first, up to a second late. Needs no scope.',
-    answers: {
-      status: 200,
-      description: 'A page of requests',
-      arrayOf: RefusedRequestDto,
-      schemaName: 'RefusedRequests',
-      optionalHeaders: NEXT_PAGE,
-    },
+    answers: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)
   async getRequests(

@@ -9,11 +9,12 @@ import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { AudienceController } from '../http/audience.js';
 import { IfMatch } from '../http/caching/if-match.decorator.js';
 import { type Precondition, entityTagOf } from '../http/caching/precondition.js';
-import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
+import { Operation } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { CurrentOperator } from '../http/current-operator.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery } from './dto/inputs.js';
+import { pageOf } from './dto/page.js';
 import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
 
@@ -33,13 +34,7 @@ export class ClientsController {
     id: 'listClients',
     summary: 'List clients',
     description: 'Lists the clients, oldest first.',
-    answers: {
-      status: 200,
-      description: 'A page of clients',
-      arrayOf: ClientDto,
-      schemaName: 'Clients',
-      optionalHeaders: NEXT_PAGE,
-    },
+    answers: pageOf(ClientDto, 'Clients', 'A page of clients'),
   })
   async list(@Query() query: ClientsQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
     const found = await pager.answer(query, (page) => this.clients.list(page, query));

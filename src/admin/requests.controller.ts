@@ -1,10 +1,11 @@
 import { Get, Query } from '@nestjs/common';
 import { RequestHistory } from '../auth/clients/request-history.js';
 import { AudienceController } from '../http/audience.js';
-import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
+import { Operation } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { RequestsQuery } from './dto/inputs.js';
+import { pageOf } from './dto/page.js';
 import { RefusedRequestDto, toRefusedRequestDto } from './dto/refused-request.dto.js';
 
 /** The last errors of clients, over HTTP. */
@@ -18,13 +19,7 @@ export class RequestsController {
     summary: 'List the last errors of clients',
     description:
       'Lists the last 200 requests of each client that were answered with an error, latest first, up to a second late.',
-    answers: {
-      status: 200,
-      description: 'A page of requests',
-      arrayOf: RefusedRequestDto,
-      schemaName: 'RefusedRequests',
-      optionalHeaders: NEXT_PAGE,
-    },
+    answers: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   async list(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {
     const filter = { clientId: query.client, requestId: query.requestId };

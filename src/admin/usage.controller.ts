@@ -1,10 +1,11 @@
 import { Get, Query } from '@nestjs/common';
 import { UsageService } from '../auth/clients/usage.service.js';
 import { AudienceController } from '../http/audience.js';
-import { NEXT_PAGE, Operation } from '../http/operation.decorator.js';
+import { Operation } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { UsageQuery } from './dto/inputs.js';
+import { pageOf } from './dto/page.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
 /** What clients have used, over HTTP. */
@@ -18,13 +19,7 @@ export class UsageController {
     summary: 'List the usage of all clients',
     description:
       'Lists every client, oldest first, with both windows now, bans, last use, its last days, what came of its requests, and its calls of deprecated operations.',
-    answers: {
-      status: 200,
-      description: 'A page of clients and their usage',
-      arrayOf: ClientUsageDto,
-      schemaName: 'ClientUsages',
-      optionalHeaders: NEXT_PAGE,
-    },
+    answers: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage'),
   })
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
     const found = await pager.answer(query, (page) => this.usage.list(page, query.days, query));

@@ -1,10 +1,11 @@
 import { Get, Header, Query } from '@nestjs/common';
 import { AudienceController } from '../../http/audience.js';
-import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { Operation } from '../../http/operation.decorator.js';
 import { Paged, type Pager } from '../../http/paging/pager.js';
 import { OPERATORS } from '../admin.scopes.js';
 import { AuditListing } from './audit-listing.js';
 import { AuditFilters, AuditQuery } from '../dto/inputs.js';
+import { pageOf } from '../dto/page.js';
 import { AuditEntryDto } from '../dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */
@@ -17,13 +18,7 @@ export class AuditController {
     id: 'listAudit',
     summary: 'List the audit trail',
     description: 'Lists what was changed of clients, keys and webhook endpoints, latest first.',
-    answers: {
-      status: 200,
-      description: 'A page of changes',
-      arrayOf: AuditEntryDto,
-      schemaName: 'AuditEntries',
-      optionalHeaders: NEXT_PAGE,
-    },
+    answers: pageOf(AuditEntryDto, 'AuditEntries', 'A page of changes'),
   })
   list(@Query() query: AuditQuery, @Paged() pager: Pager): Promise<AuditEntryDto[]> {
     return pager.answer(query, (page) => this.audit.page(page, query));

@@ -20,7 +20,7 @@ import type { Operator } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../../http/current-operator.js';
 import { type Audience, AudienceController, OfClass, differencesOf } from '../../http/audience.js';
-import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { Operation } from '../../http/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
 import { type UncountedBound, Uncounted } from '../../throttling/uncounted.decorator.js';
 import {
@@ -37,6 +37,7 @@ import {
   toIssuedKeyDto,
 } from '../dto/api-key.dto.js';
 import { ForceQuery, KeyParams, KeysQuery } from '../dto/inputs.js';
+import { pageOf } from '../dto/page.js';
 
 const {
   client_not_found,
@@ -83,13 +84,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       id: `list${own}Keys`,
       summary: isOwn ? 'List your keys' : 'List keys',
       description: `Lists the keys of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, never with their secrets.`,
-      answers: {
-        status: 200,
-        description: 'A page of keys',
-        arrayOf: ApiKeyDto,
-        schemaName: 'ApiKeys',
-        optionalHeaders: NEXT_PAGE,
-      },
+      answers: pageOf(ApiKeyDto, 'ApiKeys', 'A page of keys'),
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     async list(
