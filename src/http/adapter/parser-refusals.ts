@@ -52,10 +52,10 @@ export class ParserRefusals {
     this.refused.add(socket);
     const refusal = this.refusalOf(row, headers);
     const { remoteAddress } = socket;
-    this.count(remoteAddress).then(
-      (count) => this.end(socket, refusal, count),
-      () => this.end(socket, refusal, NOT_COUNTED),
-    );
+    // The address is unknown once the connection is closed.
+    const subject = remoteAddress === undefined ? undefined : addressSubject(remoteAddress);
+    const counted = subject ? this.quota.countRefusal(subject) : Promise.resolve(NOT_COUNTED);
+    void counted.catch(() => NOT_COUNTED).then((count) => this.end(socket, refusal, count));
   }
 
   private refusalOf(row: ErrorRow, headers = {}): ApiError {
@@ -66,11 +66,6 @@ export class ParserRefusals {
       allowed: 'none, because the service is not a proxy',
     };
     return new ApiError(row, { params, headers });
-  }
-
-  /** The address is unknown once the connection is closed. */
-  private async count(address: string | undefined): Promise<CountedRefusal> {
-    return address === undefined ? NOT_COUNTED : this.quota.countRefusal(addressSubject(address));
   }
 
   private end(
