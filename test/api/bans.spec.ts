@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
@@ -6,7 +5,7 @@ import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { UsageService } from '../../src/auth/clients/usage.service.js';
 import { asClient, beginAt } from '../support/as-client.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
-import { folderOfTest } from '../support/service-process.js';
+import { databaseOfTest } from '../support/service-process.js';
 import { type Answer, TestService } from '../kit/test-service.js';
 import { openForAll } from '../support/opened.js';
 
@@ -115,10 +114,9 @@ describe('a key that goes on after 429', () => {
 });
 
 it('refusals, strikes and bans survive restarts: the next ban is the longer one', async () => {
-  const path = await folderOfTest();
+  const environment = { DATABASE_URL: await databaseOfTest() };
   let key = '';
   const from = async (at: string, work: (service: TestService) => Promise<Answer>) => {
-    const environment = { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` };
     const service = await TestService.open({ environment, plan: 'free', at: `2026-11-20T${at}Z` });
     key ||= service.key;
     const { body } = await work(service);

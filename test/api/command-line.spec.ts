@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Shell } from '../../src/cli/shell.js';
 import { petstoreProgram, runPetstore } from '../../src/cli/program.js';
-import { DemoData } from '../../src/database/demo-data.js';
 import { TestService } from '../kit/testing.js';
 import { type Printed, printedBy } from '../support/orders.js';
 import { ROOT, emptyFolder } from '../support/service-process.js';
@@ -92,7 +91,7 @@ describe('petstore key', () => {
 
 describe('petstore db', () => {
   it('seed adds the demo set of every feature, or as many rows of each as asked for', async () => {
-    const once = await service.app.get(DemoData).add();
+    const once = await service.seed();
     expect(await json('db', 'seed')).toEqual({ added: once });
     expect((await json('db', 'seed', '--count', '250')).added % 250).toBe(0);
     expect((await command('db', 'seed')).stdout).toBe(`Added ${once} rows of demo data.\n`);

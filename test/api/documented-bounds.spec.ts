@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
-import { DemoData } from '../../src/database/demo-data.js';
 import { openForAll } from '../support/opened.js';
 
 // The document is plain JSON here; its library's types would only be in the way.
@@ -19,7 +18,7 @@ const service = await openForAll({
   limits: { perMinute: 100_000, perDay: 100_000 },
   scopes: declaredScopes().map(({ name }) => name),
 });
-await service.app.get(DemoData).add(150);
+await service.seed(150);
 const order = { clientId: service.clientId, url: 'https://shop.example.com/', events: ['pets.created'] };
 const endpointId: string = (await service.request('POST', '/admin/webhooks', { json: order })).body.id;
 

@@ -2,16 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { declaredScopes, defineScopes } from '../../src/auth/clients/scopes.js';
-import { folderOfTest } from '../support/service-process.js';
+import { databaseOfTest } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
-
-/** A store that is deployed again with a feature more. */
-async function storeOf(folder: string): Promise<TestService> {
-  return openForTest({
-    environment: { DATABASE_URL: `sqlite:${folder}/petstore.sqlite` },
-  });
-}
 
 /** What a key gets when none are named. */
 const byDefault = () =>
@@ -22,8 +15,9 @@ const BEFORE = byDefault();
 
 describe('keys from before a deployment with a new feature', () => {
   it('administer as before; what they lack is given by the command line alone', async () => {
-    const path = await folderOfTest();
-    const before = await storeOf(path);
+    // A store that is deployed again with a feature more.
+    const environment = { DATABASE_URL: await databaseOfTest() };
+    const before = await openForTest({ environment });
     const [whole, narrow, bare, writer] = (await Promise.all(
       [['admin', ...BEFORE], ['admin', 'pets:read'], ['admin'], ['pets:write']].map((scopes) =>
         before.issueKey({ scopes }),
@@ -33,7 +27,7 @@ describe('keys from before a deployment with a new feature', () => {
     const { read } = defineScopes('shelves', { read: 'Read shelves.' });
     defineScopes('vault', { open: 'Open the vault.' }, { grantedByDefault: false });
 
-    const after = await storeOf(path);
+    const after = await openForTest({ environment });
     const { clientId } = await after.issueKey({ plan: 'free' });
     const issue = async (key: string, scopes?: string[]) => {
       const json = { clientId, ...(scopes ? { scopes } : {}) };

@@ -22,7 +22,6 @@ import type { Response } from 'express';
 import { type Observable, Observable as Observed, map } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { Public } from '../../src/auth/auth.decorators.js';
-import { DemoData } from '../../src/database/demo-data.js';
 import { issueKey } from '../kit/issued-key.js';
 import { ON_POSTGRES } from '../support/databases.js';
 import { application } from '../support/application.js';
@@ -117,7 +116,7 @@ describe('what a module adds for every request', () => {
 
   it('an interceptor that changes what is answered, also from the cache', async () => {
     const service = await open({ modules: [globally(APP_INTERCEPTOR, Wrapping)] });
-    await service.app.get(DemoData).add(1);
+    await service.seed(1);
     const isFromCache = async () => {
       expect((await answerOf(service, '/v1/pets?limit=1')).text).toMatch(
         /^\{"wrapped":\[\{"id":1,"name":"Biscuit",/,

@@ -56,6 +56,11 @@ export async function folderOfTest(): Promise<string> {
   return path;
 }
 
+/** The DATABASE_URL of a file that is removed when the test is over. */
+export async function databaseOfTest(): Promise<string> {
+  return `sqlite:${join(await folderOfTest(), 'pets.sqlite')}`;
+}
+
 /** Runs the petstore command in a folder and waits for its end. */
 export async function petstore(
   folder: string,

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { DemoData } from '../../../src/database/demo-data.js';
 import { Metrics } from '../../../src/core/metrics/metrics.js';
 import { TestService } from '../../kit/test-service.js';
 import { openForAll } from '../../support/opened.js';
 
 const service = await openForAll();
-await service.app.get(DemoData).add();
+await service.seed();
 
 describe('GET /v1/pets/{petId}', () => {
   it('answers the animal', async () => {
@@ -97,7 +96,7 @@ describe('the removal of getPet', () => {
     ],
   ])('%s', async (_, at, environment, expected) => {
     const later = await TestService.open({ at, environment });
-    await later.app.get(DemoData).add();
+    await later.seed();
     const { status, body, headers } = await later.request('GET', '/v1/pets/1');
     expect(status).toBe(expected);
     if (expected === 410) expect(body.code).toBe('operation_removed');
@@ -117,7 +116,7 @@ describe('the removal of getPet', () => {
 
 describe('after its removal getPet', async () => {
   const later = await openForAll({ at: '2030-12-05T00:00:00.000Z' });
-  await later.app.get(DemoData).add();
+  await later.seed();
 
   it('answers 410, and names what to call instead', async () => {
     expect((await later.request('HEAD', '/v1/pets/1')).status).toBe(410);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { DemoData } from '../../../src/database/demo-data.js';
 import { openForAll } from '../../support/opened.js';
 
 const service = await openForAll({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
-await service.app.get(DemoData).add(150);
+await service.seed(150);
 
 describe('GET /v1/pets', () => {
   it.each([

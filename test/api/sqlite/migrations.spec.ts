@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDataSource } from '../../../src/database/data-source.js';
 import { migrate, schemaStatus } from '../../../src/database/schema.js';
-import { folderOfTest } from '../../support/service-process.js';
+import { databaseOfTest } from '../../support/service-process.js';
 
 /** A database with all tables of this build. */
 async function migrated() {
-  const path = await folderOfTest();
-  const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'a.sqlite')}` });
+  const dataSource = await openDataSource({ databaseUrl: await databaseOfTest() });
   onTestFinished(() => dataSource.destroy());
   await migrate(dataSource);
   return dataSource;

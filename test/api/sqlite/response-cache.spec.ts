@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Controller, Get, Logger, Module, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import fc from 'fast-check';
@@ -9,13 +8,11 @@ import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../../src/auth/clients/clients.service.js';
 import { Cached } from '../../../src/http/caching/cached.decorator.js';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
-import { DemoData } from '../../../src/database/demo-data.js';
 import { JsonText } from '../../../src/database/json-rows.js';
 import { Integer } from '../../../src/http/validation/fields.js';
 import { AppLogger } from '../../../src/core/logging/app-logger.js';
-import { Metrics } from '../../../src/core/metrics/metrics.js';
 import { asClient } from '../../support/as-client.js';
-import { folderOfTest } from '../../support/service-process.js';
+import { databaseOfTest } from '../../support/service-process.js';
 import { type Answer, TestService } from '../../kit/test-service.js';
 import { openForTest } from '../../support/opened.js';
 import { described } from '../../support/described.js';
@@ -130,7 +127,7 @@ describe('what is cached', () => {
 
   it('is answered from memory: the database is not asked', async () => {
     const service = await open();
-    await service.app.get(DemoData).add();
+    await service.seed();
     const first = await service.request('GET', '/v1/pets?limit=2');
     const { logger } = service.app.get(DataSource);
     const asked: string[] = [];
@@ -170,16 +167,14 @@ describe('what is cached', () => {
         status: 200,
         clientId: service.clientId,
       });
-    const { text } = await service.app.get(Metrics).exposition();
-    const labels = '{method="GET",route="/v1/pets",status="200"}';
-    expect(text).toContain(`http_requests_total${labels} 4\n`);
-    expect(text).toContain(`http_request_duration_seconds_count${labels} 4\n`);
+    const labels = { method: 'GET', route: '/v1/pets', status: '200' };
+    for (const name of ['http_requests_total', 'http_request_duration_seconds_count'])
+      expect(await service.metric(name, labels)).toBe(4);
   });
 });
 
 it('each of two services on one SQLite file answers at once what the other has acknowledged', async () => {
-  const path = await folderOfTest();
-  const environment = { DATABASE_URL: `sqlite:${join(path, 'a.sqlite')}` };
+  const environment = { DATABASE_URL: await databaseOfTest() };
   const services = [await open({ environment }), await open({ environment })] as const;
   const { key } = services[0];
   const lastOf = async (service: TestService) =>

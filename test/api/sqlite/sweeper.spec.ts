@@ -1,17 +1,18 @@
 import { rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Sweeper } from '../../../src/database/sweeper.js';
 import { KeyBan, QuotaCount } from '../../../src/throttling/memory/quota-journal.entity.js';
-import { folderOfTest } from '../../support/service-process.js';
-import { type TestServiceOptions } from '../../kit/test-service.js';
+import { databaseOfTest } from '../../support/service-process.js';
+import type { TestService, TestServiceOptions } from '../../kit/test-service.js';
 import { openForTest } from '../../support/opened.js';
 
 const DAY = 86_400_000;
 const MIB = 2 ** 20;
 const ROWS = 20_000;
+
+const fileOf = ({ app }: TestService) => String(app.get(DataSource).options.database);
 
 async function open(options: TestServiceOptions = {}) {
   const service = await openForTest({ at: '2026-11-20T12:00:00.000Z', ...options });
@@ -32,8 +33,7 @@ async function open(options: TestServiceOptions = {}) {
 }
 
 it('a start waits for no old rows, and a stop for one batch, not for all', async () => {
-  const path = await folderOfTest();
-  const environment = { DATABASE_URL: `sqlite:${join(path, 'pets.sqlite')}` };
+  const environment = { DATABASE_URL: await databaseOfTest() };
   const first = await open({ environment });
   await first.fill(20_000);
   const sweeping = first.sweep();
@@ -46,9 +46,8 @@ it('a start waits for no old rows, and a stop for one batch, not for all', async
 });
 
 it('an outage is told of once, not for each table', async () => {
-  const path = await folderOfTest();
-  const file = join(path, 'pets.sqlite');
-  const { service, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  const { service, sweep } = await open({ database: 'file' });
+  const file = fileOf(service);
   const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
   onTestFinished(() => error.mockRestore());
   await rename(file, `${file}.away`);
@@ -63,9 +62,8 @@ it('an outage is told of once, not for each table', async () => {
 });
 
 it('old rows go a few at a time: writers come between them, and the log stays small', async () => {
-  const path = await folderOfTest();
-  const file = join(path, 'pets.sqlite');
-  const { service, count, fill, sweep } = await open({ environment: { DATABASE_URL: `sqlite:${file}` } });
+  const { service, count, fill, sweep } = await open({ database: 'file' });
+  const file = fileOf(service);
   await fill(ROWS);
   await service.app.get(DataSource).query('PRAGMA wal_checkpoint(TRUNCATE)');
   const sweeping = sweep();

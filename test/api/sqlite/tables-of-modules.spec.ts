@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Controller, type DynamicModule, Get, Module } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Column, Entity, type MigrationInterface, type QueryRunner, type Repository, Table } from 'typeorm';
@@ -11,7 +10,7 @@ import { addedTables, TablesModule } from '../../../src/database/tables.module.j
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { Pets1793491201000 } from '../../../src/pets/pets.migration.js';
 import { PetsService } from '../../../src/pets/pets.service.js';
-import { folderOfTest } from '../../support/service-process.js';
+import { databaseOfTest } from '../../support/service-process.js';
 import { openForTest } from '../../support/opened.js';
 
 @Entity('leashes')
@@ -66,14 +65,9 @@ class LeashesModule {
   }
 }
 
-async function databaseUrl(): Promise<string> {
-  const path = await folderOfTest();
-  return `sqlite:${join(path, 'a.sqlite')}`;
-}
-
 describe('the tables of a module', () => {
   it('are added to a database that has all the others, though their migration is older', async () => {
-    const url = await databaseUrl();
+    const url = await databaseOfTest();
     const before = await openDataSource({ databaseUrl: url });
     await migrate(before);
     await before.destroy();
@@ -103,7 +97,7 @@ describe('the tables of a module', () => {
 
 describe('a database with the tables of a module that is gone', () => {
   it('is refused by a start that names the migration, and tells to put the module back', async () => {
-    const url = await databaseUrl();
+    const url = await databaseOfTest();
     const dataSource = await openDataSource({ databaseUrl: url });
     await migrate(dataSource);
     await dataSource.query(
