@@ -185,20 +185,12 @@ describe('self-service and the quota', () => {
     );
   });
 
-  it('is told apart in the metrics, by routes as they are declared', async () => {
+  it('is told apart in the metrics', async () => {
     const service = await open({ plan: 'free', environment: {} });
-    await service.request('GET', '/account');
-    await service.request('GET', `/account/keys/${NOBODY}`);
-    const count = (labels: Record<string, string>) =>
-      service.metric('http_request_duration_seconds_count', labels);
-    expect(await count({ route: '/account', status: '200' })).toBe(1);
-    expect(await count({ route: '/account/keys/:keyId', status: '404' })).toBe(1);
-    expect(
-      await service.metric('petstore_quota_verdicts_total', { plan: 'free', verdict: 'uncounted' }),
-    ).toBe(2);
-    expect(await service.metric('petstore_quota_verdicts_total', { plan: 'free', verdict: 'admitted' })).toBe(
-      0,
-    );
+    for (const path of ['/account', `/account/keys/${NOBODY}`]) await service.request('GET', path);
+    const count = (verdict: string) =>
+      service.metric('petstore_quota_verdicts_total', { plan: 'free', verdict });
+    expect([await count('uncounted'), await count('admitted')]).toEqual([2, 0]);
   });
 });
 

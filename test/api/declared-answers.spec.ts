@@ -92,18 +92,6 @@ class GadgetsController {
     return { name: 'an envelope of an added interceptor', data: row };
   }
 
-  @Get('stock')
-  @ApiOkResponse({ type: Maker })
-  stock(): object {
-    return row.maker;
-  }
-
-  @Get('stock-list')
-  @ApiOkResponse({ type: [Maker] })
-  stockList(): object[] {
-    return row.shops;
-  }
-
   @Get('stock-nested')
   @ApiOkResponse({ type: Gadget })
   stockNested(): object {
@@ -143,12 +131,9 @@ describe('an object within an answer', () => {
 });
 
 describe('the test kit', () => {
-  it.each(['enveloped', 'stock', 'stock-list', 'stock-nested'])(
-    'refuses a member that no schema has: %s',
-    async (path) => {
-      await expect(service.request('GET', `/v1/gadgets/${path}`)).rejects.toThrow(/secret/);
-    },
-  );
+  it.each(['enveloped', 'stock-nested'])('refuses a member that no schema has: %s', async (path) => {
+    await expect(service.request('GET', `/v1/gadgets/${path}`)).rejects.toThrow(/secret/);
+  });
 
   it('accepts any member where the schema says so', async () => {
     expect((await service.request('GET', '/v1/gadgets/stock-free')).status).toBe(200);

@@ -8,10 +8,6 @@ beforeEach(() => {
 });
 
 describe('a scope', () => {
-  it('is declared once, by the feature that guards with it', () => {
-    expect(() => defineScopes('toys', { read: 'Read toys' })).toThrow('Scope "toys:read" is declared twice.');
-  });
-
   it.each([
     '',
     'Toys',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCertificates } from './certificates.js';
+import { certificateRemedy, readCertificates } from './certificates.js';
 
 const [FIRST = '', SECOND = ''] = rootCertificates;
 const KEY = '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n';
@@ -49,4 +49,10 @@ describe('a file of certificates', () => {
       new RegExp(`^REDIS_CA: ${join(folder, name)} cannot be read \\(${why}.*\\)$`),
     );
   });
+});
+
+it('a certificate that has expired is to be renewed', () => {
+  const error = Object.assign(new Error('why'), { code: 'CERT_HAS_EXPIRED' });
+  const settings = { url: 'DATABASE_URL', ca: 'DATABASE_CA' };
+  expect(certificateRemedy(error, settings)).toContain('Renew the certificate');
 });

@@ -22,23 +22,6 @@ describe('turns', () => {
     expect(order).toEqual([1, 2, 3, 4]);
   });
 
-  it('are waited for 10 s, then refused as unavailable; who waits on gets the next', async () => {
-    const turns = new Turns();
-    const giveBack = await turns.take();
-    const refused = turns.take().catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(5_000);
-    const patient = turns.take();
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(await refused).toMatchObject({
-      body: { status: 503, code: 'service_unavailable' },
-      headers: { 'Retry-After': '1' },
-    });
-    giveBack();
-    (await patient)();
-    (await turns.take())();
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
   it('are as many at a time as there may be, and refused at once to all who wait when nothing is to be had', async () => {
     const turns = new Turns(2);
     const [giveBack] = [await turns.take(), await turns.take()];
