@@ -12,18 +12,6 @@ describe('decisions in batches', () => {
     return { batches, runs };
   }
 
-  it('sends what arrives in one turn of the event loop as one command, and gives each its own answer', async () => {
-    const { batches, runs } = open();
-    const first = [batches.add(['a', 'b'], [1]), batches.add(['c'], [2])];
-    expect(runs).toEqual([]);
-    expect(await Promise.all(first)).toEqual([1, 2]);
-    expect(await batches.add(['d'], [3])).toBe(3);
-    expect(runs).toEqual([
-      { keys: ['a', 'b', 'c'], args: [1, 2] },
-      { keys: ['d'], args: [3] },
-    ]);
-  });
-
   it('sends at most 32 in one command, so that Redis decides one while the answers to another are read', async () => {
     const { batches, runs } = open();
     const answers = await Promise.all(Array.from({ length: 70 }, (_, at) => batches.add([`${at}`], [at])));
