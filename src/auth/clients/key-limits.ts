@@ -15,8 +15,6 @@ import { DAY_MS } from '../../throttling/quota.js';
 const MOST_CHANGES = 1_000;
 /** How many of the latest changes of a client are searched for the keys that it made: all of a day, unless operators made most. */
 const LATEST = 3 * MOST_CHANGES;
-/** What makes a key. */
-const MAKING: ReadonlySet<string> = new Set(['api_key.issued', 'api_key.rotated']);
 
 /** How many keys a client may make and change for itself; operators are not bound. */
 @Injectable()
@@ -42,7 +40,7 @@ export class KeyLimits {
       throw new ApiError(CLIENTS_ERRORS.key_limit_reached, {
         params: { count: working, limit: times * accountMaxKeys },
       });
-    const made = await madeByItself(manager, clientId, this.clock.now() - DAY_MS);
+    const made = await madeByItself(manager, clientId, this.clock.instant(-DAY_MS));
     if (made >= accountMaxKeys)
       throw new ApiError(CLIENTS_ERRORS.new_key_limit_reached, {
         params: { count: made, limit: accountMaxKeys },
@@ -66,23 +64,17 @@ export class KeyLimits {
   }
 }
 
-/** How many keys the keys of a client have made for it since an instant, in ms since the Unix epoch. */
-async function madeByItself(manager: EntityManager, clientId: string, since: number): Promise<number> {
-  const latest = await manager.find(AuditEntry, {
-    select: { id: true, at: true, action: true, actor: true, actorKeyId: true },
-    where: { clientId },
-    order: { id: 'DESC' },
-    take: LATEST,
-  });
-  const makers = latest
-    .filter(({ at, action, actor }) => actor === 'key' && MAKING.has(action) && Date.parse(at) > since)
-    .map(({ actorKeyId }) => actorKeyId ?? '');
-  const own = await manager.find(ApiKey, {
-    select: { id: true },
-    where: { clientId, id: In([...new Set(makers)]) },
-  });
-  const ids = new Set(own.map(({ id }) => id));
-  return makers.filter((id) => ids.has(id)).length;
+/** How many keys the keys of a client have made for it since an instant. */
+function madeByItself(manager: EntityManager, clientId: string, since: string): Promise<number> {
+  return manager
+    .createQueryBuilder(AuditEntry, 'entry')
+    .where({ actor: 'key', action: In(['api_key.issued', 'api_key.rotated']), at: MoreThan(since) })
+    .andWhere('entry.actorKeyId IN (SELECT id FROM api_keys WHERE client_id = :clientId)')
+    .andWhere(
+      `entry.id IN (SELECT id FROM audit_entries WHERE client_id = :clientId ORDER BY id DESC LIMIT ${LATEST})`,
+    )
+    .setParameters({ clientId })
+    .getCount();
 }
 
 function workingKeys(manager: EntityManager, clientId: string, now: string): Promise<number> {
