@@ -54,6 +54,7 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
     await send(2);
     expect(await usage()).toMatchObject({
       windows: [{ used: 2 }, { used: 2, remaining: 9_998 }],
+      lastUsedAt: '2026-11-21T00:00:00.000Z',
       days: [
         { date: '2026-11-21', requests: 2, refused: 0 },
         { date: '2026-11-20', requests: 7, refused: 0 },
