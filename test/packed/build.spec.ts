@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { writeFiles } from '../support/project-copy.js';
-import { type Finished, folderOfTest, ROOT } from '../support/service-process.js';
+import { folderOfTest, ran, ROOT } from '../support/service-process.js';
 
 /** What a build needs besides the sources. */
 const COMPILERS = ['typescript-7', '@typescript', 'rolldown'];
@@ -46,20 +46,12 @@ async function makeProject(given?: string): Promise<string> {
 }
 
 /** Runs a script of a project there. */
-function run(
+const run = (
   project: string,
   script: string,
   args: readonly string[] = [],
-  environment: NodeJS.ProcessEnv = {},
-): Promise<Finished> {
-  const env = { PATH: process.env.PATH, ...environment };
-  return new Promise((resolve) => {
-    const all = [join(project, script), ...args];
-    const child = execFile(process.execPath, all, { cwd: project, env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
-    );
-  });
-}
+  environment?: NodeJS.ProcessEnv,
+) => ran(project, process.execPath, [join(project, script), ...args], environment);
 
 const build = (project: string) => run(project, 'scripts/build-if-stale.mjs', ['--always']);
 const petstore = (project: string, environment?: NodeJS.ProcessEnv) =>

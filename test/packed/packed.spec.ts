@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -6,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { run } from '../support/packed-client.js';
 import { packedService } from '../support/packed-service.js';
-import { type Finished, ServiceProcess } from '../support/service-process.js';
+import { ran, ServiceProcess } from '../support/service-process.js';
 
 /** Packages that the service loads although it does not depend on them: it says so, or goes on without, where they are absent. */
 const OPTIONAL = {
@@ -56,23 +55,16 @@ async function filesBelow(path: string): Promise<string[]> {
 }
 
 /** Runs a program where the package is installed, in production. */
-function ran(program: string, ...args: string[]): Promise<Finished> {
-  const env = {
-    PATH: process.env.PATH,
+const here = (program: string, ...args: string[]) =>
+  ran(folder, program, args, {
     HOME: folder,
     NODE_ENV: 'production',
     PORT: '0',
     MANAGEMENT_PORT: '0',
-  };
-  return new Promise((resolve) => {
-    const child = execFile(program, args, { cwd: folder, env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
-    );
   });
-}
 
 /** Runs the command that npm has linked. */
-const petstore = (...args: string[]) => ran(join(folder, 'node_modules/.bin/petstore'), ...args);
+const petstore = (...args: string[]) => here(join(folder, 'node_modules/.bin/petstore'), ...args);
 
 /** Asks a command for help; answers the names of the commands below it. */
 async function commandsBelow(...words: string[]): Promise<string[]> {
@@ -134,7 +126,7 @@ describe('what is packed, installed by npm with production dependencies alone', 
 
   it('is a library', async () => {
     const code = `await import('petstore-service'); await import('petstore-service/pets');`;
-    const loaded = await ran(process.execPath, '--input-type=module', '-e', code);
+    const loaded = await here(process.execPath, '--input-type=module', '-e', code);
     expect(loaded).toMatchObject({ code: 0, stderr: '' });
   });
 
@@ -147,7 +139,17 @@ describe('what is packed, installed by npm with production dependencies alone', 
   });
 
   it('is administered by `npx petstore`', async () => {
-    const npx = await ran('npx', '--offline', 'petstore', 'client', 'create', '--name', 'A', '--plan', 'pro');
+    const npx = await here(
+      'npx',
+      '--offline',
+      'petstore',
+      'client',
+      'create',
+      '--name',
+      'A',
+      '--plan',
+      'pro',
+    );
     expect(npx).toMatchObject({ code: 0, stdout: expect.stringContaining('A') });
     for (const [expected, ...args] of [
       [0, 'client', 'list', '--json'],

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execFile } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { copyProject, writeFiles } from '../support/project-copy.js';
-import { emptyFolder, type Finished, folderOfTest } from '../support/service-process.js';
+import { emptyFolder, folderOfTest, ran } from '../support/service-process.js';
 
 /**
  * A feature whose entity and controller are each right alone, and wrong in the application. A declaration of it is `throwing`, or a file
@@ -83,23 +82,12 @@ const LINE = 'Error code "ToyNotFound" is not a lower_snake slug, such as pet_no
 let project = '';
 
 /** Runs a file of the project in a folder. */
-function run(
-  cwd: string,
-  file: string,
-  args: readonly string[] = [],
-  environment: NodeJS.ProcessEnv = {},
-): Promise<Finished> {
-  const { PATH } = process.env;
-  const env = { PATH, PORT: '0', MANAGEMENT_PORT: '0', ...environment };
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [join(project, file), ...args],
-      { cwd, env },
-      (_, stdout, stderr) => resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
-    );
+const run = (cwd: string, file: string, args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) =>
+  ran(cwd, process.execPath, [join(project, file), ...args], {
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
+    ...environment,
   });
-}
 
 const start = (cwd: string, environment?: NodeJS.ProcessEnv) =>
   run(cwd, 'dist/bundle/main.js', [], environment);

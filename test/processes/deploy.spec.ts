@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, chown, cp, readdir, symlink, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { INPUTS } from '../../scripts/build-if-stale.mjs';
 import { Settings } from '../../src/core/config/settings.js';
 import { freePort } from '../support/free-port.js';
 
-import { type Finished, folderOfTest, ROOT } from '../support/service-process.js';
+import { folderOfTest, ran, ROOT } from '../support/service-process.js';
 
 /** The user of the image. */
 const IMAGE_USER = 1_000;
@@ -21,20 +21,8 @@ const yaml = (file: string): unknown => parseDocument(deployed(file), { merge: t
 const DOCKERFILE = deployed('docker/Dockerfile');
 
 /** Runs a program of the project. */
-function run(
-  command: string,
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv = {},
-): Promise<Finished> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      command,
-      [...args],
-      { cwd: ROOT, env: { PATH: process.env.PATH, ...environment } },
-      (_, stdout, stderr) => resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
-    );
-  });
-}
+const run = (command: string, args: readonly string[], environment?: NodeJS.ProcessEnv) =>
+  ran(ROOT, command, args, environment);
 
 /** The JSON list behind an instruction of the image that runs, such as CMD. */
 function commandOf(instruction: RegExp): string[] {

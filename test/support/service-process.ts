@@ -87,6 +87,17 @@ export function serviceWith(folder: string, args: readonly string[]): Promise<Fi
   return finished(run(join(ROOT, 'dist/bundle/main.js'), folder, {}, args));
 }
 
+/** Runs a program to its end, with the path and these variables alone. */
+export function ran(
+  cwd: string,
+  program: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Finished> {
+  const env = { PATH: process.env.PATH, ...environment };
+  return finished(spawn(program, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
 /** The service as a process of its own, as an operator starts it. */
 export class ServiceProcess {
   private constructor(
