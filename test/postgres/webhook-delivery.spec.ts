@@ -249,8 +249,8 @@ describe('an endpoint', () => {
   });
 });
 
-it('messages and their deliveries are deleted after WEBHOOK_RETENTION_DAYS', async () => {
-  const { service, post, deliver, endpointAt, manager, clock } = all;
+it('messages and their deliveries are deleted after WEBHOOK_RETENTION_DAYS, and no later one gets the id of one that was', async () => {
+  const { service, post, deliver, deliveries, endpointAt, manager, clock } = all;
   await endpointAt((await receive()).url);
   await post('Old');
   await deliver();
@@ -260,6 +260,10 @@ it('messages and their deliveries are deleted after WEBHOOK_RETENTION_DAYS', asy
   clock.advance(2_000);
   await service.app.get(Sweeper).sweep();
   expect([await manager.count(WebhookMessage), await manager.count(WebhookDelivery)]).toEqual([1, 1]);
+  const [last] = await deliveries();
+  await manager.delete(WebhookMessage, { id: last?.messageId });
+  await post('Newer');
+  expect((await deliveries()).map(({ id }) => id > (last?.id ?? 0n))).toEqual([true]);
 });
 
 it('what waits is read from an index, however much was delivered', async () => {
