@@ -66,6 +66,13 @@ describe('a request that is under way to the service when the stop begins is ans
     expect(await stopped).toBe(true);
   });
 
+  it('and a connection that never sent a byte is not waited for', async () => {
+    const { socket, closed } = open();
+    await Promise.all([once(socket, 'connect'), once(server(), 'connection')]);
+    expect(await stop()).toBe(true);
+    await closed;
+  });
+
   it('but is cut when its handler never ends, for which the stop waits no longer than it may', async () => {
     const { socket, received, closed } = open();
     socket.write('GET /never HTTP/1.1\r\nHost: a\r\n\r\n');
