@@ -90,6 +90,8 @@ async function lost(acknowledged: readonly number[]): Promise<number[]> {
   return acknowledged.filter((id) => !there.has(id));
 }
 
+const sessions = async () =>
+  (await server.query(`SELECT FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`)).length;
 const reload = async (setting: string) => void (await server.query(setting, 'SELECT pg_reload_conf()'));
 /** Each commit waits for a standby that there is not, and no limit of the server ends that wait. */
 const holdCommits = () => reload(`ALTER SYSTEM SET synchronous_standby_names = 'absent'`);
@@ -275,22 +277,30 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
           expect(
             known.filter((one) => isAnswered(one) === isRefused(one) || one.ms > KNOWN_WITHIN_MS),
           ).toEqual([]);
-          if (refused === 'writes')
-            expect(
-              await server.query(`SELECT FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`),
-            ).toSatisfy(({ length }: unknown[]) => length <= POOL + BESIDE_THE_POOL);
+          if (refused === 'writes') expect(await sessions()).toBeLessThanOrEqual(POOL + BESIDE_THE_POOL);
         }
       } finally {
         await end();
       }
       await backAgain();
       await endWriting();
+      await expect.poll(sessions).toBeLessThanOrEqual(POOL + BESIDE_THE_POOL);
       expect(wrong).toEqual([]);
       expect([name, await lost(acknowledged)]).toEqual([name, []]);
       if (told) await expect.poll(count).toEqual(before.map((lines) => lines + 1));
       expect(linesWith('"stack"')).toBe(stacks);
     },
   );
+
+  it('ended its sessions goes on: reads are asked again', async () => {
+    const before = linesWith(AWAY[0]);
+    for (let times = 0; times < 2; times += 1) {
+      await server.endSessions();
+      expect((await ask('list')).status).toBe(200);
+    }
+    expect(linesWith(AWAY[0])).toBe(before);
+    await backAgain();
+  });
 
   it('cannot be connected to for want of descriptors: 503, nothing else, and back by itself', async () => {
     const agent = new Agent({ keepAlive: true });
