@@ -72,6 +72,21 @@ const TURNS = [
   [/\bspeaks? of\b/, 'describes, names'],
   [/\bit is as if\b/, 'works as if'],
   [/\bbe it\b/, 'whether'],
+  [/\bwhat (?:came|became) of\b/, 'the outcome of, the state of'],
+  [/\bthis once\b/, 'only once'],
+  [/\bis sent (?:nothing|messages|each)\b/, 'receives'],
+  [/\b(?:is|are|was|were) not there\b|\bis there (?:already|yet|any more)\b/, 'exists, does not exist'],
+  [/\bput off\b/, 'postpone'],
+  [/\bordering key\b|\bkey that orders\b/, 'the sending key'],
+  [/\banswers (?:whether|how many|undefined|its|what|a)\b/, 'returns'],
+  [/\banswered (?:with an?|with the|as|in time|50\d|4\d\d)\b/, 'gets, responds'],
+  [
+    /\b(?:key|client|endpoint|copy|backup) (?:that is )?to (?:be )?(?:make|made|issue)\b/,
+    'a new …, options of …',
+  ],
+  [/\bwhat is wrong\b|\bwhat to do about\b/, 'the fault, the remedy'],
+  [/\bis no (?:table|part|setting|place|member|text|declared)\b/, 'is not a …'],
+  [/\bis called as\b|\bworks no more\b/, 'is named …, no longer works'],
 ];
 
 /** Markdown with its lines, without code blocks and code in sentences. */

@@ -54,7 +54,7 @@ export interface AppOptions {
 export async function createApp(options: AppOptions = {}): Promise<INestApplication> {
   const modules = options.modules ?? (await projectModules());
   const root = { module: AppModule, imports: [...modules] };
-  // With `autoFlushLogs` Nest would print every line of a start that fails; the start itself says in one what is wrong.
+  // With `autoFlushLogs` Nest would print every line of a start that fails; the start reports the fault in one line.
   const logging = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await NestFactory.create(root, new ServiceAdapter(), logging).catch((error: unknown) => {
     Logger.overrideLogger(false);

@@ -13,7 +13,7 @@ keepCompiled();
 if (process.argv.length > 2) answer(process.argv.slice(2));
 await startService();
 
-/** Answers the arguments of the process, none of which starts the service, and ends it. */
+/** Handles arguments that do not start the service, and ends the process. */
 function answer(args: readonly string[]): never {
   const answers: Readonly<Record<string, string>> = {
     '--help': USAGE,

@@ -1,5 +1,5 @@
 // The platform's public surface: what a feature may use, in this project or in a separate package (`petstore-service`).
-// `npm run lint` reads this list: within src a feature imports the files that are named here, and no others. Whatever stands
+// `npm run lint` reads this list: within src a feature imports only the files that are named here. Everything
 // here changes only with a new major version of the service.
 import './core/one-copy.js';
 
@@ -41,7 +41,7 @@ export {
   wholeNumber,
 } from './core/config/setting.js';
 
-// Operations: who may call them, what they are called, what they refuse.
+// Operations: their callers, names and errors.
 export { Public, RequireScopes } from './auth/auth.decorators.js';
 export { type Caller, CurrentClient, callerOf } from './auth/caller.js';
 export { type Answer, NEXT_PAGE, Operation, Tag } from './http/operation.decorator.js';
@@ -58,7 +58,7 @@ export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from
 export { HTTP_ERRORS } from './core/errors/http.errors.js';
 export { isForeignKeyViolation, uniqueViolation } from './database/constraint-violations.js';
 
-// Fields of bodies, paths, queries and answers.
+// Fields of bodies, paths, queries and responses.
 export {
   Duration,
   Enum,
@@ -97,7 +97,7 @@ export { Transactions } from './database/transactions.js';
 export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
-// What surrounds a request: interceptors that keep operations fast, entity tags, and the adapter of WebSockets.
+// Around a request: interceptors that keep operations fast, entity tags, and the adapter of WebSockets.
 export { entityTag, namesEntityTag } from './http/caching/entity-tag.js';
 
 // Parts to replace: a global module provides another class under the name of one of these.

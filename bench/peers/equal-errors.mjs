@@ -35,7 +35,13 @@ export const errorSchema = {
 export function errorHandler(error, request, reply) {
   if (error.validation) {
     const details = error.validation.map(detailOf);
-    return send(reply, 400, 'validation_failed', 'The request holds invalid values; see details.', details);
+    return send(
+      reply,
+      400,
+      'validation_failed',
+      'The request contains invalid values; see details.',
+      details,
+    );
   }
   if (error instanceof Refusal) {
     reply.headers(error.headers);
@@ -74,7 +80,7 @@ function detailOf({ instancePath, keyword, params, parentSchema }) {
       return detail('required', 'This field is required.', params.missingProperty);
     case 'additionalProperties': {
       const known = Object.keys(parentSchema.properties).join(', ');
-      const message = `This field is not known; known are ${known}.`;
+      const message = `This field is unknown; the known fields are ${known}.`;
       return detail('unknown_field', message, params.additionalProperty);
     }
     case 'enum':
@@ -83,7 +89,7 @@ function detailOf({ instancePath, keyword, params, parentSchema }) {
     case 'maximum':
       return detail('out_of_range', `This must be from ${parentSchema.minimum} to ${parentSchema.maximum}.`);
     case 'pattern':
-      return detail('blank', 'This must hold a visible character.');
+      return detail('blank', 'This must contain a visible character.');
     case 'maxLength':
       return detail('too_long', `This must have at most ${params.limit} characters.`);
     case 'int64':

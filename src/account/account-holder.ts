@@ -3,7 +3,7 @@ import { CHALLENGE } from '../auth/clients/scopes.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../core/errors/api-error.js';
 
-/** Whose account it is, and the key that was sent. */
+/** The client of an account, and the key that was sent. */
 export interface AccountHolder {
   readonly clientId: string;
   readonly keyId: string;

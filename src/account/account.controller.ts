@@ -21,7 +21,7 @@ import { accountHolderOf } from './account-holder.js';
 import { AccountDto } from './dto/account.dto.js';
 
 /** The caller's account and usage. Every key may read them, without a scope, without quota left, and while it is banned. */
-@Tag('Account', 'Who you are, and what you have used of your plan.')
+@Tag('Account', 'Your client, its key and its usage.')
 @RequireScopes()
 @Uncounted(READ_BOUND)
 @Controller('account')
@@ -36,9 +36,9 @@ export class AccountController {
   @Get()
   @Operation({
     id: 'getAccount',
-    summary: 'Show who you are',
+    summary: 'Show your client and key',
     description:
-      'Shows the client of the key that is sent, with plan and limits, and the key itself. Needs no scope.',
+      'Shows the client of the key that is sent, with its plan and limits, and the key. Needs no scope.',
     answers: { status: 200, description: 'The client and the key', type: AccountDto },
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)
@@ -55,9 +55,9 @@ export class AccountController {
   @Get('usage')
   @Operation({
     id: 'getAccountUsage',
-    summary: 'Show what you have used',
+    summary: 'Show your usage',
     description:
-      'Shows the current minute and day, past minutes and days, what came of the requests, calls of deprecated operations, ' +
+      'Shows the current minute and day, past minutes and days, outcomes of requests, calls of deprecated operations, ' +
       'and which keys of the client are banned. ' +
       'Needs no scope.',
     answers: { status: 200, description: 'The client and its usage', type: ClientDetailsDto },
@@ -76,7 +76,7 @@ export class AccountController {
     id: 'listOwnRefusedRequests',
     summary: 'List your last errors',
     description:
-      'Lists the last 200 requests of the client that were answered with an error, latest first, up to a second late. Needs no scope.',
+      'Lists the last 200 requests of the client that got an error, latest first, with a delay of up to a second. Needs no scope.',
     answers: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)

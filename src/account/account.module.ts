@@ -10,11 +10,11 @@ import { webhookEventsController } from '../webhooks/endpoints/webhook-events.co
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
 import type { Audience } from '../http/audience.js';
 
-/** What belongs to the caller's own client. */
+/** Tag of operations on the caller's client. */
 const AUDIENCE: Audience = { prefix: 'account', scope: ACCOUNT_SCOPE, holderOf: accountHolderOf };
 const WEBHOOKS: Audience = { ...AUDIENCE, uncounted: WEBHOOKS_BOUND };
 
-/** Self-service over HTTP: what the holder of a key may see and order for its own client. */
+/** Self-service over HTTP: what a key holder may see and change of its client. */
 @Module({
   imports: [ClientsModule],
   controllers: [

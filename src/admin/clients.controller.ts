@@ -22,7 +22,7 @@ const { client_not_found, client_already_suspended, client_not_suspended, last_k
   CLIENTS_ERRORS;
 
 /** The clients, over HTTP. */
-@AudienceController(OPERATORS, 'clients', ['Clients', 'The accounts that hold a plan and own keys.'])
+@AudienceController(OPERATORS, 'clients', ['Clients', 'Accounts with a plan and API keys.'])
 export class ClientsController {
   constructor(
     private readonly clients: ClientsService,
@@ -44,8 +44,8 @@ export class ClientsController {
   @Post()
   @Operation({
     id: 'createClient',
-    summary: 'Make a client',
-    description: 'Makes a client with a plan. An enterprise client needs its own limits.',
+    summary: 'Create a client',
+    description: 'Creates a client with a plan. An enterprise client needs its own limits.',
     answers: {
       status: 201,
       description: 'The client',
@@ -63,7 +63,7 @@ export class ClientsController {
     id: 'getClient',
     summary: 'Show a client',
     description:
-      'Shows a client and its usage: the current minute and day, bans, last use, past minutes and days, and what came of its requests.',
+      'Shows a client and its usage: the current minute and day, bans, last use, past minutes and days, and the outcomes of its requests.',
     answers: {
       status: 200,
       description: 'The client and its usage',
@@ -89,8 +89,8 @@ export class ClientsController {
     id: 'updateClient',
     summary: 'Rename a client or change its plan',
     description:
-      'Changes what is named; what the client has used of its windows stays used. With `If-Match` it is refused when the client has ' +
-      'changed since that `ETag`.',
+      'Changes the given fields; the usage of the current windows is kept. With `If-Match`, the request is refused if the client has ' +
+      'changed since.',
     answers: { status: 200, description: 'The client as it is now', type: ClientDto, entityTag: true },
   })
   @ApiErrors(client_not_found)
@@ -124,7 +124,7 @@ export class ClientsController {
   @Operation({
     id: 'resumeClient',
     summary: 'Resume a client',
-    description: 'Takes the keys of a suspended client again.',
+    description: 'Accepts the keys of a suspended client again.',
     answers: { status: 200, description: 'The client as it is now', type: ClientDto },
   })
   @ApiErrors(client_not_found, client_not_suspended)

@@ -10,7 +10,7 @@ import { OPERATORS } from './admin.scopes.js';
 import { ApiKeyDto, toApiKeyDto } from './dto/api-key.dto.js';
 import { KeyParams } from './dto/inputs.js';
 
-/** The bans of keys, which operators alone lift, over HTTP. */
+/** The bans of keys over HTTP; only operators lift them. */
 @AudienceController(OPERATORS, 'keys', ['Keys', 'The API keys of clients.'])
 export class KeyBansController {
   constructor(private readonly keys: ApiKeysService) {}
@@ -19,7 +19,7 @@ export class KeyBansController {
   @Operation({
     id: 'unbanKey',
     summary: 'Lift the ban of a key',
-    description: 'Lifts the ban of a key and forgets its strikes.',
+    description: 'Lifts the ban of a key and resets its strikes.',
     answers: { status: 200, description: 'The key', type: ApiKeyDto },
   })
   @ApiErrors(CLIENTS_ERRORS.key_not_found)

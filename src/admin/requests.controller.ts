@@ -9,7 +9,7 @@ import { pageOf } from './dto/page.js';
 import { RefusedRequestDto, toRefusedRequestDto } from './dto/refused-request.dto.js';
 
 /** The last errors of clients, over HTTP. */
-@AudienceController(OPERATORS, 'requests', ['Usage', 'What clients have used of their plans.'])
+@AudienceController(OPERATORS, 'requests', ['Usage', 'Usage of clients.'])
 export class RequestsController {
   constructor(private readonly history: RequestHistory) {}
 
@@ -18,7 +18,7 @@ export class RequestsController {
     id: 'listRefusedRequests',
     summary: 'List the last errors of clients',
     description:
-      'Lists the last 200 requests of each client that were answered with an error, latest first, up to a second late.',
+      'Lists the last 200 requests of each client that got an error, latest first, with a delay of up to a second.',
     answers: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   async list(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {

@@ -12,8 +12,7 @@ export class ScopesController {
   @Operation({
     id: 'listScopes',
     summary: 'List the scopes',
-    description:
-      'Lists every scope that a key can hold, by name: those of the service and of all its features.',
+    description: 'Lists all scopes that keys can have, by name.',
     answers: { status: 200, description: 'The scopes', arrayOf: ScopeDto, schemaName: 'Scopes' },
   })
   list(): ScopeDto[] {

@@ -8,8 +8,8 @@ import { UsageQuery } from './dto/inputs.js';
 import { pageOf } from './dto/page.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
-/** What clients have used, over HTTP. */
-@AudienceController(OPERATORS, 'usage', ['Usage', 'What clients have used of their plans.'])
+/** Usage of clients, over HTTP. */
+@AudienceController(OPERATORS, 'usage', ['Usage', 'Usage of clients.'])
 export class UsageController {
   constructor(private readonly usage: UsageService) {}
 
@@ -18,7 +18,7 @@ export class UsageController {
     id: 'listUsage',
     summary: 'List the usage of all clients',
     description:
-      'Lists every client, oldest first, with both windows now, bans, last use, its last days, what came of its requests, and its calls of deprecated operations.',
+      'Lists every client, oldest first, with both windows now, bans, last use, its last days, outcomes of its requests, and its calls of deprecated operations.',
     answers: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage'),
   })
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {

@@ -22,8 +22,8 @@ export function RequireScopes(...scopes: readonly Scope[]): ClassDecorator & Met
   const checked = (target: object, member?: string | symbol): void => {
     for (const scope of unknown)
       declarationFault(
-        `${decorated(target, member)}: @RequireScopes() is given ${shown(scope)}, which is no declared scope. ` +
-          'Give it what defineScopes() has made.',
+        `${decorated(target, member)}: @RequireScopes() is given ${shown(scope)}, which is not a declared scope. ` +
+          'Use a scope from defineScopes().',
       );
   };
   return applyDecorators(checked, SetMetadata(REQUIRED_SCOPES, names));

@@ -25,5 +25,5 @@ const CREDENTIAL_ERRORS = defineErrors({
   },
 });
 
-/** What the credential of a request is refused with. */
+/** Refusals of the credential of a request. */
 export const AUTH_ERRORS = { ...CREDENTIAL_ERRORS, ...KEY_ERRORS };

@@ -109,7 +109,7 @@ export class KeyCache {
 
   /**
    * The key with this digest, read by one prepared statement on the connection for reads, which waits neither for writers nor for
-   * other requests. Concurrent look-ups share one. Throws service_unavailable when the database does not answer.
+   * other requests. Concurrent look-ups share one. Throws service_unavailable when the database does not respond.
    */
   find(digest: string): Promise<FoundKey> {
     const version = this.versions().keys;
@@ -125,7 +125,7 @@ export class KeyCache {
 
   private async read(digest: string, version: number | undefined): Promise<FoundKey> {
     const row = await this.reader.first(FIND, [digest]).catch((cause: unknown) => {
-      throw refusalOfFailure(cause, 'the database does not answer');
+      throw refusalOfFailure(cause, 'the database does not respond');
     });
     const key = row && keyOf(row);
     this.set(digest, key, version);

@@ -37,7 +37,7 @@ export class OtherCredentials {
     const verified = await this.verifier?.verify(token, request);
     if (!verified) throw new ApiError(AUTH_ERRORS.invalid_api_key);
     const { user, scopes, plan } = verified;
-    if (user === '') throw new Error('The CredentialVerifier answered a user without a name.');
+    if (user === '') throw new Error('The CredentialVerifier returned a user without a name.');
     const clientId = clientIdOfUser(user);
     const subject = this.quotas.policy.subjectOf({ id: clientId, user, plan }, this.limitsOf(verified));
     return { caller: { clientId, keyId: null, user, scopes }, subject };
@@ -46,7 +46,7 @@ export class OtherCredentials {
   private limitsOf({ plan, limits }: VerifiedCredential): PlanLimits {
     if (plan !== 'enterprise') return this.quotas.policy.limitsOf(plan);
     if (limits) return limits;
-    throw new Error('The CredentialVerifier answered a user of the plan enterprise without limits.');
+    throw new Error('The CredentialVerifier returned a user of the plan enterprise without limits.');
   }
 }
 

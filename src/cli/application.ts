@@ -62,5 +62,5 @@ export function absentFile({ databaseUrl }: Pick<Settings, 'databaseUrl'>): stri
 /** The message about a database file that did not exist. */
 export function absenceText(file: string, use: DatabaseUse): string {
   if (use === 'write') return `Created the database ${file}.\n`;
-  return `There is no database ${file}; the first start of the service makes it, or \`petstore db migrate\`.\n`;
+  return `There is no database ${file}; the first start of the service creates it, or \`petstore db migrate\`.\n`;
 }

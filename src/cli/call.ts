@@ -68,7 +68,7 @@ export class Call {
   readonly tell = (text: string): void => this.shell.writeError(text);
 
   /**
-   * Writes to standard output what comes while it runs, and waits until that is taken; answers false when nobody reads it any more. Throws
+   * Writes to standard output while the command runs, and waits until it is written; returns false when the reader has gone. Throws
    * Refusal when it cannot be written.
    */
   async write(text: string): Promise<boolean> {
@@ -78,10 +78,12 @@ export class Call {
     return lost === undefined;
   }
 
-  /** Throws Refusal if nobody can be asked and `--yes` is missing; before the application starts, which may migrate a database. */
+  /** Throws Refusal without a terminal and `--yes`. Called before the application starts, which may migrate a database. */
   requireConsent(): void {
     if (this.options.yes === true || this.shell.prompt) return;
-    throw new Refusal('This cannot be undone, and nobody can be asked here: add --yes. Nothing was changed.');
+    throw new Refusal(
+      'This cannot be undone, and there is no terminal to confirm it on: add --yes. Nothing was changed.',
+    );
   }
 
   /**
@@ -119,9 +121,7 @@ export class Call {
     write(`${shown}\n`);
     const lost = await flushed?.();
     if (!lost) return;
-    const stays = isChange
-      ? ' What was changed stays changed; `petstore audit list` shows clients and keys.'
-      : '';
+    const stays = isChange ? ' Completed changes remain; `petstore audit list` shows clients and keys.' : '';
     // The reader may have seen enough, as `head` has; that is not a failure.
     if (lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.${stays}`);
     if (isChange) writeError(`The result was not read.${stays}\n`);

@@ -24,7 +24,7 @@ export async function create(call: Call): Promise<void> {
   const { issueKey } = call.options;
   const { scopes, ...input } = await inputOf(ClientOrder, call.options);
   if (scopes && !issueKey)
-    throw new InvalidArgumentError('--scopes: These are of the key that --issue-key makes.');
+    throw new InvalidArgumentError('--scopes: This needs --issue-key, which creates the key.');
   const { client, key } = await call.inApp(
     (app) =>
       app.get(DataSource).transaction(async () => {
@@ -36,9 +36,9 @@ export async function create(call: Call): Promise<void> {
       }),
     'write',
   );
-  const text = `Made the client ${client.id}.\n${clientText(client)}`;
+  const text = `Created the client ${client.id}.\n${clientText(client)}`;
   await call.showChange(key ? Object.assign(client, { key }) : client, () =>
-    key ? `${text}\n\nIts key with ${key.scopes.join(', ')} is shown this once:\n\n${key.key}` : text,
+    key ? `${text}\n\nIts key with ${key.scopes.join(', ')} is shown only once:\n\n${key.key}` : text,
   );
 }
 
@@ -58,7 +58,7 @@ export async function list(call: Call): Promise<void> {
   };
   await call.show(found, (view) =>
     found.length === 0
-      ? `There is no ${name === undefined ? '' : 'such '}client; make one with \`petstore client create\`.`
+      ? `There is no ${name === undefined ? '' : 'such '}client; create one with \`petstore client create\`.`
       : listTable(COLUMNS, found.map(cells), view),
   );
 }
@@ -87,7 +87,7 @@ export async function rename(call: Call, given: string): Promise<void> {
 
 /** `petstore client suspend`. */
 export async function suspend(call: Call, given: string): Promise<void> {
-  const done = 'Suspended the client; servers that run know within 5 s.';
+  const done = 'Suspended the client; running servers apply this within 5 s.';
   await change(call, given, (clients, id) => clients.suspend(id, call.options, call.by), done);
 }
 

@@ -12,14 +12,14 @@ const PLAN_AND_LIMITS = [
   option('--per-day <requests>', 'requests per UTC day; enterprise only, and required there'),
 ];
 
-/** `petstore client …`: the accounts that hold a plan. */
-export const CLIENT_COMMANDS = group('client', 'accounts that hold a plan and own keys', [
+/** `petstore client …`: clients. */
+export const CLIENT_COMMANDS = group('client', 'accounts with a plan and keys', [
   command('create', {
     description: 'create a client, and its first key on request',
     options: [
       NAME,
       ...PLAN_AND_LIMITS,
-      flag('--issue-key', 'create a key for it, too; it is shown only once'),
+      flag('--issue-key', 'also create a key, which is shown only once'),
       SCOPES,
     ],
     examples: [
@@ -30,7 +30,10 @@ export const CLIENT_COMMANDS = group('client', 'accounts that hold a plan and ow
   }),
   command('list', {
     description: 'show clients, oldest first',
-    options: [option('--name <text>', 'only those whose name holds this text; A to Z in either case'), WIDE],
+    options: [
+      option('--name <text>', 'only clients whose name contains this text; A to Z match in either case'),
+      WIDE,
+    ],
     examples: ['client list', 'client list --name shop', 'client list --json'],
     run: async (call) => (await actions()).list(call),
   }),

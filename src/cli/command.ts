@@ -68,9 +68,9 @@ export function list(flags: string, description: string): Option {
 /** `--json`, which every command takes. */
 export const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
 /** `--force`, of commands that may end the last key with the scope admin. */
-export const FORCE = flag('--force', 'do it even if no working key with the scope admin remains');
+export const FORCE = flag('--force', 'make the change even if no working key with the scope admin remains');
 /** `--yes`, of commands that ask. */
-export const YES = flag('--yes', 'do it without asking, for scripts');
+export const YES = flag('--yes', 'skip the confirmation, for scripts');
 /** `--wide`, of commands that show a list. */
 export const WIDE = flag(
   '--wide',

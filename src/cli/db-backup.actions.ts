@@ -50,11 +50,11 @@ function ownFile(onPostgres: (url: string) => string): string {
 
 const POSTGRES_BACKUP = (url: string): string =>
   `  pg_dump --format=custom --file=petstore.dump '${url}'\n` +
-  'PGPASSWORD holds the password. The service may run and write on.';
+  'PGPASSWORD holds the password. The service may keep running.';
 const POSTGRES_RESTORE = (url: string): string =>
   '  createdb -E UTF8 -T template0 -O petstore restored\n' +
   `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +
-  'Then start the service with the DATABASE_URL of that database. docs/operations/backup.md has it step by step.';
+  'Then start the service with the DATABASE_URL of that database. docs/operations/backup.md describes each step.';
 
 function restoredText({
   database,
@@ -65,7 +65,7 @@ function restoredText({
 }: Restored & { readonly database: string; readonly file: string }): string {
   return [
     `Restored ${database} from ${file}: ${sizeText(store)}.`,
-    ...(replaced === null ? [] : [`What was there is kept as ${replaced}.`]),
+    ...(replaced === null ? [] : [`The previous file is kept as ${replaced}.`]),
     'Keys that were revoked and clients that were suspended after the backup work again: revoke and suspend them again.',
     ...(replaced === null
       ? []

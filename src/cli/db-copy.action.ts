@@ -31,20 +31,20 @@ function addressesOf(from: string, to: string): { readonly file: string; readonl
   if (!source || !target) throw new InvalidArgumentError(faults.join('\n'));
   const other = OTHER_WAYS[`${source.kind} to ${target.kind}`];
   if (other !== undefined)
-    throw new Refusal(`From ${source.kind} to ${target.kind} nothing is copied here. ${other}`);
+    throw new Refusal(`This command does not copy from ${source.kind} to ${target.kind}. ${other}`);
   const file = source.kind === 'sqlite' ? source.file : '';
   if (file === ':memory:')
-    throw new InvalidArgumentError('--from: A database in memory is that of one process alone. Name a file.');
+    throw new InvalidArgumentError('--from: A database in memory belongs to one process. Name a file.');
   return { file, to };
 }
 
-/** What to do instead of what this command does not. */
+/** What to do instead, for copies that this command does not make. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
   'sqlite to sqlite': 'Use: petstore db backup <file>',
   'postgres to postgres':
     'Use: pg_dump --format=custom --file=store.dump, then pg_restore --no-owner --dbname=…',
   'postgres to sqlite':
-    'A store that has outgrown its file does not go back by one command; keep the SQLite file, or a dump of PostgreSQL (pg_dump).',
+    'There is no way back to SQLite; keep the SQLite file, or a dump of PostgreSQL (pg_dump).',
 };
 
 function reportText({

@@ -34,10 +34,10 @@ export async function status(call: Call): Promise<void> {
 export async function seed(call: Call): Promise<void> {
   const { count } = await inputOf(CountOption, call.options);
   const { nodeEnv, databaseUrl } = loadSettings();
-  // Pets that nobody sells would be shown to customers, among those that are real.
+  // Customers would see demo animals among real ones.
   if (nodeEnv === 'production')
     await call.confirm(
-      `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production, where no command takes it away`,
+      `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production, where no command removes it`,
     );
   const added = await call.inApp(async (app) => {
     const progress = new ProgressLine(call.tell);

@@ -8,7 +8,7 @@ import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
 import { Refusal } from './refusal.js';
 import { tableOf } from './table.js';
 
-const ALLOWED = 'all are allowed, and none is misspelt or gone';
+const ALLOWED = 'all are valid, and none is misspelt or obsolete';
 
 /** `petstore doctor`: whether the service can work here. */
 export async function doctor(call: Call): Promise<void> {
@@ -26,7 +26,7 @@ export async function doctor(call: Call): Promise<void> {
   if (failed.size > 0) throw new Refusal(`Something is wrong: ${[...failed].join(', ')}.`);
 }
 
-/** Each wrong setting and each name that is misspelt; nothing else can be checked without settings. */
+/** Each wrong setting and each misspelt name; nothing else can be checked without settings. */
 async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
   const loaded = await examined([['settings', () => loadSettings() && ALLOWED]]);
   const names = await examined([['settings', namesText]]);

@@ -12,7 +12,7 @@ export function isOfValue(error: unknown): boolean {
 
 /** The message for standard error when the service refused a command, or when one failed: why, and what to do. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
+  if (error instanceof SettingsError) return `Invalid settings:\n${error.message}`;
   if ([DeclarationError, DatabaseRefusal].some((kind) => error instanceof kind))
     return (error as Error).message;
   if (error instanceof ApiError) return messageOf(error);
@@ -26,7 +26,7 @@ function messageOf({ code, message, body }: ApiError): string {
   return remedy === undefined ? message : `${message}\n${remedy}`;
 }
 
-/** The option that a field is given by, before what is wrong with it; empty for what is about no field. */
+/** The option that a field is given by, before the fault; empty for a fault of no field. */
 function optionOf(field: string): string {
   if (field === '') return '';
   return `--${field.replace(/Id$|\.\d+$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}: `;

@@ -8,7 +8,7 @@ export async function verify(call: Call, given: string): Promise<void> {
   await call.show(verdict, () =>
     verdict.wellFormed
       ? `This has the shape and the checksum of a ${verdict.environment} key, ${verdict.prefix}…\n` +
-        '`petstore key show` says whether it was issued here and still works.'
+        '`petstore key show` says whether this service issued it and whether it still works.'
       : undefined,
   );
   if (!verdict.wellFormed) throw new Refusal(`This is not a key. ${verdict.reason}`);

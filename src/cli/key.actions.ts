@@ -19,7 +19,7 @@ import { clientIdOf, clientOf, everyPage, inputOf, keyOf } from './service-calls
 import { shortSpan } from './short-times.js';
 import { tableOf } from './table.js';
 
-/** A key to issue for a client that is named. */
+/** A new key for a client that is given by its id or name. */
 class KeyOrder extends NewOwnKeyDto {
   @Text({ maxLength: 255 })
   client!: string;
@@ -60,7 +60,7 @@ export async function list(call: Call): Promise<void> {
   ];
   await call.show(keys, (view) =>
     keys.length === 0
-      ? 'There are no keys yet; make one with `petstore key issue`.'
+      ? 'There are no keys yet; create one with `petstore key issue`.'
       : listTable(COLUMNS, keys.map(cells), view),
   );
 }
@@ -81,7 +81,7 @@ export async function update(call: Call, given: string): Promise<void> {
   if (expires !== undefined) call.requireConsent();
   const changed = await withKey(call, given, async (app, key) => {
     if (expires !== undefined)
-      await call.confirm(endOf(key, `in ${shortSpan(expires)}, which cannot be put off again`));
+      await call.confirm(endOf(key, `in ${shortSpan(expires)}, which cannot be postponed again`));
     return toApiKeyDto(await app.get(ApiKeysService).update(key.id, input, call.options, call.by));
   });
   await call.showChange(changed, () => `Changed the key.\n${keyText(changed)}`);
@@ -92,7 +92,7 @@ export async function rotate(call: Call, given: string): Promise<void> {
   const input = await inputOf(KeyRotationDto, call.options);
   if (input.grace === 0) call.requireConsent();
   const { issued, old } = await withKey(call, given, async (app, key) => {
-    if (input.grace === 0) await call.confirm(endOf(key, 'at once, for good, and make its successor'));
+    if (input.grace === 0) await call.confirm(endOf(key, 'at once and for good, and create its successor'));
     const made = await app.get(KeyIssuingService).rotate(key.id, input, call.by, call.options);
     return { issued: toIssuedKeyDto(made), old: await app.get(ApiKeysService).get(key.id) };
   });
@@ -105,7 +105,7 @@ export async function unban(call: Call, given: string): Promise<void> {
   const key = await withKey(call, given, async (app, { id }) =>
     toApiKeyDto(await app.get(ApiKeysService).unban(id, call.by)),
   );
-  await call.showChange(key, () => `The key ${key.id} is not banned, and its strikes are forgotten.`);
+  await call.showChange(key, () => `The key ${key.id} is no longer banned, and its strikes are reset.`);
 }
 
 /** `petstore key revoke`. */
@@ -115,7 +115,10 @@ export async function revoke(call: Call, given: string): Promise<void> {
     await call.confirm(endOf(key, 'at once, for good'));
     return toApiKeyDto(await app.get(ApiKeysService).revoke(key.id, call.options, call.by));
   });
-  await call.showChange(revoked, () => `Revoked the key ${revoked.id}; servers that run know within 5 s.`);
+  await call.showChange(
+    revoked,
+    () => `Revoked the key ${revoked.id}; running servers apply this within 5 s.`,
+  );
 }
 
 /** Does something with the key that is named, which is read before the application starts. */
@@ -133,7 +136,7 @@ function endOf({ id, prefix, label }: ApiKey, when: string): string {
   return `End the key ${id} (${prefix}…${label === null ? '' : `, ${label}`}) ${when}`;
 }
 
-const shownOnce = (done: string, key: string): string => `${done} It is shown this once:\n\n${key}`;
+const shownOnce = (done: string, key: string): string => `${done} It is shown only once:\n\n${key}`;
 
 function keyText(key: ApiKeyDto, bannedUntil: string | null = null): string {
   return tableOf([

@@ -7,7 +7,7 @@ const OF_KEY = [
   '<key>',
   'id or beginning of the key, or the key itself; - reads it from standard input',
 ] as const;
-const LABEL = option('--label <label>', 'what people call it, 1 to 255 characters');
+const LABEL = option('--label <label>', 'label, 1 to 255 characters');
 
 /** `--scopes` of a key that is made. */
 export const SCOPES = list(
@@ -23,7 +23,7 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
       option('--client <client>', 'client that the key belongs to, by its id or name'),
       SCOPES,
       LABEL,
-      option('--expires <duration>', 'lifetime such as 90d, 12h or 30m; default: no end'),
+      option('--expires <duration>', 'lifetime such as 90d, 12h or 30m; default: no expiry'),
     ],
     examples: [
       `key issue --client 'My shop' --label 'Web shop' --expires 90d`,
@@ -32,24 +32,24 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
     run: async (call) => (await actions()).issue(call),
   }),
   command('list', {
-    description: 'show keys, oldest first, never their secrets',
+    description: 'list keys, oldest first, without their secrets',
     options: [CLIENT, WIDE],
     examples: ['key list', 'key list --client <id> --json'],
     run: async (call) => (await actions()).list(call),
   }),
   command('show', {
-    description: 'show a key, never its secret, and whether it is banned',
+    description: 'show a key without its secret, and whether it is banned',
     argument: OF_KEY,
     examples: ['key show <id>', 'key show pst_live_4fTz'],
     run: async (call, key) => (await actions()).show(call, key),
   }),
   command('update', {
-    description: 'label a key, or bring its end forward',
+    description: 'change the label of a key, or bring its expiry forward',
     argument: OF_KEY,
     options: [
       LABEL,
-      flag('--no-label', 'take the label away'),
-      option('--expires <duration>', 'how long it still works, such as 7d; never longer than before'),
+      flag('--no-label', 'remove the label'),
+      option('--expires <duration>', 'remaining lifetime, such as 7d; it can only become shorter'),
       FORCE,
       YES,
     ],
@@ -65,7 +65,10 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
         '--grace <duration>',
         'how long the old key still works, at most until its own expiry; default: 24h; 0 ends it at once',
       ),
-      option('--expires <duration>', 'lifetime of the new key; default: as long as the old one was made for'),
+      option(
+        '--expires <duration>',
+        'lifetime of the new key; default: the original lifetime of the old one',
+      ),
       FORCE,
       YES,
     ],
@@ -88,7 +91,7 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
   command('verify', {
     description:
       'check by shape and checksum, without any database, whether a string is a key of this service',
-    argument: ['<string>', 'what may be a key; - reads it from standard input'],
+    argument: ['<string>', 'the string to check; - reads it from standard input'],
     examples: ['key verify <string>', 'key verify - < found.txt'],
     run: async (call, text) => (await import('./key-verify.action.js')).verify(call, text),
   }),

@@ -10,11 +10,11 @@ export interface Screen {
   readonly isColoured: boolean;
 }
 
-/** How a result is shown to people. */
+/** How a result is shown on a terminal. */
 export interface View {
   /** Absent where standard output is not a terminal: programs that read lines get all of each. */
   readonly screen?: Screen;
-  /** Whether everything is to be shown, however long lines become. */
+  /** Whether to show all columns, however long the lines become. */
   readonly isWide: boolean;
   /** Milliseconds since the epoch that short times are relative to. */
   readonly now: number;

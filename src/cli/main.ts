@@ -6,10 +6,10 @@ import { columnsOf } from './table.js';
 
 keepCompiled();
 
-/** Imported only by commands that need it: help and refusals are there before. */
+/** Imported only by commands that need it, so that help and refusals are quick. */
 const application = () => import('./application.js');
 
-/** Why standard output took nothing any more. */
+/** Why standard output could no longer be written. */
 let lost: NodeJS.ErrnoException | undefined;
 
 // The reader of the output may stop reading, as `head` does: the command is carried out nevertheless.

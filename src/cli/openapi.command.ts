@@ -2,10 +2,10 @@ import { JSON_OPTION, command, flag, option } from './command.js';
 
 /** `petstore openapi`: the OpenAPI documents. */
 export const OPENAPI_COMMAND = command('openapi', {
-  description: 'write the OpenAPI document, as JSON',
+  description: 'write the OpenAPI document as JSON',
   options: [
-    flag('--admin', 'the document of the administration instead of that of the API'),
-    flag('--account', 'the document of self-service'),
+    flag('--admin', 'the document of administration instead of that of the API'),
+    flag('--account', 'the document of self-service instead of that of the API'),
     option('--out <file>', 'file to write; default: standard output'),
     JSON_OPTION,
   ],

@@ -63,7 +63,7 @@ export async function discard(call: Call, given: string): Promise<void> {
 }
 
 /**
- * Changes one event and writes that into the audit trail, in one transaction; answers how many were changed. Throws Refusal when it is
+ * Changes one event and records that in the audit trail, in one transaction; returns the number of changed events. Throws Refusal when it is
  * none that may be changed; then there is no entry.
  */
 function changed(

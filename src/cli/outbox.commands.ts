@@ -5,7 +5,7 @@ const actions = () => import('./outbox.actions.js');
 /** `petstore outbox …`: durable events that a listener could not handle. */
 export const OUTBOX_COMMANDS = group('outbox', 'durable events that a listener could not handle', [
   command('list', {
-    description: 'show the events that are parked, oldest first, and how many wait for each listener',
+    description: 'list parked events, oldest first, and how many events wait for each listener',
     options: [option('--limit <events>', 'maximum number; default: 100'), WIDE],
     examples: ['outbox list', 'outbox list --limit 1000 --json'],
     run: async (call) => (await actions()).list(call),

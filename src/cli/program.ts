@@ -69,7 +69,7 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
       shell.writeError(`${printableLines(error.message)}\n`);
       return REFUSED;
     }
-    // Only now: it knows what the whole service refuses.
+    // Imported only now, because it loads the error catalogue of the whole service.
     const { isOfValue, reasonOf } = await import('./failure.js');
     shell.writeError(`${printableLines(reasonOf(error))}\n`);
     return isOfValue(error) ? USAGE : REFUSED;

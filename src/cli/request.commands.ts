@@ -2,10 +2,10 @@ import { CLIENT, WIDE, command, group, option } from './command.js';
 
 const actions = () => import('./request.actions.js');
 
-/** `petstore request …`: the last requests of clients that were answered with an error. */
-export const REQUEST_COMMANDS = group('request', 'the last requests of clients that got an error', [
+/** `petstore request …`: the last requests that got an error. */
+export const REQUEST_COMMANDS = group('request', 'the last requests that got an error, by client', [
   command('list', {
-    description: 'show the last errors, latest first; 200 are kept of each client',
+    description: 'list the last errors, latest first; 200 are kept for each client',
     options: [CLIENT, option('--limit <requests>', 'maximum number; default: 100'), WIDE],
     examples: ['request list', `request list --client 'My shop'`],
     run: async (call) => (await actions()).list(call),

@@ -23,7 +23,7 @@ function listText(
   view: View,
 ): string {
   if (clients.length === 0 && deprecated) return 'No client has called a deprecated operation in those days.';
-  if (clients.length === 0) return 'There are no clients yet; make one with `petstore client create`.';
+  if (clients.length === 0) return 'There are no clients yet; create one with `petstore client create`.';
   const last = `LAST ${days} DAYS`;
   const columns = ['PLAN', 'THIS MINUTE', 'TODAY', last, 'REFUSED (60 MIN)', 'BANNED KEYS', 'LAST USED'];
   const calls = 'DEPRECATED CALLS';

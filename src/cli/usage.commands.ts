@@ -1,9 +1,9 @@
 import { DAYS, WIDE, command, flag, group } from './command.js';
 
-/** `petstore usage …`: what clients have used of their plans. */
-export const USAGE_COMMANDS = group('usage', 'what clients have used of their plans', [
+/** `petstore usage …`: usage of clients. */
+export const USAGE_COMMANDS = group('usage', 'usage of clients', [
   command('list', {
-    description: 'show what every client has used: both windows now, bans, last use, and its last days',
+    description: 'list the usage of every client: current minute and day, bans, last use, and past days',
     options: [
       DAYS,
       flag('--deprecated', 'only clients that called deprecated operations in those days'),

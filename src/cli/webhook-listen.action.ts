@@ -27,7 +27,7 @@ const NEEDS =
   'The service sends its messages to this machine only with the setting WEBHOOK_ALLOWED_NETWORKS=127.0.0.1/32. ' +
   'Set it, for example in .env, and restart the service.';
 
-/** `petstore webhook listen`: a temporary endpoint that this process receives the messages of. */
+/** `petstore webhook listen`: a temporary endpoint whose messages this process receives. */
 export async function listen(call: Call): Promise<void> {
   const { forward } = call.options;
   if (forward !== undefined && !(/^https?:/.test(forward) && URL.canParse(forward)))
@@ -41,7 +41,7 @@ export async function listen(call: Call): Promise<void> {
         if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
         await whileEndpoint(app, call, { client, url }, async (made) => {
           receiver.secret = made.secret;
-          call.tell(`Messages for ${client.name} are signed with ${made.secret}. Ctrl-C ends this.\n`);
+          call.tell(`Messages for ${client.name} are signed with ${made.secret}. Press Ctrl-C to stop.\n`);
           const { id } = await app.get(WebhookDeliveriesService).test(made.endpoint.id);
           const late = setTimeout(() => {
             void tellWhyLate(app, call, made.endpoint.id, id, receiver);
@@ -57,7 +57,7 @@ export async function listen(call: Call): Promise<void> {
   call.tell('The temporary endpoint is deleted.\n');
 }
 
-/** Runs work while there is an endpoint, and deletes it however the work ends; also those that a killed process has left. */
+/** Runs work while there is an endpoint, and deletes it however the work ends; and those that a killed process has left. */
 async function whileEndpoint(
   app: INestApplication,
   call: Call,
@@ -115,7 +115,7 @@ class Receiver {
     private readonly forward: string | undefined,
   ) {}
 
-  /** Listens on a free port, and answers its address. */
+  /** Listens on a free port, and returns its address. */
   async begin(): Promise<string> {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');

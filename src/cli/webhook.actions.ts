@@ -29,7 +29,7 @@ import { Refusal } from './refusal.js';
 import { LimitOption, clientIdOf, clientOf, everyPage, inputOf } from './service-calls.js';
 import { printableLines, tableOf } from './table.js';
 
-/** An endpoint to make for a client that is named. */
+/** A new endpoint for a client that is given by its id or name. */
 class EndpointOrder extends NewOwnWebhookEndpointDto {
   @Text({ maxLength: 255 })
   client!: string;
@@ -45,7 +45,7 @@ export async function create(call: Call): Promise<void> {
     const { id: clientId } = await clientOf(app, client);
     return toWebhookEndpointWithSecretDto(await endpointsOf(app).create({ ...input, clientId }, call.by));
   });
-  await call.showChange(made, () => shownOnce(`Made the endpoint ${made.id}.`, made.secret));
+  await call.showChange(made, () => shownOnce(`Created the endpoint ${made.id}.`, made.secret));
 }
 
 const COLUMNS = ['ID', 'URL', 'STATE', 'EVENTS', 'LABEL', 'CREATED', 'CLIENT'];
@@ -65,7 +65,7 @@ export async function list(call: Call): Promise<void> {
   };
   await call.show(endpoints, (view) =>
     endpoints.length === 0
-      ? 'There are no endpoints; make one with `petstore webhook create`.'
+      ? 'There are no endpoints; create one with `petstore webhook create`.'
       : listTable(COLUMNS, endpoints.map(cells), view),
   );
 }
@@ -135,7 +135,7 @@ export async function redeliver(call: Call, given: string): Promise<void> {
 
 async function send(call: Call, order: (app: INestApplication) => Promise<WebhookDelivery>): Promise<void> {
   const sent = toWebhookDeliveryDto(await call.inApp(order));
-  const text = `The delivery ${sent.id} waits; the running service sends it. \`petstore webhook delivery ${sent.id}\` shows how it ended.`;
+  const text = `The delivery ${sent.id} is waiting; the running service sends it. \`petstore webhook delivery ${sent.id}\` shows how it ended.`;
   await call.showChange(sent, () => text);
 }
 
@@ -192,7 +192,7 @@ async function deliveryOf(app: INestApplication, given: string): Promise<Webhook
 }
 
 const shownOnce = (done: string, secret: string): string =>
-  `${done} Its secret is shown this once:\n\n${secret}`;
+  `${done} Its secret is shown only once:\n\n${secret}`;
 
 function conditionOf({ enabled, disabledBecause, failingSince }: WebhookEndpointDto): string {
   if (!enabled) return `disabled (${disabledBecause})`;

@@ -4,18 +4,15 @@ const actions = () => import('./webhook.actions.js');
 
 const OF_ENDPOINT = ['<endpoint>', 'id of the endpoint'] as const;
 const OF_DELIVERY = ['<delivery>', 'id of the delivery'] as const;
-const URL = option(
-  '--url <url>',
-  'address that messages are sent to, such as https://shop.example.com/webhooks',
-);
+const URL = option('--url <url>', 'URL that messages are sent to, such as https://shop.example.com/webhooks');
 const EVENTS = list(
   '--events <a,b>',
-  'events that it is sent, separated by commas; `webhook events` lists them',
+  'events that it receives, separated by commas; `webhook events` lists them',
 );
-const LABEL = option('--label <label>', 'what people call it, 1 to 255 characters');
+const LABEL = option('--label <label>', 'label, 1 to 255 characters');
 
-/** `petstore webhook …`: addresses that are notified of events. */
-export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of events', [
+/** `petstore webhook …`: webhook endpoints. */
+export const WEBHOOK_COMMANDS = group('webhook', 'webhook endpoints: URLs that receive events', [
   command('create', {
     description: 'create an endpoint of a client; its secret is shown only once',
     options: [
@@ -30,7 +27,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
     run: async (call) => (await actions()).create(call),
   }),
   command('list', {
-    description: 'show endpoints, oldest first, never their secrets',
+    description: 'list endpoints, oldest first, without their secrets',
     options: [CLIENT, WIDE],
     examples: ['webhook list', `webhook list --client 'My shop' --json`],
     run: async (call) => (await actions()).list(call),
@@ -49,19 +46,19 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
     run: async (call, id) => (await actions()).update(call, id),
   }),
   command('test', {
-    description: 'send a test message, after those that are already waiting',
+    description: 'send a test message, after the waiting messages',
     argument: OF_ENDPOINT,
     examples: ['webhook test <id>'],
     run: async (call, id) => (await actions()).test(call, id),
   }),
   command('disable', {
-    description: 'send an endpoint nothing until an operator enables it',
+    description: 'stop sending to an endpoint until an operator enables it',
     argument: OF_ENDPOINT,
     examples: ['webhook disable <id>'],
     run: async (call, id) => (await actions()).turn(call, id, false),
   }),
   command('enable', {
-    description: 'continue with the messages that wait for an endpoint',
+    description: 'enable an endpoint and continue with its waiting messages',
     argument: OF_ENDPOINT,
     examples: ['webhook enable <id>'],
     run: async (call, id) => (await actions()).turn(call, id, true),
@@ -70,14 +67,17 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
     description: 'create a new secret; messages are signed with both until the grace period is over',
     argument: OF_ENDPOINT,
     options: [
-      option('--grace <duration>', 'how long old secrets still sign; default: 24h; 0 ends them at once'),
+      option(
+        '--grace <duration>',
+        'how long messages are also signed with old secrets; default: 24h; 0 ends them at once',
+      ),
       YES,
     ],
     examples: ['webhook rotate <id>', 'webhook rotate <id> --grace 0'],
     run: async (call, id) => (await actions()).rotate(call, id),
   }),
   command('delete', {
-    description: 'delete an endpoint with its log; messages that wait are never sent',
+    description: 'delete an endpoint with its log; waiting messages are never sent',
     argument: OF_ENDPOINT,
     options: [YES],
     examples: ['webhook delete <id>'],
@@ -85,7 +85,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
   }),
   command('deliveries', {
     description:
-      'show what an endpoint was sent, latest first, with the number of attempts and the last response',
+      'list the deliveries of an endpoint, latest first, with the number of attempts and the last response',
     argument: OF_ENDPOINT,
     options: [
       option('--state <state>', 'only those in this state', ['waiting', 'delivered', 'failed']),
@@ -102,7 +102,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
     run: async (call, id) => (await actions()).delivery(call, id),
   }),
   command('redeliver', {
-    description: 'send the message of a delivery again, after those that are already waiting',
+    description: 'send the message of a delivery again, after the waiting messages',
     argument: OF_DELIVERY,
     examples: ['webhook redeliver 42'],
     run: async (call, id) => (await actions()).redeliver(call, id),
@@ -114,10 +114,13 @@ export const WEBHOOK_COMMANDS = group('webhook', 'addresses that are notified of
   }),
   command('listen', {
     description:
-      'print the messages of the running service and forward them to a program on this machine, by a temporary endpoint',
+      'create a temporary endpoint, print its messages, and forward them to a program on this machine',
     options: [
-      option('--forward <url>', 'where to forward them, such as http://localhost:4000/webhooks'),
-      option('--client <client>', 'client whose messages they are, by its id or name; default: the only one'),
+      option('--forward <url>', 'URL to forward messages to, such as http://localhost:4000/webhooks'),
+      option(
+        '--client <client>',
+        'client whose events to receive, by its id or name; default: the only client',
+      ),
       EVENTS,
       flag('--json', 'print each message as one line of JSON'),
     ],

@@ -1,4 +1,4 @@
-/** What a module declares cannot work: one line that names what is declared, says what is wrong, and what to do. It stops the start. */
+/** An invalid declaration of a module: one line with the declaration, the fault and the remedy. It stops the start. */
 export class DeclarationError extends Error {}
 
 /** Throws DeclarationError, in decorators and `define…()`: it ends the start while modules are imported, before the database is opened. */

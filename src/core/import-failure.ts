@@ -6,7 +6,7 @@ import { DeclarationError } from './declaration-faults.js';
 /** A place in a stack: `file:///srv/dist/src/a.js:3:14`, or without the column above the message of a SyntaxError. */
 const PLACE = /(?:file:\/\/)?(\/[^():\n]+):(\d+)(?::(\d+))?\)?$/gm;
 
-/** What a class is answered that is used while its file still waits for the one that uses it. */
+/** The error of a circular import: a class is used before its file has run. */
 const CIRCLE = /^ReferenceError: Cannot access '(\w+)' before initialization$/;
 
 /** Imports modules; throws a DeclarationError that names the file, as it was written, and the line where one throws. */

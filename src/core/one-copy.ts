@@ -1,4 +1,4 @@
-/** Where the copy of the service that runs in this process was loaded from. */
+/** Location of the copy of the service that runs in this process. */
 const COPY = Symbol.for('petstore-service');
 const home = new URL('.', import.meta.url).href;
 const loaded = globalThis as { [COPY]?: string };

@@ -2,10 +2,10 @@
 const MOST_DELETED = 128;
 
 /**
- * A Map for what comes and goes with requests, such as the reads that are under way.
+ * A Map for short-lived entries of requests, such as running reads.
  *
  * Deleted entries fill the table of a Map. V8 then makes a new table, and the old one keeps a reference to it, and to what it held. Once
- * one such table is in the old generation, which is cleaned seldom, every later table survives with all that was ever in it, whole
+ * one such table is in the old generation, which is seldom collected, every later table survives with everything that was ever in it, whole
  * requests among them. Here the entries move to a new Map, before that becomes a chain (docs/performance.md has figures).
  */
 export class TransientMap<Key, Value> {
@@ -27,7 +27,7 @@ export class TransientMap<Key, Value> {
     this.entries.set(key, value);
   }
 
-  /** Deletes a key; answers whether it was there. */
+  /** Deletes a key; returns whether it existed. */
   delete(key: Key): boolean {
     if (!this.entries.delete(key)) return false;
     this.deleted += 1;

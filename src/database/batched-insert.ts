@@ -2,7 +2,7 @@ import { type EntityMetadata, InsertResult, type ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Dialect } from './dialect.js';
 
-/** What the database answers for a row: its id, on SQLite as text. */
+/** The result of the database for a row: its id, on SQLite as text. */
 export type ToldRow = Readonly<Record<string, unknown>>;
 
 /** The INSERT of any number of rows of an entity whose columns are values and one id that the database counts. */
@@ -48,10 +48,10 @@ export class BatchedInsert {
     return `{${members.join(',')}}`;
   }
 
-  /** Sets the id of a row, and answers what `manager.insert()` does. */
+  /** Sets the id of a row, and returns the result of `manager.insert()`. */
   resultOf(row: ObjectLiteral, told: ToldRow): InsertResult {
     const { driver } = this.metadata.connection;
-    // TypeORM answers what PostgreSQL has returned, and SQLite's id.
+    // TypeORM returns the rows of PostgreSQL, and the id of SQLite.
     const isReturned = driver.isReturningSqlSupported('insert');
     const raw = isReturned ? told : numberOf(told[this.idName]);
     const generated = driver.createGeneratedMap(this.metadata, raw, 0, 1) ?? {};

@@ -2,7 +2,7 @@ import { QueryFailedError } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 
-/** What a driver reports of a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
+/** Errors of drivers about a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
 interface Violation {
   readonly code?: unknown;
   readonly message: string;
@@ -35,14 +35,14 @@ export function uniqueViolation(error: unknown): readonly string[] | undefined {
   return columns.split(', ').map((column) => `${table}.${column.replaceAll('"', '')}`);
 }
 
-/** Whether a row would have referred to one that is not there, or one that is referred to would have gone. */
+/** Whether a row would have referred to a missing row, or a referenced row would have been deleted. */
 export function isForeignKeyViolation(error: unknown): boolean {
   const { code, message = '' } = violationOf(error);
   if (code === POSTGRES_FOREIGN_KEY) return true;
   return code === 'SQLITE_CONSTRAINT' && message.includes('FOREIGN KEY constraint failed');
 }
 
-/** The refusal of what violates a constraint, so that a feature need not look before it writes; any other error as it is. */
+/** The refusal for a violated constraint, so that a feature need not check before it writes; any other error unchanged. */
 export function refusalOfViolation(error: unknown): unknown {
   if (uniqueViolation(error)) return new ApiError(HTTP_ERRORS.already_exists, { cause: error });
   return isForeignKeyViolation(error)

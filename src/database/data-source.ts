@@ -28,7 +28,7 @@ export const MIGRATIONS_TABLE = 'schema_migrations';
 /** The table that records which of the migrations only expand the schema. It is made first, in a separate transaction. */
 export const EXPANSIONS_TABLE = 'schema_expansions';
 
-/** What is set of the database; what is left out has its default. */
+/** Settings of the database; omitted ones have their defaults. */
 export type DatabaseSettings = Pick<Settings, 'databaseUrl'> &
   Partial<Pick<Settings, 'databaseCa' | 'databasePool' | 'databaseStatementTimeoutMs'>>;
 
@@ -38,7 +38,7 @@ export interface Opening {
   readonly journal?: 'write-ahead' | 'as it is';
   /** Statements may take as long as they need: for migrations and copies. */
   readonly isPatient?: boolean;
-  /** What its sessions are called on a server. */
+  /** application_name of its sessions. */
   readonly sessionName?: string;
   /** Is given the DataSource before a file is created or read, or a server is contacted. */
   readonly check?: (declared: Database) => Promise<void>;

@@ -1,10 +1,10 @@
 /**
- * What is cached of the database: the responses of operations (`rows` are those that show rows that are there, and that no new row
+ * Cached data of the database: the responses of operations (`rows` are those with existing rows, which no new row
  * changes), and the keys that requests carry.
  */
 export type CachedKind = 'responses' | 'rows' | 'keys';
 
-/** Everything that is cached. */
+/** All cached kinds. */
 export const ALL_CACHED: readonly CachedKind[] = ['responses', 'rows', 'keys'];
 
 /** The version of each kind at one moment; undefined where commits cannot be observed. */
@@ -36,7 +36,7 @@ export function isCachedAs(entity: unknown, kind: CachedKind): boolean {
   return cachedRowsOf(entity)?.kind === kind;
 }
 
-/** What a new row of an entity changes of what is cached. It changes no row that is there. */
+/** The cached kinds that a new row of an entity changes. It changes no existing row. */
 export function kindsWithNewRow(entity: unknown): readonly CachedKind[] {
   const cached = cachedRowsOf(entity);
   return cached?.isAbsenceCached ? ['responses', cached.kind] : ['responses'];

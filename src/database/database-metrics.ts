@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Metrics } from '../core/metrics/metrics.js';
 import { type ConnectionLoad, Database } from './database.js';
 
-/** Shows whether the database answers, and how the connections of a process to it are used. */
+/** Metrics of the database: whether it responds, and the use of its connections. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(metrics: Metrics, dataSource: DataSource) {
@@ -11,7 +11,7 @@ export class DatabaseMetrics {
     const database = dataSource;
     metrics.gauge(
       'petstore_database_up',
-      'Whether the database answers and can be written (1), as far as the latest requests have shown.',
+      'Whether the database responds and accepts writes (1), according to the latest requests.',
       [],
       () => (database.reader.fault || database.writeTrouble.reason !== undefined ? 0 : 1),
     );
@@ -19,14 +19,18 @@ export class DatabaseMetrics {
       metrics.gauge(name, help, [], () => value(database.load));
     metrics.gauge(
       'petstore_database_connections',
-      'Connections to the database; on SQLite the one that writes.',
+      'Connections to the database; on SQLite the writing one.',
       ['state'],
       () => [
         { labels: { state: 'in_use' }, value: database.load.inUse },
         { labels: { state: 'idle' }, value: database.load.idle },
       ],
     );
-    ofEach('petstore_database_connections_max', 'Most connections (DATABASE_POOL).', ({ most }) => most);
+    ofEach(
+      'petstore_database_connections_max',
+      'Maximum number of connections (DATABASE_POOL).',
+      ({ most }) => most,
+    );
     ofEach(
       'petstore_database_waiting',
       'Statements and transactions that wait for a connection.',

@@ -111,6 +111,8 @@ async function proveVersion(database: Database): Promise<void> {
   try {
     await new CacheNeutralWrites(database.transactions).run(() => Promise.resolve());
   } catch (error) {
-    logger.warn(`Nothing could be committed yet (${String(error)}); nothing is cached until something is.`);
+    logger.warn(
+      `Nothing could be committed yet (${String(error)}); nothing is cached until a commit succeeds.`,
+    );
   }
 }

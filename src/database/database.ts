@@ -13,24 +13,24 @@ export abstract class WriteTrouble {
 
 /** The connections of one process to its database: on SQLite the one that writes. */
 export interface ConnectionLoad {
-  /** Connections that a statement or a transaction has. */
+  /** Connections in use. */
   readonly inUse: number;
-  /** Open connections that nobody has. */
+  /** Idle connections. */
   readonly idle: number;
-  /** How many wait for a connection. */
+  /** Statements and transactions that wait for a connection. */
   readonly waiting: number;
-  /** Most connections. */
+  /** Maximum number of connections. */
   readonly most: number;
 }
 
 /** Reads what is committed, by statements that are prepared once; within a transaction, what that has written too. */
 export abstract class JsonReader {
-  /** Why nothing can be read, where that is known without asking; undefined while it works. */
+  /** Why nothing can be read, if that is known without a query; undefined otherwise. */
   get fault(): ApiError | undefined {
     return undefined;
   }
 
-  /** Resolves while the database answers; throws when it is known not to, or does not. */
+  /** Resolves if the database responds; throws if it is known not to, or does not. */
   async ping(): Promise<void> {
     await this.first('SELECT 1', []);
   }
@@ -61,7 +61,7 @@ export abstract class JsonReader {
  * transaction by themselves, and single rows that they insert outside of one may be committed together (InsertBatches).
  */
 export abstract class Database extends DataSource {
-  /** The SQL that databases write in different ways. */
+  /** SQL that differs between the databases. */
   abstract readonly dialect: Dialect;
   /** Reads rows as JSON text. */
   abstract readonly reader: JsonReader;

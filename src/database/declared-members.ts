@@ -14,7 +14,7 @@ export interface DeclaredMember {
   readonly isAbsentAsNull: boolean;
 }
 
-/** What @nestjs/swagger keeps of a property. */
+/** The metadata of @nestjs/swagger for a property. */
 interface Options {
   readonly name?: string;
   readonly type?: unknown;

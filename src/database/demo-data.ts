@@ -6,7 +6,7 @@ export interface DemoDataProvider {
   /** How many rows there are now, demo data or not. */
   count(): Promise<number>;
   /**
-   * Adds `count` realistic rows, or the feature's whole demo set when it is omitted; answers how many. One that adds many may report from
+   * Adds `count` realistic rows, or the feature's whole demo set when it is omitted; returns their number. One that adds many may report from
    * time to time how many of them are there.
    */
   add(count?: number, tell?: (added: number) => void): Promise<number>;

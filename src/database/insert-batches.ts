@@ -7,7 +7,7 @@ import { type CachedKind, kindsWithNewRow } from './data-version.js';
 import type { Database } from './database.js';
 import { inStatementSpan } from './statement-span.js';
 
-/** Rows of one INSERT at most. */
+/** Maximum number of rows of one INSERT. */
 const MOST_ROWS = 500;
 
 interface Waiting {
@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 const KEPT_OUT =
-  'The database told no id of a row that it took: a trigger or ON CONFLICT has kept it out, or put it elsewhere.';
+  'The database returned no id for an inserted row: a trigger or ON CONFLICT has dropped or redirected it.';
 
 /**
  * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows queue, and are then

@@ -7,7 +7,7 @@ import { type PageRequest, type Position, int64OfPosition } from './keyset-page.
 import { type Bindable, type PageCondition, comparisonsOf } from './selection.js';
 import { ShownRows, pageParameters } from './shown-rows.js';
 
-/** JSON that is answered as it is, because the database has written it: what a DTO shows, or an array of that. */
+/** JSON text from the database, sent unchanged: an object of a DTO, or an array of them. */
 export class JsonText<Shown = unknown> {
   /** For the compiler alone: text of one DTO is not taken for that of another. */
   declare protected readonly shown: Shown;
@@ -22,7 +22,7 @@ export class JsonText<Shown = unknown> {
     readonly table?: string,
   ) {}
 
-  /** The value, with every number exact, for a caller that embeds it in a larger answer. */
+  /** The value, with every number exact, for a caller that embeds it in a larger response. */
   toJSON(): unknown {
     return parse(this.text);
   }
@@ -34,7 +34,7 @@ type Shows<Dto> = Required<Dto> & { readonly id: bigint };
 /** Values that properties of an entity must have. */
 type Filter<Entity> = { readonly [Property in keyof Entity]?: Entity[Property] & string };
 
-/** A page of rows as the JSON array that it is answered as. */
+/** A page of rows as a JSON array. */
 export interface JsonPage<Dto> {
   readonly items: JsonText<Dto[]>;
   /** The last row's position when more rows follow. */
@@ -42,7 +42,7 @@ export interface JsonPage<Dto> {
 }
 
 /**
- * Rows as the JSON text that they are answered as: one statement, one text, and no entity made of any row. Members are those
+ * Reads rows as the JSON text of a response: one statement, one text, no entities. Members are those
  * that the response's DTO declares, in its order; each must be a property of the entity whose column is shown as it is stored.
  * The entity's key is an int64 `id`. The compiler checks what it can see of this: the names and types of properties.
  */

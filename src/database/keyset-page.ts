@@ -12,7 +12,7 @@ export type Position = readonly string[];
 
 /** Which page of a list is wanted. */
 export interface PageRequest extends Selection {
-  /** Most rows of a page. */
+  /** Maximum number of rows of a page. */
   readonly limit: number;
   /** The page begins behind this row; absent for the first page. */
   readonly after?: Position;
@@ -101,10 +101,10 @@ function isInt64(text: string): boolean {
   return value >= INT64_MIN && value <= INT64_MAX;
 }
 
-/** What a cursor must be. */
+/** The form of a cursor. */
 export const CURSOR_RULE = {
   code: 'broken_cursor',
-  message: 'This must be a cursor that this list gave, with the same filter.',
+  message: 'This must be a cursor from this list, with the same filter.',
 } as const;
 
 /** The refusal of a cursor that no page of this list gave. */

@@ -8,7 +8,7 @@ export class OneAtATime<T = void> {
 
   constructor(private readonly work: () => Promise<T>) {}
 
-  /** Ends as a run does that began after this call. */
+  /** Settles like the first run that begins after this call. */
   run(): Promise<T> {
     if (!this.running) return this.begin();
     const begin = () => this.begin();

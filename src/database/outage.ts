@@ -6,18 +6,18 @@ const logger = new Logger('Database');
 export interface OutageKind<Reason> {
   /** The line when it begins. */
   readonly begun: (reason: Reason) => string;
-  /** The line when it is over: after how many seconds, and how often it was met. One without it lasts until the process ends. */
+  /** The line when it is over: its duration in seconds, and the affected requests. Without it, it lasts until the process ends. */
   readonly over?: (seconds: number, times: number) => string;
-  /** It is over when nothing has met it for so long, in milliseconds; without this only `end` ends it. */
+  /** It is over after this time without an affected request, in milliseconds; without this, only `end` ends it. */
   readonly quietMs?: number;
-  /** Whether it continues although nothing meets it. */
+  /** Whether it continues although no request is affected. */
   readonly goesOn?: () => boolean;
   readonly level?: 'error' | 'warn';
 }
 
 /**
- * Something that keeps the database from answering for a while. The log gets a line when it begins and one when it is over, however
- * many requests meet it in between.
+ * A temporary failure of the database. The log gets one line when it begins and one when it is over, however
+ * many requests it affects.
  */
 export class Outage<Reason> {
   private begun: { readonly reason: Reason; readonly since: number; times: number } | undefined;
@@ -35,7 +35,7 @@ export class Outage<Reason> {
     return this.begun ? performance.now() - this.begun.since : 0;
   }
 
-  /** Notes that something has met it, and answers why it began. `reason` is called when it begins. */
+  /** Notes an affected request, and returns the reason of the outage. `reason` is called when it begins. */
   note(reason: () => Reason, since = performance.now()): Reason {
     if (!this.begun) {
       this.begun = { reason: reason(), since, times: 0 };

@@ -7,8 +7,8 @@ import { isForeignKeyViolation } from './constraint-violations.js';
 import { Transactions } from './transactions.js';
 
 /**
- * The rows that other rows refer to by their foreign keys (`@ForeignKey()` of TypeORM). A value of a body that names a row which
- * is not there is a fault of that value: 400 `validation_failed` with the detail `unknown_reference`. 404 is for the target of a
+ * Checks references to other rows (`@ForeignKey()` of TypeORM). A value of a body that refers to a missing row
+ * is a fault of that value: 400 `validation_failed` with the detail `unknown_reference`. 404 is for the target of a
  * request alone (RFC 9110 section 15.5.5).
  */
 @Injectable()
@@ -19,7 +19,7 @@ export class References {
   ) {}
 
   /**
-   * Inserts or updates a row of an entity by `write`, and answers what that does. When the database refuses the row because of a
+   * Inserts or updates a row of an entity by `write`, and returns its result. When the database refuses the row because of a
    * foreign key, throws validation_failed with a fault for each property that refers to nothing. The database decides, so it does
    * not matter who deletes what at the same time, and a row that is right costs no look-up.
    */
@@ -61,6 +61,6 @@ function faultsOf({ columns }: ForeignKeyMetadata, row: object): FaultDetail[] {
   return columns.map((column) => ({
     field: column.propertyName,
     code: 'unknown_reference',
-    message: `There is nothing with the id ${String(column.getEntityValue(row))} to refer to.`,
+    message: `No resource has the id ${String(column.getEntityValue(row))}.`,
   }));
 }

@@ -8,7 +8,7 @@ import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 /** How often migrations are tried, where a process that starts beside this one is in the way. */
 const ATTEMPTS = 3;
 
-/** A migration, which says whether it only expands the schema: a build that does not know it runs on as before. */
+/** A migration that declares whether it only expands the schema, so that older builds still work. */
 export interface Migration extends MigrationInterface {
   /** It only adds tables, indexes, and columns that may be null or have a default; false by default. */
   readonly onlyExpands?: boolean;
@@ -18,13 +18,13 @@ export interface Migration extends MigrationInterface {
 export interface SchemaStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
-  /** Applied by a newer version of the service, or by a module that is gone: this one does not know them. */
+  /** Applied by a newer version of the service, or by a removed module; unknown to this version. */
   readonly unknown: readonly string[];
-  /** Those of the unknown that only expand the schema, so that this version runs on it. */
+  /** Unknown ones that only expand the schema, so that this version works with it. */
   readonly expansions: readonly string[];
 }
 
-/** What a start does about migrations, as DATABASE_MIGRATE says. */
+/** How a start handles migrations, by DATABASE_MIGRATE. */
 export type MigrateMode = 'auto' | 'check' | 'off';
 
 /** Compares the database's migrations with the declared ones; changes nothing. */
@@ -48,7 +48,7 @@ export function compareMigrations(
 }
 
 /**
- * Brings the schema up to date and answers the names of the migrations that it ran. Throws, having changed nothing, when this
+ * Brings the schema up to date and returns the names of the migrations that it ran. Throws, without changes, when this
  * version of the service cannot run on the schema, or the schema cannot be written to.
  */
 export async function migrate(dataSource: Database): Promise<string[]> {
@@ -64,7 +64,7 @@ export async function migrateInside(dataSource: Database): Promise<void> {
   await runMigrations(dataSource, 1);
 }
 
-/** Throws, having changed nothing, when this version of the service cannot run on the schema as it is. */
+/** Throws, without changes, when this version of the service cannot run on the schema as it is. */
 export async function checkSchema(dataSource: Database): Promise<void> {
   const status = await schemaStatus(dataSource);
   refuseIfNewer(dataSource, status);
@@ -76,7 +76,7 @@ export async function checkSchema(dataSource: Database): Promise<void> {
 }
 
 /**
- * The statements by which TypeORM would bring a database to what the declared entities have; none where it has it. Nothing is
+ * The statements with which TypeORM would adapt a database to the declared entities; none if nothing differs. Nothing is
  * changed, and the whole schema is read: some 10 to 40 ms.
  */
 export async function schemaDifference(dataSource: DataSource): Promise<readonly string[]> {
@@ -95,7 +95,7 @@ export function refuseIfNewer(dataSource: Database, status: SchemaStatus): void 
   if (contractions.length === 0) return;
   throw new Error(
     `${fileOf(dataSource) ?? 'The database'} was migrated by a newer version of the service (${contractions.join(', ')}), ` +
-      'or with a module that is gone. Start that version, put the module back, or restore a backup made before it.',
+      'or with a module that was removed. Start that version, add the module again, or restore a backup made before it.',
   );
 }
 

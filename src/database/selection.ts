@@ -1,7 +1,7 @@
 /** How the value of a column is compared. A prefix is compared byte by byte, in upper and lower case as it is. */
 export type Comparison = '=' | '>=' | '>' | '<=' | '<' | 'prefix';
 
-/** What a driver binds: text also for an int64, which the column makes a number of. */
+/** A value that a driver binds; an int64 is bound as text, which the column converts. */
 export type Bindable = string | number;
 
 /** A condition on a property of the listed rows; of several values any may be equal. */

@@ -4,7 +4,7 @@ import type { InstanceNotices } from './postgres/instance-notices.js';
 import type { SentCommit } from './postgres/late-commits.js';
 
 /**
- * What instances report to each other: that anything was written, or keys, or rows of one table, or of an unknown one. New rows
+ * Kinds of changes that instances report to each other: anything, keys, rows of one table, or of an unknown one. New rows
  * change all responses of their table: the order of ids is not that of commits.
  */
 export type SharedKind = 'responses' | 'keys' | 'tables' | `table:${string}`;
@@ -14,10 +14,10 @@ export function kindOfTable(table: string): SharedKind {
   return `table:${table}`;
 }
 
-/** The names of the states of what is cached, as a response of Redis has them; null while a writer is under way. */
+/** The names of the cached states, from a response of Redis; null while a writer is active. */
 export type StateNames = ReadonlyMap<SharedKind, string | null>;
 
-/** Where instances report to each other that they write. */
+/** The channel on which instances announce writes to each other. */
 export interface StateLink {
   /**
    * Makes the names of these kinds unknown to all instances until `release`, or for a minute. Rejects when that is not certain. Answers
@@ -28,7 +28,7 @@ export interface StateLink {
   release(kinds: readonly SharedKind[], writer: string): Promise<void>;
 }
 
-/** What the other instances know of a commit. */
+/** The announcement of a commit to the other instances. */
 interface Announced {
   /** To be called when it has just been sent. Resolves when it is done, and certain that all have known of it until then. */
   readonly confirm: (sent: SentCommit<unknown>) => Promise<void>;
@@ -48,7 +48,7 @@ export class SharedDataVersion extends DataVersion {
    * database, which all instances look at.
    */
   isSplit: () => boolean = () => false;
-  /** What this instance caches: everything, and the tables whose rows cached responses show. */
+  /** Kinds that this instance caches: all, and the tables of cached responses. */
   kinds: readonly SharedKind[] = ['responses', 'keys', 'tables'];
   private link: StateLink | undefined;
   private names: StateNames = new Map();

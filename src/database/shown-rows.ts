@@ -16,7 +16,7 @@ const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
   ['varchar', 'text'],
   ['text', 'text'],
 ]);
-/** Texts of statements that are kept at most; clients choose among as many as there are ways to filter and sort. */
+/** Maximum number of kept statements; clients choose filters and orders, so there may be many. */
 const MOST_STATEMENTS = 500;
 /** Lists whose values are searched for one by one; of further ones the values are compared row by row. */
 const MOST_LISTS = 2;
@@ -27,7 +27,7 @@ interface OrderColumn {
   readonly isInteger: boolean;
 }
 
-/** What is bound to the statement of a page, in its order: `from` is the id, and behind it the value of the ordering column. */
+/** Parameters of the statement of a page: `from` is the id, followed by the value of the ordering column. */
 export function pageParameters(
   limit: number,
   from: readonly Bindable[],

@@ -23,7 +23,7 @@ export interface Sweep {
   readonly where: string;
   /** `now` is in ms since the Unix epoch; the settings have how long rows are kept. */
   parameters(now: number, settings: Settings): ObjectLiteral;
-  /** What they are set to instead of being deleted; then the condition must no longer hold. */
+  /** New values instead of deletion; the condition must no longer hold for them. */
   set?(now: number): ObjectLiteral;
 }
 
@@ -86,12 +86,15 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
         if (isAway && error instanceof ApiError) continue;
         isAway ||= error instanceof ApiError;
         const { tableName } = this.dataSource.getMetadata(sweep.entity);
-        this.logger.error(`Old rows of ${tableName} cannot be deleted; the next hour tries again`, error);
+        this.logger.error(
+          `Old rows of ${tableName} cannot be deleted; the next attempt is in an hour`,
+          error,
+        );
       }
     }
   }
 
-  /** Answers whether there may be more. */
+  /** Returns whether there may be more. */
   private async sweepBatch({ entity, where, ...sweep }: Sweep): Promise<boolean> {
     const now = this.clock.now();
     const { tableName, primaryColumns } = this.dataSource.getMetadata(entity);

@@ -18,7 +18,7 @@ export interface Tables {
 const entities = new Set<Type>();
 const migrations = new Set<Type<MigrationInterface>>();
 
-/** Brings the tables of a module that does not lie in src, where they would be found by their file names. */
+/** Registers the tables of a module outside of src, where they are not found by their file names. */
 @Module({})
 export class TablesModule {
   /**
@@ -74,7 +74,7 @@ export function otherTables(): (found: Type) => boolean {
     (listed.has(found) || names.some((name) => tokens.has(getRepositoryToken(found, name))));
 }
 
-/** The token of what `TypeOrmModule.forRoot()` is given, which @nestjs/typeorm does not export: test/packed/extending.spec.ts notices a new one. */
+/** The token of the options of `TypeOrmModule.forRoot()`, which @nestjs/typeorm does not export (test/packed/extending.spec.ts). */
 const OPTIONS = 'TypeOrmModuleOptions';
 /** `targetEntitySchema` is set by `forFeature()`: test/api/nest-words.spec.ts notices when it is not. */
 type Registered = FactoryProvider &
@@ -88,7 +88,7 @@ function registered(): Registered[] {
   return found.flatMap((one) => (one.providers ?? []) as Registered[]);
 }
 
-/** What `forRoot()` and `forFeature()` have made of the modules below one. */
+/** The dynamic modules of `forRoot()` and `forFeature()` below a module. */
 function* dynamicModules(imported: unknown, seen: Set<unknown>): Generator<DynamicModule> {
   const one = (imported as { forwardRef?: () => unknown } | undefined)?.forwardRef?.() ?? imported;
   if (!one || seen.has(one)) return;

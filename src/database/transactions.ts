@@ -73,7 +73,7 @@ export class Transactions implements TransactionHome {
     if (claims) await this.database.query(claims.wait, [name]);
   }
 
-  /** Claims a name if no other transaction has claimed it; answers whether it has. */
+  /** Claims a name if no other transaction has claimed it; returns whether it did. */
   async tryToClaim(name: string): Promise<boolean> {
     const { claims } = this.database.dialect;
     if (!claims) return true;

@@ -49,7 +49,7 @@ describe('what is written behind', () => {
     const numbers = new Numbers();
     const told = [vi.spyOn(Logger.prototype, 'error'), vi.spyOn(Logger.prototype, 'log')];
     const write = vi.spyOn(numbers as unknown as { write(): Promise<void> }, 'write');
-    write.mockRejectedValueOnce(unavailable('the database does not answer', new Error('away'), true));
+    write.mockRejectedValueOnce(unavailable('the database does not respond', new Error('away'), true));
     await numbers.flush();
     await numbers.flush();
     expect(told.map(({ mock }) => mock.calls)).toEqual([[], []]);

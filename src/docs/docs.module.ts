@@ -3,7 +3,7 @@ import { TerminusModule } from '@nestjs/terminus';
 import { HealthController, Readiness } from './health/health.controller.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
 
-/** What the service publishes about itself: documents and pages for people, /health/live and /health/ready. */
+/** Documents and pages for people, /health/live and /health/ready. */
 @Module({
   imports: [TerminusModule.forRoot({ logger: false })],
   controllers: [HealthController],

@@ -9,7 +9,7 @@ import { OutboxMetrics } from './outbox/outbox-metrics.js';
 import { OutboxStore } from './outbox/outbox-store.js';
 import { DURABLE_LISTENER, type DurableListening, Outbox } from './outbox/outbox.js';
 
-/** What an event's listeners are given; it exists in types alone. */
+/** The type of the event's data; it exists only for the compiler. */
 declare const TOLD: unique symbol;
 
 /** Something that can happen: its name, unique in the service, and the type of what its listeners are given. */
@@ -19,9 +19,9 @@ export interface DomainEvent<Told extends object> {
   readonly [TOLD]?: Told;
 }
 
-/** How a durable event is kept. */
+/** How a durable event is stored. */
 export interface DurableOptions<Told extends object> {
-  /** The event is kept in the database until every listener has handled it. */
+  /** The event is stored in the database until every listener has handled it. */
   readonly durable: true;
   /** Events of one key reach each listener in their order; as text at most 255 characters. Such as the id of the row. */
   readonly key: (told: Told) => string | number | bigint;

@@ -7,20 +7,20 @@ import type { Scope } from '../auth/clients/scopes.js';
 import { type UncountedBound, Uncounted } from '../throttling/uncounted.decorator.js';
 import { Tag } from './operation.decorator.js';
 
-/** Who manages what below one path: operators that of all clients, or the holder of a key that of its client. */
+/** The users of one path: operators for all clients, or key holders for their client. */
 export interface Audience {
   /** First part of the paths. */
   readonly prefix: string;
   readonly scope: Scope;
-  /** What operations need that only read, where that is less. */
+  /** Scope of read operations, if it is a smaller one. */
   readonly readScope?: Scope;
   /** The bound of the operations, if no quota counts them. */
   readonly uncounted?: UncountedBound;
-  /** The client of whose things alone a caller manages; throws no_account. Without it those of all clients. */
+  /** The client to which a caller is limited; throws no_account. Without it, all clients. */
   readonly holderOf?: (caller: Caller | undefined) => { readonly clientId: string };
 }
 
-/** What differs between operations on what is one client's and on what is all clients'. */
+/** Differences between operations on one client and on all clients. */
 export function differencesOf({ holderOf }: Audience) {
   return holderOf
     ? { isOwn: true, own: 'Own', errors: [CLIENTS_ERRORS.no_account], holderOf }
@@ -50,7 +50,7 @@ function requireScopes(prototype: object, scope: Scope, readScope: Scope): void 
   }
 }
 
-/** Handler parameter: has it validated and documented as this class, where audiences differ. TypeScript names the declared one else. */
+/** Handler parameter: validates and documents it as this class, where audiences differ; by default as the declared one. */
 export function OfClass(dto: Type): ParameterDecorator {
   return (prototype, method, place) => {
     if (method === undefined) return;

@@ -1,4 +1,4 @@
-/** The headers of answers that scripts of pages of other origins may read. */
+/** The response headers that scripts of other origins may read. */
 export const EXPOSED_HEADERS: readonly string[] = [
   'Link',
   'Location',

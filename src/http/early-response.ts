@@ -30,7 +30,7 @@ export class EarlyResponses {
 
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
-  /** Heeds what is global in an application; without this call nothing is sent early. */
+  /** Reads the global guards, pipes and interceptors of an application; without this call nothing is sent early. */
   heed(config: ApplicationConfig): void {
     this.config = config;
   }
@@ -41,7 +41,7 @@ export class EarlyResponses {
     return this.isAlone.of(context) && guards.at(-1) === guard;
   }
 
-  /** Sends what the handler would return. The promise is never settled: Nest goes no further with the request. */
+  /** Sends the handler's result. The promise is never settled, so Nest does not continue with the request. */
   send(context: ExecutionContext, body: unknown): Promise<never> {
     this.adapterHost.httpAdapter.reply(context.getArgByIndex(1), body);
     return new Promise(() => undefined);

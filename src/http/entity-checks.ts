@@ -17,12 +17,12 @@ export function checkColumns({ entityMetadatas }: DataSource): void {
     }
 }
 
-/** Throws DeclarationError when entities have what no migration makes, in a database in which every migration has run. */
+/** Throws DeclarationError when entities differ from a database in which every migration has run. */
 export async function checkMigrations(migrated: DataSource): Promise<void> {
   const lacking = await lackingIn(migrated);
   if (lacking !== undefined)
     declarationFault(
-      `Entities have what no migration makes (${lacking}). ` +
+      `Entities have tables or columns that no migration creates (${lacking}). ` +
         'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
         'their classes, or forFeature() has its name.',
     );
@@ -43,14 +43,14 @@ export async function checkDeclaredMigrations(): Promise<void> {
   }
 }
 
-/** Throws DeclarationError when a database lacks what its migrations have made. */
+/** Throws DeclarationError when a database lacks tables or columns that its migrations have created. */
 export async function checkSchema(database: Database): Promise<void> {
-  // What a newer build has added would be taken for a difference.
+  // Additions of a newer build would count as differences.
   if ((await schemaStatus(database)).unknown.length > 0) return;
   const lacking = await lackingIn(database);
   if (lacking !== undefined)
     declarationFault(
-      `The database lacks what its migrations make (${lacking}). ` +
+      `The database lacks tables or columns that its migrations create (${lacking}). ` +
         'Something else has changed it: restore a backup, or run this statement.',
     );
 }

@@ -17,7 +17,7 @@ import { refusalOfMultipart } from './body/multipart-refusals.js';
 import type { MatchedHandler } from './matched-handler.js';
 import { InvalidArgument, ValidationPipe } from './validation/validation.pipe.js';
 
-/** Answers whatever was thrown with the Error body; a 400 for invalid values names the faults of all arguments, not only the first. */
+/** Turns whatever was thrown into the Error body; a 400 for invalid values has the faults of all arguments, not only the first. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly pipe = new ValidationPipe();

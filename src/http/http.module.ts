@@ -52,7 +52,7 @@ class ClockModule {}
 
 const OF_ROUTES = [EarlyResponses, IdempotencyStore, ResponseCache];
 
-/** Provides what the guards of `@Cached()` and `@Idempotent()` need in every module. */
+/** Provides the dependencies of the guards of `@Cached()` and `@Idempotent()` in every module. */
 @Global()
 @Module({ providers: OF_ROUTES, exports: OF_ROUTES })
 class RoutesModule {}

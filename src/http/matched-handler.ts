@@ -5,7 +5,7 @@ import { type DeclaredOperation, declaredOperationOf } from './adapter/declared-
 import { type Consumption, consumptionOf } from './body/consumes.decorator.js';
 import { methodNameOf } from './adapter/handler-parameters.js';
 
-/** The handler that a request has reached behind all global guards, and what is declared of it. */
+/** The handler that a request has reached behind all global guards, and its declaration. */
 export interface MatchedHandler {
   readonly handler: ReturnType<ExecutionContext['getHandler']>;
   readonly controller: Type;
@@ -24,7 +24,7 @@ const ofHandler = new HandlerMetadata(([handler, target]): MatchedHandler => {
   };
 });
 
-/** Notes which handler a request has reached, for what answers it: Nest gives neither adapter nor filters its execution context. */
+/** Notes the handler of a request, because Nest gives its execution context neither to the adapter nor to filters. */
 export function noteMatchedHandler(
   context: ExecutionContext,
   request: Request,

@@ -1,7 +1,7 @@
 /** A token, and a quoted string (RFC 9110 section 5.6); one that is not closed extends to the end of the text. */
 const TOKEN = String.raw`[\w!#$%&'*+.^\x60|~-]+`;
 const QUOTED = String.raw`"(?:[^"\\]|\\[^])*(?:"|\\?$)`;
-/** What is between the commas of a field that are outside of quoted strings, and between the semicolons of an element. */
+/** The elements of a field between commas outside of quoted strings, and the parts of an element between semicolons. */
 const ELEMENTS = new RegExp(`(?:[^",]|${QUOTED})+`, 'g');
 const PARTS = new RegExp(`(?:[^";]|${QUOTED})+`, 'g');
 

@@ -13,9 +13,9 @@ import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
 /** Metadata key of the description that `@Tag()` gives to a controller. */
 export const TAG_DESCRIPTION = 'petstore:tag-description';
 
-/** What the decorators of a handler and of its controller declare: the metadata that the guards read, for the OpenAPI document. */
+/** Declarations of a handler and its controller: the metadata that the guards read, for the OpenAPI document. */
 export interface OperationRecord {
-  /** What `@Operation()` declares; undefined for a handler without it. */
+  /** The declaration of `@Operation()`; undefined without it. */
   readonly declared: DeclaredOperation | undefined;
   /** The text of `@Tag()`. */
   readonly tagDescription: string | undefined;
@@ -53,7 +53,7 @@ export function operationRecordOf(handler: object, controller: Type): OperationR
   };
 }
 
-/** A method of a controller that answers a route. */
+/** A method of a controller with a route. */
 export interface RouteHandler {
   /** Such as `PetsController.listPets`. */
   readonly name: string;
@@ -64,7 +64,7 @@ export interface RouteHandler {
   readonly module: Type;
 }
 
-/** The methods of all controllers that answer a route. */
+/** The methods of all controllers with a route. */
 export function routeHandlersOf(discovery: DiscoveryService): RouteHandler[] {
   const scanner = new MetadataScanner();
   return discovery.getControllers().flatMap(({ metatype, host }) => {

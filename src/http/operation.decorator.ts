@@ -5,7 +5,7 @@ import { mediaTypesOf } from './body/consumes.decorator.js';
 import { mediaTypeOf } from './media-type.js';
 import { TAG_DESCRIPTION } from './operation-record.js';
 
-/** What every success of an operation has. */
+/** Common options of all success responses. */
 interface Success {
   readonly status: number;
   readonly description: string;
@@ -18,13 +18,13 @@ interface Success {
 /** One resource: its DTO, where it is found, and whether it carries the `ETag` that GET returns for it. */
 interface Resource<Dto> extends Success {
   readonly type: Type<Dto>;
-  /** The address of what was created, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is put before it. */
+  /** The address of the created resource, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is put before it. */
   readonly location?: (answer: Dto) => string;
   /** Sends the entity tag of the resource, for a later `If-Match`; GET has one without this. */
   readonly entityTag?: boolean;
 }
 
-/** Several resources; `schemaName` is what the OpenAPI document calls the array. */
+/** Several resources; `schemaName` is the name of the array in the OpenAPI document. */
 interface Resources extends Success {
   readonly arrayOf: Type;
   readonly schemaName: string;
@@ -35,12 +35,12 @@ interface OtherType extends Success {
   readonly contentType: string;
 }
 
-/** Nothing but the status. */
+/** A response without a body. */
 interface Nothing extends Success {
   readonly status: 204;
 }
 
-/** What an operation answers when it succeeds. */
+/** The success response of an operation. */
 export type Answer<Dto = unknown> = Resource<Dto> | Resources | OtherType | Nothing;
 
 /** The header of a page that has a next page. */
@@ -65,7 +65,7 @@ export function Operation<Dto>(operation: {
   );
 }
 
-/** What a response declares for the chain, and what the document has of it besides its status, text and headers. */
+/** Splits the declaration of a response into the parts for the chain and for the document. */
 function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredAnswer; response: ApiResponseOptions } {
   if ('arrayOf' in answers) {
     const { arrayOf, schemaName } = answers;
@@ -77,7 +77,7 @@ function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredAnswer; respons
   const { type, location, entityTag = false } = answers;
   const headers = documentedHeaders(
     {
-      ...(location ? { Location: 'Address of what was created' } : {}),
+      ...(location ? { Location: 'Address of the created resource' } : {}),
       ...(entityTag ? { ETag: 'Entity tag of the resource as it is now, for `If-Match`' } : {}),
       ...answers.headers,
     },

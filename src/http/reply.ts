@@ -9,12 +9,12 @@ import { JSON_CONTENT_TYPE, represent } from './representation.js';
 /** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Has an Express adapter answer as this service does: JSON with exact numbers, an entity tag, and 304 for a client that has it. */
+/** Makes an Express adapter respond as this service does: JSON with exact numbers, an entity tag, and 304 for a client that has it. */
 export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   const send = adapter.reply.bind(adapter) as (response: Response, body: unknown) => unknown;
   adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
     if (status !== undefined) response.status(status);
-    // An exception filter of a module answers by this call with a status.
+    // An exception filter of a module responds by this call with a status.
     if (status !== undefined && status >= 400) {
       writeRefusal(new HttpException(body as string | object, status), response.req, response);
       return undefined;
@@ -36,7 +36,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   };
 }
 
-/** Has what writes an error by `response.json()`, such as a filter of a module, answer with the Error body and its message. */
+/** Turns errors that are written by `response.json()`, as in a filter of a module, into the Error body with their message. */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { json } = prototype;
   prototype.json = function writeJson(this: Response, body: unknown): Response {

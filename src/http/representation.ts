@@ -7,11 +7,11 @@ import { publicPrefixOf } from '../core/public-prefix.js';
 import type { DeclaredOperation } from './adapter/declared-operation.js';
 import { writeExactJson } from './body/exact-json.js';
 
-/** The type of whatever is answered as JSON. */
+/** The media type of JSON responses. */
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
 /**
- * The representation of what a handler answers (RFC 9110 section 3.2): its JSON text, with every `bigint` exact, where
+ * The representation of a handler's result (RFC 9110 section 3.2): its JSON text, with every `bigint` exact, where
  * JSON.stringify would throw on one. Of objects it has what the DTO of `@Operation()` declares. Sets the `Content-Type`, and the
  * `Location` that the operation declares. A text of another type that the handler names is its own representation, and so is what
  * Nest sends piece by piece, an empty body, and what was made by this function.
@@ -48,7 +48,7 @@ function isStreamed(body: unknown): boolean {
 
 /**
  * A response reduced to what a DTO declares: the declared members of an object, in the order of the schema, and of an array
- * each element so. An object that lacks a required member is not of this DTO (an added interceptor may wrap answers in an
+ * each element so. An object that lacks a required member is not of this DTO (an added interceptor may wrap results in an
  * envelope) and stays as it is; the test kit reports that it contradicts the OpenAPI document.
  */
 function shownAs(dto: Type, answer: unknown, isNested = false): unknown {

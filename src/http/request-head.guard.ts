@@ -64,14 +64,13 @@ function typeOf(handler: object): string {
  */
 function refuseIgnored({ method, headers }: Request, heeded: ReturnType<typeof HEEDED.of>): void {
   if (method === 'POST' && 'idempotency-key' in headers && !heeded.idempotencyKey) {
-    const message =
-      'This operation does not take one: a repeated request is carried out again. Send it without it.';
+    const message = 'This operation does not accept one: a retry would be carried out again. Omit it.';
     throw new ApiError(HTTP_ERRORS.validation_failed, {
       details: [{ field: 'Idempotency-Key', code: 'not_supported', message }],
     });
   }
   const ifMatch = headers['if-match'];
-  // `*` needs no tag (RFC 9110 section 13.1.1): what is not there is 404, unless a PUT creates it.
+  // `*` needs no tag (RFC 9110 section 13.1.1): a missing resource is 404, unless a PUT creates it.
   const holds =
     (ifMatch === undefined || (ifMatch === '*' && method !== 'PUT')) &&
     (method === 'POST' || headers['if-none-match'] === undefined);

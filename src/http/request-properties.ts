@@ -9,23 +9,23 @@ import type { MatchedHandler } from './matched-handler.js';
 
 // Express's Request is one of Node's: so gateways and the server itself see the same.
 declare module 'http' {
-  /** What one part of the service notes on a request for those behind it. Each property is undefined until it is noted. */
+  /** Notes on a request for later parts of the service. Each property is undefined until it is noted. */
   interface IncomingMessage {
-    /** What was active when the request arrived: the span that an instrumentation of `node:http` has made, if there is one. */
+    /** The context that was active when the request arrived, with the span of an instrumentation of `node:http`, if any. */
     arrivedIn?: Context | undefined;
     /** The trace of the request, for lines that are written after its async context has ended. */
     traceIds?: TraceIds | undefined;
-    /** What is wrong with the request line, as words that complete "The request is malformed: …". */
+    /** The fault of the request line, in words that complete "The request is malformed: …". */
     malformation?: string | undefined;
     /** The IP address that the request comes from; null once it is known to have none. */
     clientAddress?: string | null | undefined;
-    /** Who sends the request. */
+    /** The sender of the request. */
     caller?: Caller | undefined;
     /** The versions of the data that the key was found to be current at; they do for the response, too. */
     seenVersions?: Versions | undefined;
     /** The subject that the request counts for. */
     quotaSubject?: QuotaSubject | undefined;
-    /** Whether the request was counted: what it knows of the versions of the data came with that decision. */
+    /** Whether the request was counted; its data versions came with that decision. */
     isCounted?: boolean | undefined;
     /** Whether the request was admitted and used no quota. */
     isUncounted?: boolean | undefined;
@@ -35,15 +35,15 @@ declare module 'http' {
     matchedHandler?: MatchedHandler | undefined;
     /** The `Link` that guards have set, such as that of a deprecation. */
     linkOfGuards?: string | undefined;
-    /** Answers instead of a handler with `@Cached()`: from the cache, or by what it reads. */
+    /** Responds instead of a handler with `@Cached()`: from the cache, or with what it reads. */
     cached?: ((read: () => Promise<Answer>) => unknown) | undefined;
-    /** Answers instead of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
+    /** Responds instead of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
     carriedOutOnce?: ((handler: () => unknown) => unknown) | undefined;
     /** The precondition of the request, for a handler with `@IfMatch()`. */
     precondition?: Precondition | undefined;
     /** Whether a page or file is served at the path of the request, for GET and HEAD alone. */
     isServedReadOnly?: boolean | undefined;
-    /** Makes the page that answers a browser when no route has the path of the request. */
+    /** Makes the page for browsers when no route has the path of the request. */
     missingPage?: (() => string) | undefined;
     /** The route of a page or file that is served behind all routes. */
     servedRoute?: string | undefined;

@@ -9,7 +9,7 @@ import { addressOf } from '../core/request-address.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
-/** Below this path orchestrators ask whether the service is there. */
+/** Path of the health checks of orchestrators. */
 const PROBES = '/health/';
 /** Nginx's status for a request whose client closed the connection before the response; never sent. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -57,7 +57,7 @@ export function operationOf({ method, route }: Pick<RequestLabels, 'method' | 'r
   return `${method} ${route}`.slice(0, 200);
 }
 
-/** What a request is counted by. */
+/** Labels of a request's metrics. */
 export interface RequestLabels {
   readonly method: string;
   readonly route: string;
@@ -80,7 +80,7 @@ export class RequestRecords implements NestMiddleware {
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'] as const;
-    this.requests = metrics.counter('http_requests_total', 'HTTP requests answered.', labels);
+    this.requests = metrics.counter('http_requests_total', 'HTTP requests with a response.', labels);
     this.durations = metrics.histogram(
       'http_request_duration_seconds',
       'Time from the request’s arrival to the end of its response, in seconds.',
@@ -132,7 +132,7 @@ export class RequestRecords implements NestMiddleware {
     );
   }
 
-  /** Counts one request; `code` is that of the Error body it was refused with, undefined for any other answer. */
+  /** Counts one request; `code` is that of the Error body it was refused with, undefined for any other response. */
   count({ method, route, status }: RequestLabels, seconds: number, code: string | undefined): void {
     const labels = { method, route, status: String(status) };
     this.requests.inc(labels);
@@ -141,7 +141,7 @@ export class RequestRecords implements NestMiddleware {
   }
 }
 
-/** What the line of a request says, such as `GET /v1/pets 401 2 ms missing_api_key`; parts that are undefined are left out. */
+/** The message of a request's line, such as `GET /v1/pets 401 2 ms missing_api_key`; parts that are undefined are left out. */
 export function requestLine(...parts: readonly (string | number | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' ');
 }

@@ -25,16 +25,16 @@ import { declaredFieldsOf } from './validation/declared-fields.js';
 const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS]);
 /** Parameters in a path of Express 5: `:name` and `*name`. */
 const IN_PATH = /[:*](\w+)/g;
-/** What a whole body, query or path is called in a message. */
+/** Name of a whole body, query or path in a message. */
 const WHOLE: ReadonlyMap<unknown, string> = new Map([
   [RouteParamtypes.BODY, '@Body()'],
   [RouteParamtypes.QUERY, '@Query()'],
   [RouteParamtypes.PARAM, '@Param()'],
 ]);
-/** What compilers emit for types that do not exist at run time, or of whose members nothing is known there. */
+/** Types that compilers emit for types without run-time members. */
 const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
 
-/** A handler with what a check reads of it. */
+/** A handler with the metadata for the checks. */
 interface CheckedHandler extends RouteHandler {
   readonly parameters: readonly HandlerParameter[];
   /** Metadata of the handler, or of its controller where the handler has none. */
@@ -112,7 +112,7 @@ function checkOperation(
   const fault = (text: string) => declarationFault(`${name}: ${text}`);
   const method = declared(METHOD_METADATA) as RequestMethod;
   if (Reflect.hasMetadata(CACHED, handler) && method !== RequestMethod.GET)
-    fault('@Cached() works for GET alone. Remove it, or answer GET.');
+    fault('@Cached() works only for GET. Remove it, or use @Get().');
   const consumption = consumptionOf(handler, controller, handlerName);
   if (Reflect.hasMetadata(IDEMPOTENT, handler)) {
     if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
@@ -123,7 +123,7 @@ function checkOperation(
       );
     const takesResponse = parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
     if (takesResponse && !leavesResponse(controller, handlerName))
-      fault('@Idempotent() keeps what the handler answers. Return it, with @Res({ passthrough: true }).');
+      fault('@Idempotent() stores the result of the handler. Return it, with @Res({ passthrough: true }).');
   }
   const scopes = declared(REQUIRED_SCOPES) as readonly string[] | undefined;
   const unknown = scopes?.find((scope) => declaredScopes().every((one) => one.name !== scope));
@@ -161,7 +161,7 @@ function checkParameters({ name, controller, handler, parameters }: CheckedHandl
     if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
     if (declaredOperationOf(handler) && UNKNOWN.has(metatype))
       declarationFault(
-        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is not known at run time. ` +
+        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is unknown at run time. ` +
           'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
       );
     if (!isPath)

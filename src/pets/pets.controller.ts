@@ -48,7 +48,8 @@ export class PetsController {
   @Operation({
     id: 'createPet',
     summary: 'Add an animal',
-    description: 'Adds an animal and answers it with the `id` assigned to it. Once answered, it is on disk.',
+    description:
+      'Adds an animal and returns it with its assigned `id`. The animal is on disk before the response is sent.',
     answers: {
       status: 201,
       description: 'The created animal, including the assigned `id`',
@@ -73,7 +74,8 @@ export class PetsController {
   @Operation({
     id: 'getPet',
     summary: 'Get an animal',
-    description: 'Fetches one animal by its id, which no other operation does until it is removed.',
+    description:
+      'Fetches one animal by its id. Until its removal, no other operation fetches a single animal.',
     answers: { status: 200, description: 'The animal', type: PetDto },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)

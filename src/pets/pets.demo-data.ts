@@ -23,7 +23,7 @@ const [
   FERRETS,
 ] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 
-/** What a store with an empty database starts with outside production. */
+/** The demo catalogue of an empty database outside production. */
 export const DEMO_CATALOGUE: readonly DemoPet[] = [
   ['Biscuit', DOGS, 'available'],
   ['Luna', DOGS, 'available'],

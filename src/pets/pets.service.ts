@@ -50,7 +50,7 @@ export class PetsService {
   }
 
   /**
-   * Gives an animal another status, if it is there and has the one that is expected; answers whether it had. Two callers cannot
+   * Changes the status of an animal if it has the expected one; returns whether it had. Two callers cannot
    * both take it from one status to another.
    */
   async changeStatus(id: bigint, from: PetStatus, to: PetStatus): Promise<boolean> {

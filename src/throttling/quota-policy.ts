@@ -4,7 +4,7 @@ import { PLAN_LIMITS, PLANS, type Plan } from './plans.js';
 import { clientSubjectId } from './quota-subject.js';
 import type { QuotaSubject } from './quota.js';
 
-/** Who sends requests: a client with its keys, or the user of another credential. */
+/** A sender of requests: a client with its keys, or the user of another credential. */
 export interface QuotaAccount {
   /** Id of the client, or the id made of the user (see `clientIdOfUser()`). */
   readonly id: string;

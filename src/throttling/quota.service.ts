@@ -41,7 +41,7 @@ export class QuotaService {
   ) {
     this.verdicts = metrics.counter(
       'petstore_quota_verdicts_total',
-      'Requests admitted, refused by quota, refused because the key is banned, and answered without being counted, by plan.',
+      'Requests that were admitted, refused by the quota, refused because the key is banned, or not counted, by plan.',
       ['plan', 'verdict'],
     );
   }

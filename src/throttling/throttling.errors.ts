@@ -6,8 +6,8 @@ export const THROTTLING_ERRORS = defineErrors({
     message: 'The limit of {requests} per {window} is used up; retry in {seconds} s.',
     example: { requests: '60 requests', window: 'minute', seconds: 31 },
     cause:
-      'The client has used the requests that its plan allows in this window, or an address without a valid key has; or an ' +
-      'operation that no quota counts was called more often than its own bound allows, which the message then names.',
+      'The client, or an address without a valid key, has used all requests of this window; or an ' +
+      'operation without a quota was called more often than its separate limit allows, which the message then names.',
     remedy: 'Wait the seconds in `Retry-After`, back off exponentially, or move to a larger plan.',
   },
   api_key_banned: {
@@ -24,7 +24,7 @@ export const THROTTLING_ERRORS = defineErrors({
     status: 429,
     message: 'The quota of {requests} per day is used up; it is full again in {seconds} s.',
     example: { requests: '1000 requests', seconds: 40_210 },
-    cause: 'The client has used the requests that its plan allows in a UTC day.',
+    cause: 'The client has used all requests of its plan for this UTC day.',
     remedy: 'Wait the seconds in `Retry-After`, or move to a larger plan.',
   },
 });

@@ -15,7 +15,7 @@ export class EventLoopShare {
   private since = performance.eventLoopUtilization();
   private isGiving = false;
 
-  /** `isOver` returns whether to wait no longer, because callers start nothing any more. */
+  /** `isOver` returns whether to wait no longer, because no more work starts. */
   constructor(private readonly isOver: () => boolean) {}
 
   /** Resolves when it is the caller's turn. */

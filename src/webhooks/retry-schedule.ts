@@ -20,7 +20,7 @@ const JITTER = 0.1;
 export const LONGEST_RETRY_AFTER = 24 * HOUR;
 
 /**
- * Milliseconds until a message that has failed so many times is retried, at least what the receiver asked for; undefined if it is
+ * Milliseconds until a message that has failed so many times is retried, at least the `Retry-After` of the receiver; undefined if it is
  * not retried. `random` is from 0 to 1.
  */
 export function webhookRetryDelay(

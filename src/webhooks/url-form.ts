@@ -1,7 +1,7 @@
 /** Why a URL is refused. */
 export interface UrlFault {
   readonly code: 'malformed' | 'not_allowed';
-  /** What to do about it. */
+  /** Its remedy. */
   readonly message: string;
 }
 
@@ -21,7 +21,7 @@ export function faultOfForm(text: string): UrlFault | undefined {
   if (!/^https?:$/.test(protocol))
     return malformed('This must be an absolute URL that begins with https://.');
   if (username + password !== '')
-    return refused('The URL must not hold a user name or a password; messages are signed instead.');
+    return refused('The URL must not contain a user name or a password; messages are signed instead.');
   if (text.includes('#')) return refused('The URL must not have a fragment.');
   if (port === '0') return malformed('The port must be a number from 1 to 65535.');
   if (hostname.length > LONGEST_NAME || !HOST.test(hostname))

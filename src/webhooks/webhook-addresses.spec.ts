@@ -80,7 +80,7 @@ describe('an address', () => {
       const policy = addresses();
       expect(policy.allows(address)).toBe(false);
       policy.addresses = [address];
-      await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('it is not public');
+      await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('its address is not public');
     },
   );
 
@@ -105,7 +105,7 @@ describe('an address', () => {
     expect(await policy.of(new URL('http://hooks.internal/'))).toEqual([{ address: '10.1.0.1', family: 4 }]);
     expect(await policy.of(new URL('https://hooks.internal/'))).toHaveLength(2);
     policy.addresses = ['8.8.8.8'];
-    await expect(policy.of(new URL('http://hooks.example/'))).rejects.toThrow('it is not public');
+    await expect(policy.of(new URL('http://hooks.example/'))).rejects.toThrow('its address is not public');
   });
 
   it.each([
@@ -114,7 +114,7 @@ describe('an address', () => {
   ])('of a host that %s is looked up by the system too, where networks are allowed', async (_, found) => {
     const policy = addresses('10.1.0.0/16');
     policy.addresses = found;
-    await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('it is not public');
+    await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('its address is not public');
     expect(policy.askedSystem).toBe(1);
   });
 });
@@ -194,10 +194,10 @@ describe('a URL', () => {
     ['http://8.8.8.8/', 'https://'],
     ['http://11.0.0.1/', 'https://'],
     ['http://192.168.0.1/', 'not public'],
-    ['http://localhost/', 'the machine of the service itself'],
-    ['https://localhost:8443/', 'the machine of the service itself'],
+    ['http://localhost/', 'the machine of the service'],
+    ['https://localhost:8443/', 'the machine of the service'],
     ['https://shop.LOCALHOST/', 'normal form: https://shop.localhost/'],
-    ['https://shop.localhost/', 'the machine of the service itself'],
+    ['https://shop.localhost/', 'the machine of the service'],
     ['https://mylocalhost/', undefined],
     ['http://localhost./', 'The host must be'],
     ['http://@localhost/', 'normal form: http://localhost/'],

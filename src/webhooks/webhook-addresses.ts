@@ -44,7 +44,7 @@ export interface AllowedAddress {
 /** Its message never says why, so that no client learns which names exist inside the network; the log has the reason. */
 export class AddressRefused extends Error {
   override message =
-    'The host has no address that messages may be sent to: its name does not exist or cannot be looked up, or it is not public.';
+    'The host has no address that messages may be sent to: its name cannot be resolved, or its address is not public.';
 }
 
 /**
@@ -76,12 +76,10 @@ export class WebhookAddresses {
     const { protocol, hostname } = new URL(text);
     const address = literalOf(hostname);
     if (address !== undefined && !this.allows(address))
-      return refused(`The address is not public, so that messages are not sent to it. ${REMEDY}`);
+      return refused(`The address is not public, so no messages are sent to it. ${REMEDY}`);
     // RFC 6761 section 6.3.
     if (/(?:^|\.)localhost$/.test(hostname) && !this.isAllowed('127.0.0.1') && !this.isAllowed('::1'))
-      return refused(
-        `The host is the machine of the service itself, so that messages are not sent to it. ${REMEDY}`,
-      );
+      return refused(`The host is the machine of the service, so no messages are sent to it. ${REMEDY}`);
     if (protocol === 'https:') return undefined;
     if (!this.hasAllowed || (address !== undefined && !this.isAllowed(address)))
       return refused('The URL must begin with https://.');

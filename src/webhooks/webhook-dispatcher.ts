@@ -53,7 +53,7 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
         due: (inHand) => this.due(inHand),
         settle: () => settlements.settle(),
         logger: new Logger('Webhooks'),
-        refused: 'Webhooks cannot be delivered: the database refuses it',
+        refused: 'Webhooks cannot be delivered because of the database',
         recovered: 'Webhooks are delivered again',
       },
       leases,

@@ -28,19 +28,19 @@ export class WebhookMetrics {
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     metrics.gauge(
       'petstore_webhook_waiting_deliveries',
-      'Deliveries that wait for endpoints that fail, and for the others; not those of disabled endpoints and suspended clients',
+      'Deliveries that wait for failing and for healthy endpoints, without those of disabled endpoints and suspended clients',
       ['endpoints'],
       () => this.values(({ waiting }) => waiting),
     );
     metrics.gauge(
       'petstore_webhook_oldest_waiting_seconds',
-      'Time since the oldest message was written that waits for an endpoint that fails, and for another',
+      'Age of the oldest message that waits for a failing endpoint, and for a healthy one',
       ['endpoints'],
       () => this.values(({ oldest }) => Math.max(0, this.clock.now() - Date.parse(oldest)) / 1_000),
     );
     metrics.gauge(
       'petstore_webhook_disabled_endpoints',
-      'Endpoints that get no messages: by their owner, an operator, after three days of failures, or after 410',
+      'Disabled endpoints: by their owner, by an operator, after three days of failures, or after a 410',
       ['because'],
       async () => {
         const disabled = await deliveries.disabled();

@@ -118,7 +118,7 @@ export class WebhookSettlements {
     });
     if (isDisabled)
       this.logger.warn(
-        `Endpoint ${id} of client ${clientId} gets no webhooks any more: ` +
+        `Endpoint ${id} of client ${clientId} receives no webhooks any more: ` +
           (because === 'gone'
             ? 'it responded 410'
             : `it failed for three days. ${ended.outcome.error ?? ''}`),

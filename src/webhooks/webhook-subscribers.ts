@@ -8,7 +8,7 @@ const ANY = `SELECT 1 AS found FROM webhook_subscriptions JOIN webhook_endpoints
   WHERE webhook_subscriptions.event = ?1 AND webhook_endpoints.disabled_at IS NULL
     AND (CAST(?2 AS TEXT) IS NULL OR webhook_endpoints.client_id = ?2) LIMIT 1`;
 
-/** Answers whether any endpoint subscribes to an event. */
+/** Returns whether any endpoint subscribes to an event. */
 @Injectable()
 export class WebhookSubscribers {
   private readonly known = new Map<string, { readonly version: number; readonly isAny: boolean }>();

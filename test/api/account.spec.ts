@@ -363,9 +363,7 @@ describe('the number of keys that a client makes for itself', () => {
       '409 key_limit_reached',
     ]);
     const refused = await service.request('POST', '/account/keys', { json: {} });
-    expect(refused.body.message).toBe(
-      'The client has 3 keys that work; self-service makes no more beyond 3.',
-    );
+    expect(refused.body.message).toBe('The client has 3 working keys; self-service creates at most 3.');
     // Another client is not bound by it, nor are operators.
     const other = await service.issueKey({ plan: 'free', scopes: HOLDER });
     expect((await service.request('POST', '/account/keys', { key: other.key, json: {} })).status).toBe(201);

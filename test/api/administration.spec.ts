@@ -81,7 +81,7 @@ const CASES: readonly Case[] = [
   [
     'refuse a blank name',
     () => [post('/admin/clients', ['client', 'create', '--name', ' ', '--plan', 'free'])],
-    /^This must hold a visible character\.$/,
+    /^This must contain a visible character\.$/,
   ],
   [
     'refuse a name that holds an API key',
@@ -89,7 +89,7 @@ const CASES: readonly Case[] = [
       const name = `my pst_test_${'0'.repeat(30)}2Wj70T`;
       return [patch(`/admin/clients/${client}`, ['client', 'rename', client, '--name', name])];
     },
-    /^This must not hold an API key\.$/,
+    /^This must not contain an API key\.$/,
   ],
   [
     'show a client with its usage',
@@ -127,7 +127,7 @@ const CASES: readonly Case[] = [
   [
     'refuse to suspend twice',
     (ids) => [suspend(ids), suspend(ids)],
-    /was suspended at 2026-11-20T12:00:10\.250Z already\.$/,
+    /was already suspended at 2026-11-20T12:00:10\.250Z\.$/,
   ],
   [
     'resume a client',
@@ -205,7 +205,7 @@ const CASES: readonly Case[] = [
   [
     'refuse to put the end of a key off',
     ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 25h`)],
-    /^The key ends at 2026-11-21T12:00:10\.250Z, and its end can only be brought forward; a new key can end later\.$/,
+    /^The key expires at 2026-11-21T12:00:10\.250Z, and this can only be brought forward; issue a new key for a later expiry\.$/,
   ],
   [
     'rotate with another lifetime of the new key',
@@ -242,7 +242,7 @@ const CASES: readonly Case[] = [
   [
     'refuse to rotate twice',
     (ids) => [rotate(ids), rotate(ids)],
-    /was rotated already; the key .+ follows it\.$/,
+    /was already rotated; its successor is the key .+\.$/,
   ],
   [
     'refuse to rotate a key that was ended at once by a rotation',

@@ -85,7 +85,7 @@ describe('petstore key', () => {
   it('unban of a key that is not banned claims no ban that it lifted', async () => {
     const { id } = await json('key', 'issue', '--client', client);
     const { code, stdout } = await command('key', 'unban', id);
-    expect([code, stdout]).toEqual([0, `The key ${id} is not banned, and its strikes are forgotten.\n`]);
+    expect([code, stdout]).toEqual([0, `The key ${id} is no longer banned, and its strikes are reset.\n`]);
   });
 });
 
@@ -162,7 +162,7 @@ describe('what people have at hand', () => {
       scopes: ['admin', 'pets:read'],
     });
     expect((await command('client', 'create', '--plan', 'pro', '--name', 'A', '--issue-key')).stdout).toMatch(
-      /^Made the client [^]*shown this once:\n\npst_test_\w{36}\n$/,
+      /^Created the client [^]*shown only once:\n\npst_test_\w{36}\n$/,
     );
     const refused = await command(...CREATE, 'pets:fly');
     expect([refused.code, refused.stderr]).toEqual([

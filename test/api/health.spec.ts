@@ -19,7 +19,7 @@ describe('health', () => {
     expect((await service.request('GET', '/health/live', { key: null })).status).toBe(200);
     const { status, body, headers } = await service.request('GET', '/health/ready', { key: null });
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '5']);
-    expect(body.message).toContain('it is stopping');
+    expect(body.message).toContain('it is shutting down');
   });
 
   it('is live, but not ready, without its database', async () => {
@@ -28,6 +28,6 @@ describe('health', () => {
     expect((await service.request('GET', '/health/live', { key: null })).status).toBe(200);
     const { status, body } = await service.request('GET', '/health/ready', { key: null });
     expect([status, body.code]).toEqual([503, 'service_unavailable']);
-    expect(body.message).toContain('the database does not answer');
+    expect(body.message).toContain('the database does not respond');
   });
 });

@@ -7,7 +7,7 @@ const ALL = declaredScopes().map(({ name }) => name);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const REFUSAL =
-  'Nothing would be left that works with the scope admin; issue another key with it first, or force this.';
+  'No working key with the scope admin would remain; issue another one first, or force this change.';
 
 /** A key, with the client that has it. */
 interface Key {

@@ -171,7 +171,7 @@ describe('a start', () => {
     [
       '@Cached() on POST',
       [handlerWith([Post(), Cached(), ...right('cached')], 'cached')],
-      ['WrongController.answer: @Cached() works for GET alone'],
+      ['WrongController.answer: @Cached() works only for GET'],
     ],
     [
       '@Idempotent() on GET',
@@ -181,7 +181,7 @@ describe('a start', () => {
     [
       '@Idempotent() with a response by hand',
       [HandmadeController],
-      ['HandmadeController.add: @Idempotent() keeps what the handler answers'],
+      ['HandmadeController.add: @Idempotent() stores the result of the handler'],
     ],
     [
       '@Idempotent() with a body that is read later',
@@ -264,7 +264,7 @@ describe('entities and migrations', () => {
   ])('that differ by %s stop a start', async (_, change, named) => {
     const DATABASE_URL = await incomplete(change);
     await expect(TestService.open({ environment: { DATABASE_URL } })).rejects.toThrow(
-      new RegExp(`The database lacks what its migrations make .*${named}`, 's'),
+      new RegExp(`The database lacks tables or columns that its migrations create .*${named}`, 's'),
     );
   });
 

@@ -47,7 +47,7 @@ describe('petstore webhook', () => {
     expect(await shown(service, 'show', id)).not.toMatch(SECRET);
     await json(service, 'delete', id);
     expect(await shown(service, 'list')).toBe(
-      'There are no endpoints; make one with `petstore webhook create`.\n',
+      'There are no endpoints; create one with `petstore webhook create`.\n',
     );
   });
 

@@ -87,7 +87,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     ({ id: endpointId } = await make(client, audience));
   });
 
-  it('is made with a secret that is shown this once', async () => {
+  it('is created with a secret that is shown only once', async () => {
     const service = await open();
     const { status, headers, body } = await service.request('POST', address, {
       json: orderAt(service, audience, {

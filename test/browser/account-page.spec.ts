@@ -88,7 +88,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await button('New endpoint').click();
     await dialog().getByLabel('Address').fill('https://shop.example.com/hooks');
     await dialog().getByLabel('pets.created').check();
-    await inDialog('Make the endpoint').click();
+    await inDialog('Create the endpoint').click();
     expect(await stored('secret')).toMatch(/^whsec_/);
     await tab.page.getByRole('link', { name: 'https://shop.example.com/hooks' }).click();
     await button('Send a test').click();

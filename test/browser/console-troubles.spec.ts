@@ -176,7 +176,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
         await route.abort();
       });
       await inDialog('Issue the key').click();
-      await dialog().getByText('The key may have been made').waitFor();
+      await dialog().getByText('The key may have been created').waitFor();
       await inDialog('Cancel').click();
       await closed();
       await pass(5);
@@ -253,7 +253,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
     it('is told when it has another shape, and asked for again', async () => {
       await answer('**/admin/usage*', 200, 'application/json', '{"hello":"world"}');
       await pass(5);
-      await trouble().getByText('Something between this page and the service').waitFor();
+      await trouble().getByText('A proxy between this page and the service').waitFor();
       await tab.page.unrouteAll();
       await pass(31);
       await expect.poll(() => trouble().innerText()).toBe('');

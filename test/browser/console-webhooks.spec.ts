@@ -89,7 +89,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await inDialog('Rotate').click();
     expect(await dialog().getByLabel('The new secret').inputValue()).toMatch(/^whsec_/);
     await tab.page.keyboard.press('Escape');
-    await dialog().getByText('Is the secret stored?').waitFor();
+    await dialog().getByText('Have you stored the secret?').waitFor();
     await inDialog('Close it for good').click();
     await tab.page.getByText('Old secret signs until').waitFor();
   });
@@ -99,10 +99,10 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await button('New endpoint').click();
     await dialog().getByLabel('Address').fill('http://192.168.0.1/');
     await dialog().getByLabel('pets.created').check();
-    await inDialog('Make the endpoint').click();
+    await inDialog('Create the endpoint').click();
     await dialog().getByText('WEBHOOK_ALLOWED_NETWORKS').waitFor();
     await dialog().getByLabel('Address').fill('https://shop.example.com/hooks');
-    await inDialog('Make the endpoint').click();
+    await inDialog('Create the endpoint').click();
     await dialog().getByLabel('The new secret').waitFor();
     await inDialog('I have stored it').click();
     await inDialog('Close it for good').click();

@@ -119,7 +119,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByLabel('Find by name').fill('corner');
     await expect.poll(() => tab.page.locator('.row').count()).toBe(1);
     await tab.page.getByLabel('Find by name').fill('nobody');
-    await tab.page.getByText('No client has this in its name.').waitFor();
+    await tab.page.getByText('No client name contains this text.').waitFor();
     await tab.page.getByLabel('Find by name').fill('');
   });
 
@@ -230,7 +230,7 @@ describeWith('browser', 'the console in a real browser', () => {
       expect([scope, await box.isChecked(), await box.isDisabled()]).toEqual([scope, false, true]);
     }
     expect(await form.getByLabel('Lifetime').locator('option').allTextContents()).toEqual([
-      expect.stringMatching(/^Until your key ends, /),
+      expect.stringMatching(/^Until your key expires, /),
       '8 hours',
       '7 days',
     ]);
@@ -364,7 +364,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await button(/^Revoke/).click();
     await inDialog('Revoke for good').click();
     await dialog().getByText('last_key_with_scope').waitFor();
-    await dialog().getByLabel('do it anyway').check();
+    await dialog().getByLabel('Do it anyway').check();
     await inDialog('Revoke for good').click();
     await tab.page.getByText('(revoked_api_key)').waitFor();
     expect(await tab.page.evaluate('({ ...sessionStorage })')).toEqual({});

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 
-/** The answer to a request; `body` is the parsed JSON. */
+/** The response to a request; `body` is the parsed JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -19,7 +19,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends a request to an address and answers what comes back, whatever its status. */
+/** Sends a request to an address and returns the response, whatever its status. */
 export async function send(
   origin: string,
   method: string,

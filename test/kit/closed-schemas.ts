@@ -3,7 +3,7 @@ import type { OperationObject } from '../../src/docs/openapi/document-outlines.j
 
 type Components = NonNullable<OpenAPIObject['components']>;
 
-/** The parts of a schema that are looked at here. */
+/** The relevant parts of a schema. */
 interface Schema {
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -14,7 +14,7 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-/** What responses are validated by, as openapi-response-validator takes it. */
+/** The schemas for the validation of responses, as openapi-response-validator takes them. */
 export interface Responses {
   readonly responses: OperationObject['responses'];
   readonly components: Components | undefined;
@@ -58,7 +58,7 @@ function close(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schem
   );
   const inside = closeParts(schema, schemas);
   if (Object.keys(properties).length === 0 || saysOtherwise) return inside;
-  // A part of it alone would refuse the members of the others.
+  // A closed part would refuse the members of the other parts.
   const allOf = schema.allOf && { allOf: parts.slice(1).map((part) => closeParts(part, schemas)) };
   return {
     ...inside,

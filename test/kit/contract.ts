@@ -27,21 +27,21 @@ const RATE_LIMIT_HEADERS = [
   'ratelimit-policy',
 ];
 
-/** An OpenAPI document, the path that its operations are at and below, and what of it the paths of the document leave out. */
+/** An OpenAPI document, the path that its operations are at and below, and the prefix that the document's paths leave out. */
 export interface DocumentBelow {
   readonly prefix: string;
   readonly base: string;
   readonly document: OpenAPIObject;
 }
 
-/** What checks the bodies of a response, compiled when the first comes, and once: services share their documents. */
+/** Validators of response bodies, each compiled once at first use, because services share documents. */
 const validators = new WeakMap<ResponseObject, ResponseValidator>();
 
-/** Checks answers of the service against its OpenAPI documents. A member that the schema does not declare is a fault. */
+/** Checks responses of the service against its OpenAPI documents. Undeclared members are faults. */
 export class Contract {
   constructor(readonly documents: readonly DocumentBelow[]) {}
 
-  /** Fails the test if the document of the path does not allow the answer. */
+  /** Fails the test if the document of the path does not allow the response. */
   check(method: string, target: string, answer: Answer): void {
     // The path as fetch sends it: `/v1/pets/.` becomes `/v1/pets/`.
     const path = new URL(target, 'http://service').pathname;
@@ -50,7 +50,7 @@ export class Contract {
     if (answer.status >= 400 && method !== 'HEAD') checkError(answer, where);
     const below = this.documents.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
     if (!below) return;
-    // Under overload nobody has looked at the key, so there is no quota to show.
+    // Under overload the key was not checked, so there is no quota to show.
     if (answer.status !== 204 && !(answer.status === 503 && answer.text.includes('it is overloaded')))
       for (const name of RATE_LIMIT_HEADERS) assert.ok(answer.headers.has(name), `no ${name}: ${where}`);
     const operation = operationOf(below.document, method, path.slice(below.base.length));
@@ -67,7 +67,7 @@ export class Contract {
     const declared = responseOf(operation, String(answer.status), document);
     for (const name of requiredHeaders(declared, document))
       assert.ok(answer.headers.has(name), `no header ${name}: ${where}`);
-    // If the document describes no body, the operation may answer any.
+    // If the document describes no body, any body is allowed.
     if (method === 'HEAD' || !declared.content) return;
     const type = answer.headers.get('content-type')?.split(';', 1)[0] ?? '';
     assert.ok(type in declared.content, `content-type ${type}: ${where}`);
@@ -112,7 +112,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The response that an operation documents for a status, be it by a reference. */
+/** The response that an operation documents for a status, also by a reference. */
 export function responseOf(
   { responses }: OperationObject,
   status: string,
@@ -145,15 +145,15 @@ function isUuid(text: string): boolean {
 function checkError(answer: Answer, where: string): void {
   matches(answer.headers.get('content-type'), /^application\/json; charset=utf-8$/, `content-type: ${where}`);
   const { code, message, status, details, ...rest } = answer.body as Record<string, unknown>;
-  assert.deepEqual(Object.keys(rest), [], `members that an Error has not: ${where}`);
+  assert.deepEqual(Object.keys(rest), [], `members that are not part of Error: ${where}`);
   matches(code, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, `code: ${where}`);
   matches(message, /^.{5,}$/, `message: ${where}`);
-  assert.doesNotMatch(String(message), /\{\w+\}/, `a place of the message left unfilled: ${where}`);
+  assert.doesNotMatch(String(message), /\{\w+\}/, `an unfilled place in the message: ${where}`);
   assert.equal(status, answer.status, `status: ${where}`);
   if (code !== 'validation_failed') assert.equal(details, undefined, `details: ${where}`);
 }
 
-/** Checks that an operation documents an error that a feature has defined. Those of HTTP may come of Nest's own exceptions. */
+/** Checks that an operation documents an error that a feature has defined. Those of HTTP may come from Nest's exceptions. */
 function checkCode({ body }: Answer, documented: object, where: string): void {
   const { code = '' } = body as { code?: string };
   const isOfFeature = !(code in HTTP_ERRORS) && errorCatalogue().some((row) => row.code === code);

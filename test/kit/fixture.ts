@@ -7,7 +7,7 @@ export interface Fixture<Entity extends object> {
 }
 
 /**
- * What the rows of an entity are when a test does not care; the function is given 1 for the first row of a service, 2 for the
+ * Default values of the rows of an entity; the function gets 1 for the first row of a service, 2 for the
  * second, so that rows can differ: `defineFixture(Pet, (number) => ({ name: `Pet ${number}`, … }))`.
  */
 // The type parameter keeps a literal such as 'sold' from being taken for any string.

@@ -5,7 +5,7 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import type { PlanLimits } from '../../src/core/config/plan-table.js';
 import type { Plan } from '../../src/throttling/plans.js';
 
-/** A key to issue. */
+/** A new key. */
 export interface KeyOptions {
   /** Client that it belongs to; by default a new one. */
   readonly clientId?: string;

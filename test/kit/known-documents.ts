@@ -4,18 +4,18 @@ import { buildDocument } from '../../src/docs/openapi/document.js';
 import type { DocumentBelow } from './contract.js';
 import type { TestServiceOptions } from './test-service-options.js';
 
-/** How many sets of documents are kept: those of the services that a suite opens again and again. */
+/** Maximum number of cached sets of documents. */
 const KEPT = 8;
 
 /** Documents by what they depend on, the one used last at the end. */
 const known = new Map<string, readonly DocumentBelow[]>();
-/** Each class that was added as a module, for a name of it. */
+/** Numbers of the classes that were added as modules. */
 const modules: unknown[] = [];
 
 /**
- * The OpenAPI documents of a service that was opened with these options. To build them, and to compile what checks answers against
- * them, takes half of an `open()` with its first requests; so services with the same time, environment and modules share them. Whoever
- * gives one away gives a copy.
+ * The OpenAPI documents of a service that was opened with these options. Building them and compiling their
+ * validators takes half of an `open()` with its first requests, so services with the same time, environment and modules share them.
+ * Callers that hand one out hand out a copy.
  */
 export function documentsOf(
   app: INestApplication,

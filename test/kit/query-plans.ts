@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** One step of the plan by which a database answers a query. */
+/** One step of a database's query plan. */
 export interface PlanStep {
   /** As the database writes it. */
   readonly text: string;
@@ -14,7 +14,7 @@ export interface PlanStep {
   readonly columns: readonly string[];
 }
 
-/** The plan of a query, as SQLite's EXPLAIN QUERY PLAN or PostgreSQL's EXPLAIN tells it. */
+/** The plan of a query, as SQLite's EXPLAIN QUERY PLAN or PostgreSQL's EXPLAIN shows it. */
 export async function planOf(
   dataSource: DataSource,
   sql: string,
@@ -45,7 +45,7 @@ interface Node {
 
 async function postgresPlan(dataSource: DataSource, sql: string, parameters: unknown[]): Promise<PlanStep[]> {
   return dataSource.transaction(async (manager) => {
-    // Few rows are scanned and sorted sooner than an index is read: whether an index could answer is asked.
+    // PostgreSQL prefers to scan few rows, so scans and sorts are disabled to see whether an index can be used.
     for (const other of ['seqscan', 'bitmapscan', 'sort'])
       await manager.query(`SET LOCAL enable_${other} = off`);
     const [row] = await manager.query<{ 'QUERY PLAN': { Plan: Node }[] }[]>(

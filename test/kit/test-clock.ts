@@ -1,6 +1,6 @@
 import { Clock } from '../../src/core/time/clock.js';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that advances only when a test says so. */
 export class TestClock extends Clock {
   private at: number;
   private passed = 0;
@@ -18,12 +18,12 @@ export class TestClock extends Clock {
     return this.passed;
   }
 
-  /** Lets the time pass up to an instant given as ISO 8601 text; an earlier one is a step back. */
+  /** Advances the time to an instant given as ISO 8601 text; an earlier one is a step back. */
   set(instant: string): void {
     this.advance(Date.parse(instant) - this.at);
   }
 
-  /** Lets milliseconds pass; a negative number of them is a step back. */
+  /** Advances the time by milliseconds; a negative number is a step back. */
   advance(milliseconds: number): void {
     this.at += milliseconds;
     this.passed += Math.max(0, milliseconds);

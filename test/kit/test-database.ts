@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where the rows of a TestService are: in memory, in a file of a folder of its own, or in a PostgreSQL database of its own. */
+/** Where the rows of a TestService are: in memory, in a file in a separate folder, or in a separate PostgreSQL database. */
 export type DatabaseKind = 'memory' | 'file' | 'postgres';
 
-/** The database of one service, and what removes it. */
+/** The database of one service, and a function that removes it. */
 export interface MadeDatabase {
   readonly url: string;
   readonly remove: () => Promise<void>;
@@ -21,7 +21,7 @@ const SERVER = 'postgres://postgres@127.0.0.1:5432/postgres';
  */
 export function makeDatabase(kind: DatabaseKind): Promise<MadeDatabase> {
   if (kind === 'postgres') return makePostgres('template0');
-  // A copy of one that has the tables is made sooner than they are.
+  // Copying a database with the tables is faster than creating them.
   if (process.env['PETSTORE_TEST_DATABASE'] === 'postgres')
     return makePostgres(process.env['PETSTORE_TEST_POSTGRES_TEMPLATE'] ?? 'template0');
   return kind === 'memory' ? Promise.resolve(IN_MEMORY) : makeFile();

@@ -4,7 +4,7 @@ import type { PlanLimits } from '../../src/core/config/plan-table.js';
 import type { Plan } from '../../src/throttling/plans.js';
 import type { DatabaseKind } from './test-database.js';
 
-/** How a test wants the service; every option has a default. */
+/** Options of a test's service; each has a default. */
 export interface TestServiceOptions {
   /** Plan of the client whose key `request()` sends; business by default. */
   readonly plan?: Plan;
@@ -14,9 +14,9 @@ export interface TestServiceOptions {
   readonly scopes?: string[];
   /** The time that the clock shows, as ISO 8601 text. */
   readonly at?: string;
-  /** Where the animals are: in memory, or in a file of a folder of its own, which `close()` removes; memory by default. */
+  /** The database: in memory (the default), or a file in a separate folder, which `close()` removes. */
   readonly database?: DatabaseKind;
-  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a request is answered 500. */
+  /** Environment variables; they replace those that the kit sets. `LOG_LEVEL: 'error'` shows why a response is 500. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
    * Modules to add to the service, as a team adds its own. Services with the same classes share what their documents say; a module that

@@ -49,7 +49,7 @@ export class TestService {
     private readonly removeDatabase: () => Promise<void>,
   ) {}
 
-  /** Its own: a test may change them. */
+  /** A copy, which a test may change. */
   private given: readonly DocumentBelow[] | undefined;
 
   /** How many rows of each fixture were added. */
@@ -102,7 +102,7 @@ export class TestService {
         database.remove,
       );
     } catch (error) {
-      // Nobody gets what would close it, and its timers go on.
+      // Nobody could close it, and its timers would continue.
       await app.close().catch(() => undefined);
       throw error;
     }
@@ -114,7 +114,7 @@ export class TestService {
     return (this.given ??= JSON.parse(JSON.stringify(this.contract.documents)) as readonly DocumentBelow[]);
   }
 
-  /** The OpenAPI document of this service. `request()` checks each answer against that of its path. */
+  /** The OpenAPI document of this service. `request()` checks each response against that of its path. */
   get document(): OpenAPIObject {
     return this.documentOf(API_DOCUMENT.prefix);
   }
@@ -137,7 +137,7 @@ export class TestService {
   }
 
   /**
-   * Sends a request with the client's key and checks the answer against the OpenAPI document. `json` is sent as the body; if it
+   * Sends a request with the client's key and checks the response against the OpenAPI document. `json` is sent as the body; if it
    * is a string, as it is. Pass `key: null` to send no key.
    */
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -159,17 +159,17 @@ export class TestService {
     return entries;
   }
 
-  /** Adds the demo data of all features, as `petstore db seed` does; answers how many rows. */
+  /** Adds the demo data of all features, as `petstore db seed` does; returns the number of rows. */
   seed(count?: number): Promise<number> {
     return this.app.get(DemoData).add(count);
   }
 
-  /** The repository of an entity, to read rows or to write them past the API. */
+  /** The repository of an entity, to read rows or to write them without the API. */
   repository<Entity extends object>(entity: Type<Entity>): Repository<Entity> {
     return this.app.get(DataSource).getRepository(entity);
   }
 
-  /** Adds a row past the API, as its fixture has it but for the values given, and answers it as it is stored. */
+  /** Inserts a row without the API, with the values given and those of its fixture, and returns it as stored. */
   async add<Entity extends object>(fixture: Fixture<Entity>, values: Partial<Entity> = {}): Promise<Entity> {
     const number = (this.added.get(fixture) ?? 0) + 1;
     this.added.set(fixture, number);
@@ -178,7 +178,7 @@ export class TestService {
     return repository.save(row);
   }
 
-  /** What listeners of an event are given from now on, in its order. */
+  /** Collects the data of an event that listeners get from now on, in order. */
   on<Told extends object>(event: DomainEvent<Told>): readonly Told[] {
     const told: Told[] = [];
     this.app.get(EventEmitter2).on(event.name, (one: Told) => told.push(one));

@@ -27,17 +27,17 @@ interface List {
   readonly valueOf: (filter: DeclaredFilter) => string;
 }
 
-/** What is asked of lists beyond every filter by itself. */
+/** Requirements on lists beyond each single filter. */
 export interface IndexedTogether {
-  /** Pairs of filters, by the path of their list, such as `/v1/toys`, that one index must answer together. */
+  /** Pairs of filters, by the path of their list, such as `/v1/toys`, that need a common index. */
   readonly together?: Readonly<Record<string, readonly (readonly [string, string])[]>>;
 }
 
 /**
- * The lists of a service, and the ways to filter and order them, that the database cannot answer by an index; empty if all is well.
+ * The lists of a service, and the ways to filter and order them, for which the database has no index; empty if there are no such lists.
  * Every list whose query declares `@Filter()` or `@Sort()` is requested without a filter, with each filter, and with every two
  * of them, in each order, and its statements are explained (EXPLAIN): none may scan a table or sort its rows, and a
- * filter that stands alone must be a part of the search. It uses up some requests of a client of its own.
+ * single filter must be a part of the search. It uses some requests of a separate client.
  *
  *     expect(await unindexedLists(service)).toEqual([]);
  *
@@ -149,9 +149,9 @@ async function faultsOf(
     const { status, headers } = await whileNoting(dataSource, queries, () =>
       service.request('GET', next ?? '', { key }),
     );
-    // Filters and orders may exclude each other; a filter alone, without an order, must be answered.
+    // Filters and orders may exclude each other; a single filter, without an order, must succeed.
     if (status === 400 && used.length + Number(target.includes('sort=')) > 1) return [];
-    if (status !== 200) return [`${target} is answered ${status}.`];
+    if (status !== 200) return [`${target} responds ${status}.`];
     const plans = await Promise.all(
       queries.map(({ sql, parameters }) => planOf(dataSource, sql, parameters)),
     );
@@ -164,11 +164,11 @@ async function faultsOf(
   return faults;
 }
 
-/** Set in what a request does, which Node's HTTP server tells the beginning of. */
+/** Set in the async context of a request, from the event of Node's HTTP server. */
 const inRequest = new AsyncLocalStorage<true>();
 const REQUEST_BEGINS = 'http.server.request.start';
 
-/** Notes the SELECTs of the requests that are answered meanwhile, and none of work in the background. */
+/** Notes the SELECTs of requests during the work, but not those of background work. */
 async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: () => Promise<T>): Promise<T> {
   const { logger } = dataSource;
   const noting: Logger = Object.create(logger) as Logger;

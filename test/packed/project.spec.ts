@@ -90,7 +90,7 @@ describe('a project that has the service as a dependency', () => {
   it('migrates, checks and serves the feature', async () => {
     // The suite has left the database of the project as it was.
     expect(await petstore('db', 'migrate')).toMatch(/Toys\d+/);
-    expect(await petstore('doctor')).toMatch(/entities.*the migrations make what they declare/);
+    expect(await petstore('doctor')).toMatch(/entities.*the migrations create what they declare/);
     const service = await serviceOfTest(project, {}, join(project, 'dist/main.js'));
     const headers = { authorization: `Bearer ${service.demoKey}` };
     const toys = await fetch(`${service.url}/v1/toys?limit=1`, { headers });

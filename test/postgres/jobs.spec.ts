@@ -269,7 +269,7 @@ describe('a stop', () => {
     await running.then(() => doing.ran.push('ended'));
     await closed;
     expect([doing.ran, signals[0]?.aborted]).toEqual([['counted', 'ended', 'closed'], false]);
-    await expect(jobs.run('pets.count')).rejects.toThrow('the service stops');
+    await expect(jobs.run('pets.count')).rejects.toThrow('the service is shutting down');
   });
 
   itOnSqlite('aborts it after SHUTDOWN_TIMEOUT_MS, and ends even if it ignores that', async () => {

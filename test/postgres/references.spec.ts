@@ -102,7 +102,7 @@ const NOTHING = 9_223_372_036_854_775_807n;
 const fault = (field: string, id: bigint = NOTHING) => ({
   field,
   code: 'unknown_reference',
-  message: `There is nothing with the id ${id} to refer to.`,
+  message: `No resource has the id ${id}.`,
 });
 const litter = (more: string) => `{"name":"a",${more}}`;
 const rows = async () => service.repository(Litter).count();

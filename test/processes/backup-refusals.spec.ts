@@ -37,7 +37,7 @@ describe('a backup', () => {
     const file = join(await folderOfTest(), 'b.sqlite');
     await writeFile(file, 'the backup of yesterday');
     await expect(backUpTo(file)).rejects.toThrow(
-      `${file} is there already. Name another file, or give --overwrite.`,
+      `${file} already exists. Name another file, or give --overwrite.`,
     );
     const signal = AbortSignal.abort();
     await expect(backUpTo(file, { overwrite: true, signal })).rejects.toThrow(/^Interrupted/);
@@ -68,12 +68,12 @@ describe('a backup', () => {
 
   it('is refused where it cannot lie, and says why', async () => {
     const folder = await folderOfTest();
-    await expect(backUpTo(join(folder, 'none/b.sqlite'))).rejects.toThrow(/none is not there\. Make it/);
+    await expect(backUpTo(join(folder, 'none/b.sqlite'))).rejects.toThrow(/none does not exist\. Create it/);
     await expect(backUpTo(folder)).rejects.toThrow(/is a folder\. Name a file in it/);
     await writeFile(join(folder, 'b.sqlite-wal'), 'of another');
     await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(/b\.sqlite-wal is beside/);
     await expect(backUpTo(join(folder, 'c'), { database: join(folder, 'no.sqlite') })).rejects.toThrow(
-      /no\.sqlite is not there\. Name the store with DATABASE_URL/,
+      /no\.sqlite does not exist\. Set DATABASE_URL/,
     );
     expect(await readdir(folder)).toEqual(['b.sqlite-wal']);
   });
@@ -120,7 +120,7 @@ describe('a backup', () => {
     const folder = await smallDisk(2);
     const database = await storeWith(MANY_ANIMALS);
     await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(
-      /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Make room there/,
+      /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Free space there/,
     );
     expect(await readdir(folder)).toEqual([]);
   });

@@ -72,7 +72,7 @@ describe('output that is read no further', () => {
   it('leaves what was changed changed, and says so', async () => {
     const { codes, stderr } = await bash(`petstore client create --name Unread --plan free | true`);
     expect(codes).toBe('0 0');
-    expect(stderr).toMatch(/^The result was not read\. What was changed stays/);
+    expect(stderr).toMatch(/^The result was not read\. Completed changes remain/);
     expect((await petstoreHere(folder, ['client', 'list', '--name', 'Unread'])).stdout).toContain('Unread');
   });
 
@@ -82,7 +82,7 @@ describe('output that is read no further', () => {
     expect(read.stderr).toMatch(/^The output could not be written: ENOSPC/);
     const changed = await bash('petstore client create --name Full --plan free --json > /dev/full');
     expect(changed.codes).toBe('1');
-    expect(changed.stderr).toContain('What was changed stays changed');
+    expect(changed.stderr).toContain('Completed changes remain');
     expect((await petstoreHere(folder, ['client', 'list', '--name', 'Full'])).stdout).toContain('Full');
   });
 });
@@ -124,7 +124,8 @@ describe('lists on a terminal', () => {
 });
 
 describe('a database that is not there', () => {
-  const ABSENT = /^There is no database \S+\/data\/petstore\.sqlite; the first start of the service makes it/;
+  const ABSENT =
+    /^There is no database \S+\/data\/petstore\.sqlite; the first start of the service creates it/;
   it.each([
     ['client list', 0, ABSENT],
     ['client show x', 1, ABSENT],

@@ -159,7 +159,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
   it('copies into the empty schema that a start of the service has made', async () => {
     await target.migrate();
     const file = await sourceWith(petsUpTo(3));
-    await expect(copy(file)).rejects.toThrow(/has data already \(kinds\)\. Name an empty database/);
+    await expect(copy(file)).rejects.toThrow(/already has data \(kinds\)\. Name an empty database/);
     await target.client.query('DELETE FROM kinds');
     expect(await copy(file)).toMatchObject({ rows: 4 });
     expect(await rows('SELECT small FROM kinds')).toEqual([[1]]);
@@ -172,7 +172,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
       if (done > 1) change ??= onFile(file, `INSERT INTO jobs VALUES ('late', 1, 0)`);
     };
     await expect(copy(file, { tell })).rejects.toThrow(
-      /was written to during the copy\. Stop what writes, then copy\.$/,
+      /was written to during the copy\. Stop the writer, then copy\.$/,
     );
     await change;
     expect(await tablesThere()).toEqual([]);

@@ -56,7 +56,7 @@ const FAULTS: readonly (readonly [
     'an index that was taken from the tables, and what brings it back',
     (path) => onFile(join(path, FILE), 'DROP INDEX pets_status_id'),
     'entities',
-    /^The database lacks what its migrations make \(CREATE INDEX "pets_status_id" .*run this statement\.$/,
+    /^The database lacks tables or columns that its migrations create \(CREATE INDEX "pets_status_id" .*run this statement\.$/,
   ],
   [
     'a clock that stands before what was written',
@@ -80,13 +80,13 @@ const FAULTS: readonly (readonly [
       return { DATABASE_URL: 'sqlite:shop.sqlite' };
     },
     'database',
-    /shop\.sqlite cannot be used: shop\.sqlite is a link that leads nowhere/,
+    /shop\.sqlite cannot be used: shop\.sqlite is a broken link/,
   ],
   [
     'a certificate for Redis that is not there',
     () => Promise.resolve({ REDIS_CA: 'absent.crt', REDIS_URL: 'rediss://localhost' }),
     'redis',
-    /REDIS_CA: .* cannot be read (?!.*\.\.).*\. Look at/,
+    /REDIS_CA: .* cannot be read (?!.*\.\.).*\. Check/,
   ],
   [
     'a port that another program uses',
@@ -110,7 +110,7 @@ it('doctor tells every wrong setting as a finding, with names that are probably 
   expect(findingsIn(stdout).filter(({ check }) => check === 'settings')).toMatchObject([
     wrong(/^PORT: "x" is not allowed/),
     wrong(/^LOG_LEVEL: "loud"/),
-    wrong(/^DATABSE_URL is no setting and is not read: did you mean DATABASE_URL\?$/),
+    wrong(/^DATABSE_URL is not a setting and is ignored: did you mean DATABASE_URL\?$/),
   ]);
   expect(stdout).not.toContain('secret');
 });
@@ -120,7 +120,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
     const path = await smallDisk();
     expect((await finding(path, 'disk')).state).toBe('well');
     await fill(path);
-    const full = wrong(/disk is full: 0\.0 MiB free.*Make room/);
+    const full = wrong(/disk is full: 0\.0 MiB free.*Free space/);
     expect(await finding(path, 'disk')).toMatchObject(full);
     await mkdir(join(path, 'data'));
     await writeFile(join(path, FILE), '');

@@ -91,7 +91,7 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         'another password',
         () => `postgres://shop:wrong-secret@127.0.0.1:${server.port}/shop`,
         {},
-        /password authentication failed.*Look at the user and the password/,
+        /password authentication failed.*Check the user and the password/,
       ],
       [
         'a database that is not there',

@@ -130,7 +130,7 @@ interface Trouble {
   /** How the log tells that it begins and that it is over, once each. */
   readonly told?: readonly [string, string];
 }
-const AWAY = ['does not answer:', 'answers again'] as const;
+const AWAY = ['does not respond:', 'responds again'] as const;
 
 const TROUBLES: readonly Trouble[] = [
   {
@@ -176,7 +176,7 @@ const TROUBLES: readonly Trouble[] = [
     begin: holdCommits,
     end: releaseCommits,
     refused: 'writes',
-    told: ['does not answer commits:', 'answers commits again'],
+    told: ['does not confirm commits:', 'confirms commits again'],
   },
   {
     name: 'has a table locked',
@@ -339,7 +339,9 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
       proxy.cut();
       await releaseCommits();
       await backAgain();
-      await expect.poll(() => linesWith('answers commits again')).toBe(linesWith('does not answer commits:'));
+      await expect
+        .poll(() => linesWith('confirms commits again'))
+        .toBe(linesWith('does not confirm commits:'));
     });
 
     it('was away: those that hang keep their places, so that they do not become more', async () => {
@@ -363,9 +365,9 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
       // What it has in memory needs no connection for a while.
       await expect
         .poll(async () => [await post(), narrow.output])
-        .toEqual([503, expect.stringContaining('does not answer: ')]);
+        .toEqual([503, expect.stringContaining('does not respond: ')]);
       proxy.swallows = false;
-      await expect.poll(() => narrow.output).toContain('answers again');
+      await expect.poll(() => narrow.output).toContain('responds again');
       for (let times = 0; times < 2; times += 1) expect(await hanging()).toBe(2);
       await releaseCommits();
       await expect.poll(post).toBe(201);

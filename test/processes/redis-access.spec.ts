@@ -50,7 +50,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
   it('that is wrong is told at the start, in a line that says what to do and no password', async () => {
     const { output } = await started({ REDIS_URL: `redis://shop:wrong-secret@127.0.0.1:${redis.port}` });
     expect(output).toMatch(
-      /Redis cannot be used \(WRONGPASS .*\. Look at user and password in REDIS_URL; .*percent-encoded\); quotas are counted by this instance alone/,
+      /Redis cannot be used \(WRONGPASS .*\. Check the user and the password in REDIS_URL; .*percent-encoded\); quotas are counted by this instance alone/,
     );
     expect(output).not.toContain('wrong-secret');
   });
@@ -90,14 +90,14 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
       [
         'another password',
         () => place(`redis://shop:wrong@127.0.0.1:${redis.port}`),
-        /Look at user and password/,
+        /Check the user and the password/,
       ],
       [
         'a database that is not there',
         () => place(`redis://127.0.0.1:${redis.port}/99`),
-        /DB index is out of range\. Look at the number of the database in REDIS_URL/,
+        /DB index is out of range\. Check the number of the database in REDIS_URL/,
       ],
-      ['a host that is none', () => place('redis://absent.invalid'), /Look at the host in REDIS_URL/],
+      ['a host that is none', () => place('redis://absent.invalid'), /Check the host in REDIS_URL/],
     ])('is told wrong: %s', async (_, of, why) => {
       await expect(checkRedis(of())).rejects.toThrow(why);
     });

@@ -80,7 +80,7 @@ describe('a restore', () => {
     expect((await restoreFrom(backup, lost)).replaced).toBeNull();
     expect((await stat(dirname(lost))).mode & 0o777).toBe(0o700);
     await expect(restoreFrom(backup, join(lost, 'petstore.sqlite'))).rejects.toThrow(
-      /cannot be made: ENOTDIR/,
+      /cannot be created: ENOTDIR/,
     );
   });
 

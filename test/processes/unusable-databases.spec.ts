@@ -140,7 +140,11 @@ const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
     async (path) => chmod(dirname(await store(path)), 0o555),
     /folder.*may not be written.*permission/,
   ],
-  ['is in a folder that cannot be made', (path) => chmod(path, 0o555), /folder.*cannot be made.*permission/],
+  [
+    'is in a folder that cannot be made',
+    (path) => chmod(path, 0o555),
+    /folder.*cannot be created.*permission/,
+  ],
 ];
 
 describe.skipIf(!reachable)('a database that cannot be used, because it', () => {
@@ -159,8 +163,8 @@ describe.skipIf(!reachable)('a database that cannot be used, because it', () => 
     await migratedByNewer(path);
     for (const [file, says] of [
       [FILE, NEWER],
-      ['/proc/petstore/petstore.sqlite', /cannot be made \(ENOENT\).*DATABASE_URL/],
-      ['/proc/petstore.sqlite', /cannot be (?:made|used).*DATABASE_URL/],
+      ['/proc/petstore/petstore.sqlite', /cannot be created \(ENOENT\).*DATABASE_URL/],
+      ['/proc/petstore.sqlite', /cannot be (?:created|used).*DATABASE_URL/],
     ] as const) {
       const told = await petstoreHere(path, ['db', 'migrate'], { DATABASE_URL: `sqlite:${file}` });
       expect(told).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^.*\n$/) });
@@ -174,6 +178,6 @@ it('a file of no bytes is a new store, and so is what a first start has made tha
     const path = await folder();
     await place(path, '', statements);
     const service = await serviceOfTest(path);
-    expect(service.output).toContain('The store was empty');
+    expect(service.output).toContain('The database was empty');
   }
 });

@@ -15,7 +15,7 @@ import { receive } from '../support/webhook-service.js';
 
 /** Why an attempt to a host was not made, whether its name does not exist, has no address, or has one that is not public. */
 const NO_ADDRESS =
-  'The host has no address that messages may be sent to: its name does not exist or cannot be looked up, or it is not public.';
+  'The host has no address that messages may be sent to: its name cannot be resolved, or its address is not public.';
 
 interface Started {
   readonly endpointAt: (url: string) => Promise<string>;

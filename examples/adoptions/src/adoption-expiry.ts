@@ -29,7 +29,7 @@ export class AdoptionExpiry {
     while (!signal.aborted && (await this.expireSome()) === BATCH);
   }
 
-  /** Answers how many there were. */
+  /** Returns their number. */
   private expireSome(): Promise<number> {
     const before = new Date(this.clock.now() - this.reservationMs).toISOString();
     return this.adoptions.manager.transaction(async () => {

@@ -3,7 +3,7 @@ import { Enum, Filter, Instant, Int64, MergePatch, PageQuery, Sort, Text } from 
 import { ADOPTION_STATES, type AdoptionState } from './adoption-states.js';
 
 /** An adoption as returned. */
-@ApiSchema({ name: 'Adoption', description: 'A wish to adopt an animal, and what became of it.' })
+@ApiSchema({ name: 'Adoption', description: 'A request to adopt an animal, and its state.' })
 export class AdoptionDto {
   @Int64({ description: 'Identifier assigned by the service', example: 1 })
   id!: bigint;
@@ -15,7 +15,7 @@ export class AdoptionDto {
   adopterName!: string;
 
   @Text({
-    description: 'What else should be known',
+    description: 'Notes',
     example: 'Has a garden',
     maxLength: 1000,
     optional: true,
@@ -23,7 +23,7 @@ export class AdoptionDto {
   })
   note?: string | null;
 
-  @Enum({ enumName: 'AdoptionState', values: ADOPTION_STATES, description: 'How far it has come' })
+  @Enum({ enumName: 'AdoptionState', values: ADOPTION_STATES, description: 'State of the adoption' })
   state!: AdoptionState;
 
   @Instant({ description: 'When it was requested' })
@@ -37,7 +37,7 @@ export class AdoptionDto {
 }
 
 /** Body of requestAdoption. */
-@ApiSchema({ name: 'NewAdoption', description: 'A wish to adopt an animal.' })
+@ApiSchema({ name: 'NewAdoption', description: 'A request to adopt an animal.' })
 export class NewAdoption extends OmitType(AdoptionDto, ['id', 'state', 'requestedAt', 'decidedAt']) {}
 
 /** What of an adoption can be changed. */
@@ -50,12 +50,12 @@ class AdoptionDecision {
   })
   state!: AdoptionState;
 
-  @Text({ description: 'What else should be known', maxLength: 1000, optional: true, nullable: true })
+  @Text({ description: 'Notes', maxLength: 1000, optional: true, nullable: true })
   note?: string | null;
 }
 
 /** Body of decideAdoption. */
-@ApiSchema({ name: 'AdoptionPatch', description: 'What to change of an adoption.' })
+@ApiSchema({ name: 'AdoptionPatch', description: 'Changes to an adoption; omitted fields stay as they are.' })
 export class AdoptionPatch extends MergePatch(AdoptionDecision) {}
 
 /** Query of listAdoptions. */

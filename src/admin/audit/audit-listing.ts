@@ -35,7 +35,7 @@ const COLUMNS = [
   'keyId',
   'details',
 ] as const;
-/** Entries that an export reads at a time. */
+/** Number of entries that an export reads at a time. */
 const EXPORTED = 500;
 
 /** The audit trail as operators see it: filtered, and with the names of clients and keys as they are now. */
@@ -57,7 +57,7 @@ export class AuditListing {
     return { ...rest, items: items.map((entry) => toAuditEntryDto(entry, names)) };
   }
 
-  /** All entries that pass the filters as CSV (RFC 4180), latest first, read as fast as it is taken. */
+  /** All entries that pass the filters as CSV (RFC 4180), latest first, read as fast as the client reads. */
   async *csv(filters: AuditFilters): AsyncGenerator<string> {
     yield `${COLUMNS.join(',')}\r\n`;
     let after: Position | undefined;
@@ -87,7 +87,7 @@ export class AuditListing {
   }
 }
 
-/** A cell of CSV. A text that a spreadsheet would take for a formula is quoted as text: clients choose names. */
+/** A cell of CSV. A text that a spreadsheet would run as a formula is quoted, because clients choose names. */
 function cellOf(value: string | bigint | object | null): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

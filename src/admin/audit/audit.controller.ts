@@ -17,7 +17,7 @@ export class AuditController {
   @Operation({
     id: 'listAudit',
     summary: 'List the audit trail',
-    description: 'Lists what was changed of clients, keys and webhook endpoints, latest first.',
+    description: 'Lists changes to clients, keys, webhook endpoints and durable events, latest first.',
     answers: pageOf(AuditEntryDto, 'AuditEntries', 'A page of changes'),
   })
   list(@Query() query: AuditQuery, @Paged() pager: Pager): Promise<AuditEntryDto[]> {
@@ -28,7 +28,8 @@ export class AuditController {
   @Operation({
     id: 'exportAudit',
     summary: 'Export the audit trail',
-    description: 'Sends all changes that pass the filters as CSV (RFC 4180), latest first, as one request.',
+    description:
+      'Sends all changes that match the filters as CSV (RFC 4180), latest first. The export counts as one request.',
     answers: { status: 200, description: 'The changes', contentType: 'text/csv' },
   })
   @Header('Content-Disposition', 'attachment; filename="audit.csv"')

@@ -44,8 +44,8 @@ const FILES = [
 ];
 
 /**
- * Nothing but this origin's own scripts, styles and answers, so that a text that became markup could neither run nor send a key
- * anywhere; no frame of another page may hold it.
+ * Only scripts, styles and responses of this origin, so that injected markup could neither run nor send a key
+ * anywhere; no other page may frame it.
  */
 const POLICY = [
   `default-src 'none'`,
@@ -73,8 +73,8 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * Serves the pages for people with a key, from memory: the console of operators, unless CONSOLE is off, and the account of key holders. They
- * are static and hold no secret: everything that they show they ask of /admin or /account, with the key that they are given. Both are
- * the same files, which know by their address what they are.
+ * are static and contain no secret: they request everything from /admin or /account with the key that the user enters. Both are
+ * the same files, which recognize by their address which page they are.
  */
 @Injectable()
 export class KeyPages implements OnModuleInit {
@@ -87,7 +87,7 @@ export class KeyPages implements OnModuleInit {
     private readonly settings: Settings,
   ) {}
 
-  /** Leads a browser from /account, which programs get as JSON, to the page. */
+  /** Redirects a browser from /account, which programs get as JSON, to the page. */
   use = (request: Request, response: Response, next: NextFunction): void => {
     const isHere = request.url === ACCOUNT && request.method === 'GET' && prefersHtml(request, response);
     if (isHere) lead(request, response, ACCOUNT);
@@ -128,7 +128,7 @@ function protect(response: Response): void {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
 }
 
-/** Leads to the page below a path. Relative, as all addresses of the pages are: a proxy may have taken a prefix away. */
+/** Redirects to the page below a path. Relative, like all addresses of the pages: a proxy may have removed a prefix. */
 function lead(request: Request, response: Response, path: string): undefined {
   noteServed(request, path);
   protect(response);
@@ -142,7 +142,7 @@ function lead(request: Request, response: Response, path: string): undefined {
 /** Files that it shares with all pages. */
 const OF_ALL_PAGES = new Set(['colours.css', 'mark.svg']);
 
-/** Where a file lies below src, by its name. */
+/** Path of a file below src, by its name. */
 function fileOf(name: string): string {
   return OF_ALL_PAGES.has(name)
     ? `docs/pages/static/${name}`

@@ -13,10 +13,10 @@ export class ApiKeyDto {
   @ApiProperty({ type: 'string', format: 'uuid', description: 'Client that the key belongs to' })
   clientId!: string;
 
-  @ApiProperty({ type: 'string', description: 'The beginning of the key', example: 'pst_live_4fTz' })
+  @ApiProperty({ type: 'string', description: 'The first characters of the key', example: 'pst_live_4fTz' })
   prefix!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'What people call it', example: 'Web shop' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'A label for people', example: 'Web shop' })
   label!: string | null;
 
   @ApiProperty({ type: [String], example: ['pets:read'] })
@@ -25,7 +25,7 @@ export class ApiKeyDto {
   @Instant({ description: 'When it was issued' })
   createdAt!: string;
 
-  @Instant({ description: 'When it ends; null for never', nullable: true })
+  @Instant({ description: 'When it expires; null for never', nullable: true })
   expiresAt!: string | null;
 
   @Instant({ description: 'When it was revoked; null if it was not', nullable: true })
@@ -50,18 +50,21 @@ export function toApiKeyDto(key: ApiKey): ApiKeyDto {
   return { id, clientId, prefix, label, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, replacedBy };
 }
 
-/** A key just issued, with its secret this once. */
-@ApiSchema({ name: 'IssuedKey', description: 'A key just issued. Its secret is shown this once.' })
+/** A new key with its secret, which is not shown again. */
+@ApiSchema({
+  name: 'IssuedKey',
+  description: 'A new key with its secret, which is shown only in this response.',
+})
 export class IssuedKeyDto extends ApiKeyDto {
   @ApiProperty({
     type: 'string',
-    description: 'The key itself, to be sent as bearer token; only its SHA-256 is kept',
+    description: 'The key to send as a bearer token; the service stores only its SHA-256',
     example: 'pst_live_…',
   })
   key!: string;
 }
 
-/** Makes the shown form of a key just issued. */
+/** Makes the shown form of a new key. */
 export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
   const { id, ...rest } = toApiKeyDto(apiKey);
   return { id, key: secret, ...rest };
@@ -80,19 +83,19 @@ export function toApiKeyStateDto(key: ApiKey, bannedUntil: string | null): ApiKe
 }
 
 const LABEL = {
-  description: 'What people call the key',
+  description: 'A label for people',
   example: 'Web shop',
   maxLength: 255,
   optional: true,
 };
 
-/** A key to issue for the caller's client. */
-@ApiSchema({ name: 'NewOwnKey', description: 'A key to issue.' })
+/** Body that issues a key for the caller's client. */
+@ApiSchema({ name: 'NewOwnKey', description: 'The scopes, label and lifetime of a new key.' })
 export class NewOwnKeyDto {
   @Names({
     optional: true,
     description:
-      'Scopes of the key, none that the ordering key lacks; default: what the ordering key holds of the scopes that keys get by default',
+      'Scopes of the new key, each of which the sending key must have; default: those of the default scopes that the sending key has',
     example: ['pets:read'],
   })
   scopes?: string[];
@@ -104,22 +107,22 @@ export class NewOwnKeyDto {
   /** Lifetime in milliseconds. */
   @Duration({
     description:
-      'Lifetime, such as 90d, 12h or 30m, within that of the ordering key; default: as long as that, or no end',
+      'Lifetime, such as 90d, 12h or 30m, at most that of the sending key; default: the lifetime of the sending key',
     example: '90d',
     optional: true,
   })
   expires?: number;
 }
 
-/** A key to issue for any client. */
-@ApiSchema({ name: 'NewKey', description: 'A key to issue.' })
+/** Body that issues a key for any client. */
+@ApiSchema({ name: 'NewKey', description: 'The scopes, label and lifetime of a new key.' })
 export class NewKeyDto extends NewOwnKeyDto {
   @Uuid({ description: 'Client that the key belongs to' })
   clientId!: string;
 }
 
-/** What can be changed of a key; what is left out stays as it is. */
-@ApiSchema({ name: 'KeyChanges', description: 'What to change of a key; what is left out stays as it is.' })
+/** Changeable fields of a key; omitted fields stay as they are. */
+@ApiSchema({ name: 'KeyChanges', description: 'Changes to a key; omitted fields stay as they are.' })
 export class KeyChangesDto {
   @Text({ nullable: true, ...LABEL })
   @WithoutApiKey()
@@ -127,19 +130,19 @@ export class KeyChangesDto {
 
   /** In milliseconds. */
   @Duration({
-    description: 'How long the key still lives; its end can be brought forward, never put off',
+    description: 'Remaining lifetime of the key; its expiry can be brought forward, never postponed',
     example: '7d',
     optional: true,
   })
   expires?: number;
 }
 
-/** How a key is rotated. */
+/** Body that rotates a key. */
 @ApiSchema({ name: 'KeyRotation', description: 'How to rotate a key.' })
 export class KeyRotationDto {
   /** In milliseconds. */
   @Duration({
-    description: 'How long the old key still lives, never longer than its own end; 0 ends it at once',
+    description: 'How long the old key remains valid, at most until its own expiry; 0 ends it at once',
     example: '24h',
     default: '24h',
     orZero: true,
@@ -149,7 +152,7 @@ export class KeyRotationDto {
   /** Lifetime in milliseconds. */
   @Duration({
     description:
-      'Lifetime of the new key, within that of the ordering key; default: as long as the old one was made for, or as the ordering key lives',
+      'Lifetime of the new key, at most that of the sending key; default: the original lifetime of the old key',
     example: '90d',
     optional: true,
   })

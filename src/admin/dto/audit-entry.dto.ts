@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor, type AuditEntry } from '../../auth/audit/audit-entry.entity.js';
 import { Instant } from '../../http/validation/fields.js';
 
-/** One change that was made, on the command line and over HTTP. */
+/** One change, on the command line and over HTTP. */
 @ApiSchema({
   name: 'AuditEntry',
   description:
@@ -15,10 +15,10 @@ export class AuditEntryDto {
   @Instant({ description: 'When' })
   at!: string;
 
-  @ApiProperty({ type: 'string', description: 'What was done', example: 'api_key.revoked' })
+  @ApiProperty({ type: 'string', description: 'The action', example: 'api_key.revoked' })
   action!: string;
 
-  @ApiProperty({ enum: ACTOR_KINDS, enumName: 'ActorKind', description: 'Who did it' })
+  @ApiProperty({ enum: ACTOR_KINDS, enumName: 'ActorKind', description: 'The kind of actor' })
   actor!: Actor['kind'];
 
   @ApiProperty({
@@ -26,14 +26,15 @@ export class AuditEntryDto {
     format: 'uuid',
     nullable: true,
     description:
-      'The key that was sent, if one was; for a user of another credential the `clientId` of its log lines',
+      'The key that was sent, if any; for a user of another credential, the `clientId` of its log lines',
   })
   actorKeyId!: string | null;
 
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'The label of that key, or its beginning, and its client; null if there is no such key',
+    description:
+      'The label of that key, or its first characters, and its client; null if the key does not exist',
     example: 'Operations (My shop)',
   })
   actorName!: string | null;
@@ -62,16 +63,21 @@ export class AuditEntryDto {
   })
   clientId!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'Its name now; null if it is gone' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'Its current name; null if it was deleted' })
   clientName!: string | null;
 
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'The key, if it was one' })
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: 'The key, if a key was changed',
+  })
   keyId!: string | null;
 
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'What is worth knowing of the change',
+    description: 'Details of the change',
   })
   details!: object;
 }

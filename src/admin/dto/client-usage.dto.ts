@@ -64,13 +64,16 @@ class MinuteUseDto {
   refused!: number;
 }
 
-/** How often one thing came of requests. */
-@ApiSchema({ name: 'OutcomeUse', description: 'What came of requests: how often, and how long they took.' })
+/** How often one outcome of requests occurred. */
+@ApiSchema({
+  name: 'OutcomeUse',
+  description: 'An outcome of requests: how often it occurred, and how long the requests took.',
+})
 class OutcomeUseDto {
   @ApiProperty({
     type: 'string',
     description:
-      '`2xx` or `304`, with ` uncounted` behind it if it used no quota, or status and code of an error',
+      '`2xx` or `304`, followed by ` uncounted` if the request used no quota, or the status and code of an error',
     example: '404 pet_not_found',
   })
   outcome!: string;
@@ -93,8 +96,8 @@ class OutcomeUseDto {
   p99Ms!: number | null;
 }
 
-/** How often one thing came of the requests of one key to one operation. */
-@ApiSchema({ name: 'OperationUse', description: 'What came of the requests of one key to one operation.' })
+/** How often one outcome of the requests of one key to one operation occurred. */
+@ApiSchema({ name: 'OperationUse', description: 'Outcomes of the requests of one key to one operation.' })
 class OperationUseDto extends OutcomeUseDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   keyId!: string;
@@ -126,20 +129,24 @@ class DeprecatedUseDto {
 export class ClientUsageDto extends ClientDto {
   @ApiProperty({
     type: [WindowUseDto],
-    description: 'The minute and the day as the answering process counts them; with Redis, as all do',
+    description:
+      'The minute and the day as counted by the responding process; with Redis, by all processes together',
   })
   windows!: WindowUseDto[];
 
   @ApiProperty({ type: [BanDto], description: 'Its keys that are banned' })
   bans!: readonly BanDto[];
 
-  @Instant({ description: 'When any of its keys was last used, to the minute', nullable: true })
+  @Instant({ description: 'When one of its keys was last used, to the minute', nullable: true })
   lastUsedAt!: string | null;
 
-  @ApiProperty({ type: [DayUseDto], description: 'Requests in each UTC day, today first' })
+  @ApiProperty({ type: [DayUseDto], description: 'Requests in each UTC day, latest first' })
   days!: readonly DayUseDto[];
 
-  @ApiProperty({ type: [OutcomeUseDto], description: 'What came of its requests in those days, most first' })
+  @ApiProperty({
+    type: [OutcomeUseDto],
+    description: 'Outcomes of its requests in those days, most frequent first',
+  })
   outcomes!: readonly OutcomeUseDto[];
 
   @ApiProperty({ type: [DeprecatedUseDto], description: 'Its calls of deprecated operations in those days' })
@@ -151,13 +158,13 @@ export class ClientUsageDto extends ClientDto {
 export class ClientDetailsDto extends ClientUsageDto {
   @ApiProperty({
     type: [MinuteUseDto],
-    description: 'Requests in each of the last 60 minutes, this one first',
+    description: 'Requests in each of the last 60 minutes, latest first',
   })
   minutes!: readonly MinuteUseDto[];
 
   @ApiProperty({
     type: [OperationUseDto],
-    description: 'What came of its requests by key and operation, most first, at most 200',
+    description: 'Outcomes of its requests by key and operation, most frequent first, at most 200',
   })
   operations!: readonly OperationUseDto[];
 }

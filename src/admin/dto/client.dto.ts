@@ -6,7 +6,7 @@ import { PLANS, type Plan } from '../../throttling/plans.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
 /** A client as shown, on the command line and over HTTP. */
-@ApiSchema({ name: 'Client', description: 'An account that holds a plan and owns keys.' })
+@ApiSchema({ name: 'Client', description: 'An account with a plan and API keys.' })
 export class ClientDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   id!: string;
@@ -23,10 +23,10 @@ export class ClientDto {
   @ApiProperty({ type: 'integer', description: 'Requests per UTC day', example: 10_000 })
   perDay!: number;
 
-  @Instant({ description: 'When it was made' })
+  @Instant({ description: 'When it was created' })
   createdAt!: string;
 
-  @Instant({ description: 'Since when its keys are refused; null while they are not', nullable: true })
+  @Instant({ description: 'When it was suspended; null if it is not suspended', nullable: true })
   suspendedAt!: string | null;
 }
 
@@ -62,8 +62,8 @@ class EnterpriseLimits {
   perDay?: number;
 }
 
-/** A client to make. */
-@ApiSchema({ name: 'NewClient', description: 'A client to make.' })
+/** Body that creates a client. */
+@ApiSchema({ name: 'NewClient', description: 'The name, plan and limits of a new client.' })
 export class NewClientDto extends EnterpriseLimits {
   @Text(NAME)
   @WithoutApiKey()
@@ -73,10 +73,10 @@ export class NewClientDto extends EnterpriseLimits {
   plan!: Plan;
 }
 
-/** What can be changed of a client; what is left out stays as it is. */
+/** Changeable fields of a client; omitted fields stay as they are. */
 @ApiSchema({
   name: 'ClientChanges',
-  description: 'What to change of a client; what is left out stays as it is.',
+  description: 'Changes to a client; omitted fields stay as they are.',
 })
 export class ClientChangesDto extends EnterpriseLimits {
   @Text({ ...NAME, optional: true })

@@ -5,7 +5,7 @@ import { Enum, Flag, Instant, Integer, Text, Uuid } from '../../http/validation/
 import { PageQuery } from '../../http/paging/pager.js';
 
 const DAYS = {
-  description: 'How many UTC days to show, today among them',
+  description: 'How many UTC days to show, including today',
   minimum: 1,
   maximum: DAYS_KEPT,
   default: DAYS_SHOWN,
@@ -25,7 +25,10 @@ export class KeyParams {
 
 /** Query of an operation that may end the last key with the scope admin. */
 export class ForceQuery {
-  @Flag({ description: 'Do it even if nothing is left that works with the scope `admin`', default: false })
+  @Flag({
+    description: 'Make the change even if no working key with the scope `admin` remains',
+    default: false,
+  })
   force!: boolean;
 }
 
@@ -39,7 +42,7 @@ export class DaysQuery {
 export class ClientsQuery extends PageQuery {
   @Text({
     description:
-      'Only clients whose name holds this text; its letters A to Z may be upper or lower case, and no character has a special meaning',
+      'Only clients whose name contains this text; A to Z match in either case, and no character has a special meaning',
     maxLength: 255,
     optional: true,
   })
@@ -69,7 +72,12 @@ export class AuditFilters {
   @Text({ description: 'Only this action, such as `api_key.revoked`', maxLength: 60, optional: true })
   action?: string;
 
-  @Enum({ enumName: 'ActorKind', values: ACTOR_KINDS, description: 'Only by such an actor', optional: true })
+  @Enum({
+    enumName: 'ActorKind',
+    values: ACTOR_KINDS,
+    description: 'Only changes by this kind of actor',
+    optional: true,
+  })
   actor?: Actor['kind'];
 
   @Uuid({ description: 'Only changes that were made with this key', optional: true })

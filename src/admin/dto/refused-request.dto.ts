@@ -2,13 +2,13 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { RefusedRequest } from '../../auth/clients/client-requests.entity.js';
 import { Instant } from '../../http/validation/fields.js';
 
-/** A request that was answered with an error, on the command line and over HTTP. */
+/** A request that got an error, on the command line and over HTTP. */
 @ApiSchema({
   name: 'RefusedRequest',
-  description: 'A request with a valid key that was answered with an error.',
+  description: 'A request with a valid key that got an error response.',
 })
 export class RefusedRequestDto {
-  @Instant({ description: 'When it was answered' })
+  @Instant({ description: 'When the response was sent' })
   at!: string;
 
   @ApiProperty({ type: 'string', description: '`X-Request-Id`, which a client may send more than once' })
@@ -47,7 +47,7 @@ export class RefusedRequestDto {
   address!: string | null;
 }
 
-/** Makes the shown form of a request that was answered with an error. */
+/** Makes the shown form of a request that got an error. */
 export function toRefusedRequestDto({ id: _, ...shown }: RefusedRequest): RefusedRequestDto {
   return shown;
 }

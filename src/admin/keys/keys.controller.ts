@@ -54,10 +54,10 @@ const {
   scope_protected,
 } = CLIENTS_ERRORS;
 
-/** Holders force nothing, and their documents have no such parameter. */
+/** Key holders cannot force changes, and their document has no such parameter. */
 const NotForced = createParamDecorator(() => ({}));
 
-/** The keys of clients, below the path of an audience; `newKeys` is the bound of what makes one, if no quota counts it. */
+/** The keys of clients, below the path of an audience; `newKeys` limits the operations that create keys, if no quota counts them. */
 export function keysController(audience: Audience, newKeys?: UncountedBound): Type {
   const { isOwn, own, errors, holderOf } = differencesOf(audience);
   const your = isOwn ? 'your' : 'a';
@@ -83,7 +83,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `list${own}Keys`,
       summary: isOwn ? 'List your keys' : 'List keys',
-      description: `Lists the keys of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, never with their secrets.`,
+      description: `Lists the keys of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
       answers: pageOf(ApiKeyDto, 'ApiKeys', 'A page of keys'),
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
@@ -100,10 +100,10 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `issue${own}Key`,
       summary: 'Issue a key',
-      description: `Makes a key for ${your} client. A key cannot pass on a scope that it does not have${isOwn ? ', and never `admin`' : ''}.`,
+      description: `Creates a key for ${your} client. A key cannot pass on a scope that it does not have${isOwn ? ', and never `admin`' : ''}.`,
       answers: {
         status: 201,
-        description: 'The key, with its secret this once',
+        description: 'The key with its secret, which is shown only in this response',
         type: IssuedKeyDto,
         location: keyAddress,
         ...described('Address of the key'),
@@ -142,9 +142,9 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Patch(':keyId')
     @Operation({
       id: `update${own}Key`,
-      summary: 'Label a key or bring its end forward',
+      summary: 'Change the label or the expiry of a key',
       description:
-        'Changes what is named. The end of a key can be brought forward, never put off: a new key can end later.',
+        'Changes the given fields. The expiry of a key can be brought forward, never postponed; to use a later one, issue a new key.',
       answers: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
     })
     @ApiErrors(
@@ -168,11 +168,11 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       id: `rotate${own}Key`,
       summary: 'Rotate a key',
       description:
-        `Makes a key with a new secret${isOwn ? '' : ' for the same client'}, with the same scopes and label${isOwn ? '; also for the key that is sent' : ''}. The old one works ` +
+        `Creates a key with a new secret${isOwn ? '' : ' for the same client'}, with the same scopes and label${isOwn ? '; also for the key that is sent' : ''}. The old one works ` +
         'until the grace period is over, so that nothing stops while it is replaced.',
       answers: {
         status: 201,
-        description: 'The new key, with its secret this once',
+        description: 'The new key with its secret, which is shown only in this response',
         type: IssuedKeyDto,
         location: keyAddress,
         ...described('Address of the new key'),
@@ -204,7 +204,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `revoke${own}Key`,
       summary: 'Revoke a key',
-      description: `Ends a key at once and for good.${isOwn ? ' It may be the key that is sent: this is its last answer, the next is 401 `revoked_api_key`.' : ''}`,
+      description: `Ends a key at once and for good.${isOwn ? ' It may be the sending key: later requests with it get 401 `revoked_api_key`.' : ''}`,
       answers: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
     })
     @ApiErrors(...keyErrors, key_already_revoked)

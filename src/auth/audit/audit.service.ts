@@ -8,7 +8,7 @@ import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
 const DAY_MS = 86_400_000;
 
-/** A change of a client, a key, or something else that an operator changed. */
+/** A change to a client, a key, or something else. */
 export interface Change {
   /** Such as `api_key.revoked`. */
   readonly action: string;
@@ -20,8 +20,8 @@ export interface Change {
 }
 
 /**
- * Entries that have been kept for AUDIT_RETENTION_DAYS. They are looked for among the thousand smallest ids alone, which are the oldest:
- * no index on their time has to be kept up for a search once an hour.
+ * Entries older than AUDIT_RETENTION_DAYS. Only the thousand smallest ids, which are the oldest, are searched:
+ * an index on the time would cost more than this hourly search.
  */
 const PAST_ENTRIES: Sweep = {
   entity: AuditEntry,
@@ -84,7 +84,7 @@ export function differences(
   return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 }
 
-/** The audit trail of what was done to clients, keys and durable events. */
+/** The audit trail of changes to clients, keys and durable events. */
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEntry])],
   providers: [AuditService],

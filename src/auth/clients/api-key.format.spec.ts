@@ -66,9 +66,9 @@ describe('what is told of a string', () => {
     [GENUINE.slice(0, -1), 'It has 44 characters; a key has 45.'],
     [`${GENUINE}0`, 'It has 46 characters; a key has 45.'],
     ['pst_live_', 'It has 9 characters; a key has 45.'],
-    [GENUINE.replace('0', '-'), 'It holds a character that is neither an ASCII letter nor a digit.'],
-    [GENUINE.replace('0', 'é'), 'It holds a character that is neither an ASCII letter nor a digit.'],
-    [`${GENUINE.slice(0, -1)}U`, 'Its checksum is wrong: it was mistyped, or no service ever made it.'],
+    [GENUINE.replace('0', '-'), 'It contains a character that is not an ASCII letter or digit.'],
+    [GENUINE.replace('0', 'é'), 'It contains a character that is not an ASCII letter or digit.'],
+    [`${GENUINE.slice(0, -1)}U`, 'Its checksum is wrong: it was mistyped, or it was never issued.'],
   ])('that is none: what is wrong with %o', (text, reason) => {
     expect(verifyApiKey(text)).toEqual({ wellFormed: false, reason });
   });

@@ -32,7 +32,7 @@ export type FormVerdict =
   | { readonly wellFormed: true; readonly environment: KeyEnvironment; readonly prefix: string }
   | { readonly wellFormed: false; readonly reason: string };
 
-/** Checks whether a string has the shape and checksum of a key, and if not, what is wrong. Needs no database. */
+/** Checks whether a string has the shape and checksum of a key, and if not, the reason. Needs no database. */
 export function verifyApiKey(text: string): FormVerdict {
   if (isWellFormedApiKey(text)) {
     const environment = text.startsWith('pst_live_') ? 'live' : 'test';
@@ -46,7 +46,7 @@ export function holdsApiKey(text: string): boolean {
   return [...text.matchAll(/pst_(?:live|test)_[0-9A-Za-z]{36}/g)].some(([key]) => isWellFormedApiKey(key));
 }
 
-/** What is stored of a key: its SHA-256 in hexadecimal. */
+/** The stored form of a key: its SHA-256 in hexadecimal. */
 export function digestOf(key: string): string {
   return hash('sha256', key);
 }
@@ -59,8 +59,8 @@ export function displayablePrefixOf(key: string): string {
 function faultOf(text: string): string {
   if (!/^pst_(?:live|test)_/.test(text)) return 'It does not begin with pst_live_ or pst_test_.';
   if (text.length !== LENGTH) return `It has ${text.length} characters; a key has ${LENGTH}.`;
-  if (!SHAPE.test(text)) return 'It holds a character that is neither an ASCII letter nor a digit.';
-  return 'Its checksum is wrong: it was mistyped, or no service ever made it.';
+  if (!SHAPE.test(text)) return 'It contains a character that is not an ASCII letter or digit.';
+  return 'Its checksum is wrong: it was mistyped, or it was never issued.';
 }
 
 function checksumOf(rest: string): string {

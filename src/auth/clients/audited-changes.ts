@@ -11,9 +11,9 @@ import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
 import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 
-/** Who changes clients and keys. */
+/** The operator of a change to clients and keys. */
 export interface Operator extends Actor {
-  /** The scopes that it may grant: a key over HTTP only those that it holds itself, the command line all. */
+  /** The scopes that it may grant: over HTTP those of the key, on the command line all. */
   readonly scopes: readonly string[] | 'all';
   /**
    * The client that orders for itself. Keys of other clients are not found then, protected scopes are out of reach, and KeyLimits holds.
@@ -21,7 +21,7 @@ export interface Operator extends Actor {
   readonly clientId?: string;
 }
 
-/** The service itself, which makes a client and a key at its first start. */
+/** The service, which creates a client and a key at its first start. */
 export const SERVICE_ITSELF: Operator = {
   kind: 'service',
   keyId: null,
@@ -37,7 +37,7 @@ export interface AuditedChange extends Change {
 }
 
 /**
- * What changes of clients and keys claim: one at a time, because what they may do depends on what the others leave, such as the last
+ * Lock of changes to clients and keys. They run one at a time, because whether one is allowed depends on the others, such as the last
  * admin key.
  */
 export const ADMINISTRATION = 'administration';
@@ -55,8 +55,8 @@ export class AuditedChanges {
 
   /**
    * Runs work in a transaction and returns its result; the work calls `record` for each change that it makes, and gets the end of the
-   * key that orders it, null for none. Throws revoked_api_key, expired_api_key and client_suspended when that key has ended since its
-   * request was let in: a body may come long after that.
+   * sending key, null for none. Throws revoked_api_key, expired_api_key and client_suspended if that key has ended since its
+   * request was admitted: a body may arrive long after that.
    */
   run<T>(
     by: Operator,

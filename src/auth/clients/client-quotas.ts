@@ -13,7 +13,7 @@ export class ClientQuotas implements OnApplicationBootstrap {
     this.namesClients = policy.constructor === QuotaPolicy;
   }
 
-  /** By now a policy has loaded what it decides by. */
+  /** By now a policy has loaded its data. */
   onApplicationBootstrap(): void {
     checkPolicy(this.policy);
   }

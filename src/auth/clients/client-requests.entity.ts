@@ -2,12 +2,12 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Int64Key } from '../../database/int64.js';
 import { Instant } from '../../throttling/memory/quota-journal.entity.js';
 
-/** The outcome of an admitted call of a deprecated operation, which is counted beside what came of it. */
+/** The outcome of an admitted call of a deprecated operation, counted besides the actual outcome. */
 export const DEPRECATED = 'deprecated';
 /** Ends the outcome of a request that used no quota. */
 export const UNCOUNTED = ' uncounted';
 
-/** How often one thing came of the requests of a key in one window, with about the same latency. */
+/** How often one outcome occurred for the requests of a key in one window, with about the same latency. */
 @Entity('request_counts')
 @Index('request_counts_window', ['lengthMs', 'start'])
 export class RequestCount {
@@ -42,7 +42,7 @@ export class RequestCount {
   requests!: number;
 }
 
-/** One of the last requests of a client that were answered with an error. Holds no path, query, header or body. */
+/** One of the last requests of a client that got an error. It contains no path, query, header or body. */
 @Entity('refused_requests')
 @Index('refused_requests_client', ['clientId', 'id'])
 @Index('refused_requests_request', ['requestId', 'id'])

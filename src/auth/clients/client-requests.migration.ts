@@ -3,7 +3,7 @@ import { DeprecatedCalls1793491208000 } from './deprecated-calls.migration.js';
 
 const DAY_MS = 86_400_000;
 
-/** Tables of what came of the requests of clients. The calls of deprecated operations, which had a table, are counted among them. */
+/** Tables of the outcomes of requests. They include the calls of deprecated operations, which had a separate table. */
 export class ClientRequests1795500003000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     // SQLite generates ids only for an `integer` primary key, which holds 64 bits there; PostgreSQL's `integer` has 32 bits.

@@ -9,11 +9,11 @@ import type { Caller } from '../caller.js';
 import { DEPRECATED, type RefusedRequest, type RequestCount, UNCOUNTED } from './client-requests.entity.js';
 import { bucketOf } from './latency.js';
 
-/** How many of its last errors are kept of a client, and of all clients together. */
+/** Number of kept errors per client, and in all. */
 const [MOST_OF_CLIENT, MOST_REFUSED] = [200, 50_000];
-/** How many counts, and the errors of how many clients, wait to be written at most. What is beyond is lost. */
+/** Maximum numbers of waiting counts, and of clients with waiting errors. Further ones are lost. */
 const [MOST_COUNTS, MOST_CLIENTS] = [50_000, 250];
-/** How many of them one second writes, so that other writers do not wait for long. */
+/** How many of them are written each second, so that other writers do not wait long. */
 const [COUNTS_A_SECOND, CLIENTS_A_SECOND] = [2_000, 10];
 
 /** Adds to what is stored, so that several processes count together. SQLite needs the WHERE before ON CONFLICT. */
@@ -37,7 +37,7 @@ const KEEP = (rows: string): string => `
     CAST(value ->> 'status' AS INTEGER), value ->> 'code', value ->> 'address'
   FROM ${rows} AS refused`;
 
-/** Delete what is beyond the last errors of these clients, and of all. Writers take turns, so the bounds hold over instances. */
+/** Delete all but the last errors of these clients, and of all. Writers take turns, so the limits hold across instances. */
 const CUT = (rows: string): string => `
   DELETE FROM refused_requests WHERE id IN (
     SELECT id FROM (
@@ -68,15 +68,15 @@ export interface EndedRequest {
 /** What is counted in one minute. */
 type MinuteCount = Omit<RequestCount, 'lengthMs'>;
 
-/** A request that was answered with an error, and when, in ms since the Unix epoch. */
+/** A request that got an error, and its time, in ms since the Unix epoch. */
 interface KeptError {
   readonly at: number;
   readonly ended: EndedRequest;
 }
 
 /**
- * Counts what came of the requests of clients, and keeps the last errors of each and the last use of keys, in the database. They are written in the background:
- * no request waits for them, and while the database is unavailable, only so many are kept. Several processes count together.
+ * Counts outcomes of requests by client, and keeps the last errors of each and the last use of keys, in the database, in the background:
+ * no request waits for them, and a limited number is kept while the database is unavailable. Several processes count together.
  */
 @Injectable()
 export class ClientRequests extends WriteBehind {
@@ -91,7 +91,7 @@ export class ClientRequests extends WriteBehind {
     metrics: Metrics,
   ) {
     super(new Logger('Usage'), {
-      failing: 'The usage of clients cannot be written; it is kept in memory as far as it fits',
+      failing: 'The usage of clients cannot be written; as much as fits is kept in memory',
     });
     metrics.counter(
       'petstore_client_requests_total',
@@ -101,7 +101,7 @@ export class ClientRequests extends WriteBehind {
     );
   }
 
-  /** Counts a request of a key, and keeps any that was answered with an error. Without an error it costs two look-ups in memory. */
+  /** Counts a request of a key, and keeps it if it got an error. Without an error, this costs two look-ups in memory. */
   note(ended: EndedRequest): void {
     const { caller, operation, status, code = null } = ended;
     const { clientId, keyId } = caller;
@@ -118,7 +118,7 @@ export class ClientRequests extends WriteBehind {
     const error = { at: this.clock.now(), ended };
     if (kept) kept.push(error);
     else if (this.errors.size < MOST_CLIENTS) this.errors.set(clientId, [error]);
-    // Not at each request: to shift an array takes longer than to count.
+    // Not at each request, because shifting an array takes longer than counting.
     if (kept && kept.length >= 2 * MOST_OF_CLIENT) kept.splice(0, MOST_OF_CLIENT);
   }
 

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../core/errors/define-errors.js';
 
-/** Ids and an instant as answers have them, for examples. */
+/** Ids and an instant for examples. */
 const CLIENT = '5f0c3f0e-8a35-4c59-9c1d-0d6b1f2f7a11';
 const KEY = '0b9f4a52-6c1f-4c0e-b1de-3a4f8f2f6c77';
 const SUCCESSOR = 'c2a1d7b4-1e55-4f8a-9a30-7d2e9b6c4f02';
@@ -17,17 +17,17 @@ export const CLIENTS_ERRORS = defineErrors({
   },
   client_already_suspended: {
     status: 409,
-    message: 'The client {id} was suspended at {instant} already.',
+    message: 'The client {id} was already suspended at {instant}.',
     example: { id: CLIENT, instant: INSTANT },
     cause: 'A suspended client cannot be suspended again.',
-    remedy: 'Nothing is left to do.',
+    remedy: 'No action is needed.',
   },
   client_not_suspended: {
     status: 409,
     message: 'The client {id} is not suspended.',
     example: { id: CLIENT },
     cause: 'Only a suspended client can be resumed.',
-    remedy: 'Nothing is left to do.',
+    remedy: 'No action is needed.',
   },
   key_not_found: {
     status: 404,
@@ -48,14 +48,14 @@ export const CLIENTS_ERRORS = defineErrors({
     status: 409,
     message: 'The key {id} expired at {instant}.',
     example: { id: KEY, instant: INSTANT },
-    cause: 'An expired key can neither be rotated nor be given another expiry.',
+    cause: 'An expired key cannot be rotated or given another expiry.',
     remedy: 'Issue a new key: `petstore key issue`, `POST /admin/keys` or `POST /account/keys`.',
   },
   key_already_rotated: {
     status: 409,
-    message: 'The key {id} was rotated already; the key {successor} follows it.',
+    message: 'The key {id} was already rotated; its successor is the key {successor}.',
     example: { id: KEY, successor: SUCCESSOR },
-    cause: 'A key is rotated once; its successor can be rotated in turn.',
+    cause: 'A key can be rotated only once. Its successor can be rotated.',
     remedy:
       'Rotate its successor. To end this one before its grace is over: `petstore key revoke`, ' +
       '`POST /admin/keys/{keyId}/revoke` or `POST /account/keys/{keyId}/revoke`.',
@@ -63,7 +63,7 @@ export const CLIENTS_ERRORS = defineErrors({
   last_key_with_scope: {
     status: 409,
     message:
-      'Nothing would be left that works with the scope {scope}; issue another key with it first, or force this.',
+      'No working key with the scope {scope} would remain; issue another one first, or force this change.',
     example: { scope: 'admin' },
     cause: 'The last working key with the scope `admin` would end, and with it administration over HTTP.',
     remedy: 'Issue another key with the scope first, or repeat with `--force` (over HTTP: `?force=true`).',
@@ -73,26 +73,26 @@ export const CLIENTS_ERRORS = defineErrors({
     message: 'A key cannot pass on scopes that it does not have: {scopes}.',
     example: { scopes: 'pets:write' },
     cause:
-      'The key that orders a new key lacks one of its scopes, or, where the order names none, all that keys get by default.',
-    remedy: 'Name fewer `scopes`, or use a key that holds them all, or the command line.',
+      'The sending key lacks one of the scopes of the new key, or, if the request names none, all default scopes.',
+    remedy: 'Name fewer `scopes`, use a key that has all of them, or use the command line.',
   },
   key_limit_reached: {
     status: 409,
-    message: 'The client has {count} keys that work; self-service makes no more beyond {limit}.',
+    message: 'The client has {count} working keys; self-service creates at most {limit}.',
     example: { count: 100, limit: 100 },
     cause:
-      'Self-service issues keys up to `ACCOUNT_MAX_KEYS` that work at the same time, and rotates up to twice as many, so that a ' +
+      'Self-service issues keys up to `ACCOUNT_MAX_KEYS` working ones, and rotates up to twice as many, so that a ' +
       'leaked key cannot fill the database.',
     remedy: 'Revoke keys that nobody uses: `POST /account/keys/{keyId}/revoke`. An operator can issue more.',
   },
   new_key_limit_reached: {
     status: 409,
     message:
-      'The client got {count} new keys within 24 hours; self-service makes no more than {limit} in that time.',
+      'The client got {count} new keys within 24 hours; self-service creates at most {limit} in that time.',
     example: { count: 100, limit: 100 },
     cause:
-      'Self-service makes at most `ACCOUNT_MAX_KEYS` new keys in 24 hours, issued or by rotation; revoked ones count too.',
-    remedy: 'Make the rest tomorrow, or ask an operator. Revoke what you did not order.',
+      'Self-service creates at most `ACCOUNT_MAX_KEYS` new keys in 24 hours, by issuing or rotating; revoked ones count too.',
+    remedy: 'Create the rest tomorrow, or ask an operator. Revoke keys that you did not create.',
   },
   key_change_limit_reached: {
     status: 409,
@@ -100,14 +100,14 @@ export const CLIENTS_ERRORS = defineErrors({
       'The client and its keys were changed {limit} times within 24 hours; self-service changes no more in that time.',
     example: { limit: 1_000 },
     cause: 'Each change adds an audit entry; this limits what a leaked key can write.',
-    remedy: 'Change it tomorrow, or ask an operator. Revoking is still possible.',
+    remedy: 'Make the change tomorrow, or ask an operator. Revoking is still possible.',
   },
   key_protected: {
     status: 403,
-    message: 'The key {id} has the scope {scope}, which is administered by operators alone.',
+    message: 'The key {id} has the scope {scope}, which only operators administer.',
     example: { id: KEY, scope: 'admin' },
     cause:
-      'Self-service neither issues, nor changes, rotates or revokes keys with a protected scope such as `admin`.',
+      'Self-service does not issue, change, rotate or revoke keys with a protected scope such as `admin`.',
     remedy: 'Use `/admin` or the command line.',
   },
   scope_protected: {

@@ -15,7 +15,7 @@ import { ClientQuotas } from './client-quotas.js';
 import { Client, planColumns } from './client.entity.js';
 import { forceDetail, protectLastKey, type Forcible, requireChange } from './key-rules.js';
 
-/** A client to make; limits are given for the enterprise plan only. */
+/** A new client; limits are given for the enterprise plan only. */
 export interface NewClient extends Partial<PlanLimits> {
   readonly name: string;
   readonly plan: Plan;
@@ -26,7 +26,7 @@ export interface ClientFilter {
   readonly name?: string | undefined;
 }
 
-/** Makes and changes clients. Every change is committed in one transaction with its audit entry. */
+/** Creates and changes clients. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class ClientsService {
   constructor(

@@ -23,7 +23,7 @@ import {
   type Rotation,
 } from './key-rules.js';
 
-/** A key just made, with its secret, which is not stored and so cannot be shown again. */
+/** A new key with its secret, which is not stored and so cannot be shown again. */
 export interface IssuedKey {
   readonly apiKey: ApiKey;
   readonly secret: string;
@@ -42,7 +42,7 @@ export class KeyIssuingService {
   ) {}
 
   /**
-   * Makes a key for a client, which ends at the latest with the key that orders it. Throws
+   * Makes a key for a client, which expires at the latest with the sending key. Throws
    * client_not_found, what grantableScopes and KeyLimits throw, and validation_failed for a later end.
    */
   async issue({ scopes: wanted, label = null, expires, ...order }: NewKey, by: Operator): Promise<IssuedKey> {
@@ -62,7 +62,7 @@ export class KeyIssuingService {
 
   /**
    * Replaces a key by a new one with another secret and the same client, scopes and label. The old one ends after the grace
-   * period; with a grace of 0 it is revoked. The new one ends at the latest with the key that orders it. Throws key_not_found,
+   * period; with a grace of 0 it is revoked. The new one expires at the latest with the sending key. Throws key_not_found,
    * key_protected, what KeyLimits throws, key_already_revoked, key_already_expired, key_already_rotated, scope_not_held,
    * validation_failed for a later end, and, unless forced, last_key_with_scope when the new one would end within a day and before the
    * old one's own end.
@@ -86,7 +86,7 @@ export class KeyIssuingService {
       await manager.insert(ApiKey, issued.apiKey);
       const end = this.clock.instant(grace);
       key.expiresAt = earlier(key.expiresAt, end);
-      // A key that ends now is revoked too: an expiry alone would be undone by a clock that is set back.
+      // A key that ends now is also revoked, because a clock that is set back would undo an expiry.
       if (grace === 0) key.revokedAt = end;
       const { revokedAt } = key;
       await manager.update(ApiKey, { id }, { expiresAt: key.expiresAt, revokedAt, replacedBy: successor });
@@ -105,7 +105,7 @@ export class KeyIssuingService {
   /** A key with a new secret; it works once its row is inserted. */
   private make(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetime: Lifetime): IssuedKey {
     const secret = generateApiKey(this.settings.nodeEnv === 'production' ? 'live' : 'test');
-    // Both instants come from one reading of the clock, so that the key lives as long as was asked for to the millisecond.
+    // Both instants come from one reading of the clock, so that the lifetime is exact to the millisecond.
     const now = this.clock.now();
     const expiresAt = endOf(now, lifetime);
     const apiKey = Object.assign(new ApiKey(), {
@@ -124,7 +124,7 @@ export class KeyIssuingService {
   }
 }
 
-/** The earlier of two ends, of which the first may be none. */
+/** The earlier of two expiries; the first may be null. */
 function earlier(end: string | null, other: string): string {
   return end !== null && end < other ? end : other;
 }

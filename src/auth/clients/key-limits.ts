@@ -11,12 +11,12 @@ import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { DAY_MS } from '../../throttling/quota.js';
 
-/** How many changes of a client and its keys stop further labels and ends by self-service, within 24 hours. */
+/** Maximum number of changes to a client and its keys within 24 hours; beyond it, self-service can only revoke. */
 const MOST_CHANGES = 1_000;
-/** How many of the latest changes of a client are searched for the keys that it made: all of a day, unless operators made most. */
+/** How many of the latest changes of a client are searched for keys that it created: all of a day, unless operators made most. */
 const LATEST = 3 * MOST_CHANGES;
 
-/** How many keys a client may make and change for itself; operators are not bound. */
+/** Limits of self-service for keys; operators have none. */
 @Injectable()
 export class KeyLimits {
   constructor(

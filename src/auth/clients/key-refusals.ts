@@ -4,20 +4,20 @@ import type { ApiKey } from './api-key.entity.js';
 import type { Client } from './client.entity.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 
-/** What a genuine key that works no more is refused with. */
+/** Refusals of a genuine key that no longer works. */
 export const KEY_ERRORS = defineErrors({
   expired_api_key: {
     status: 401,
     message: 'The API key expired at {instant}.',
     example: { instant: '2026-11-20T12:00:00.000Z' },
     cause: 'The key is genuine, but its expiry has passed.',
-    remedy: 'Have a new key issued.',
+    remedy: 'Ask for a new key.',
   },
   revoked_api_key: {
     status: 401,
     message: 'The API key was revoked.',
     cause: 'The key is genuine, but it was revoked.',
-    remedy: 'Have a new key issued.',
+    remedy: 'Ask for a new key.',
   },
   client_suspended: {
     status: 403,

@@ -6,13 +6,13 @@ import { ApiKey } from './api-key.entity.js';
 import type { Operator } from './audited-changes.js';
 import { CHALLENGE, declaredScopes, isHeld, scopeChallenge } from './scopes.js';
 
-/** A key to issue. */
+/** A new key. */
 export interface NewKey {
   readonly clientId: string;
   /** Default: the scopes granted by default, of those that the operator holds. */
   readonly scopes?: readonly string[];
   readonly label?: string | null;
-  /** Lifetime from now in milliseconds; without it the key ends with the key that orders it, if that has an end. */
+  /** Lifetime from now in milliseconds; without it the key expires with the sending key, if that expires. */
   readonly expires?: number;
 }
 
@@ -24,31 +24,31 @@ export interface KeyChanges {
   readonly expires?: number;
 }
 
-/** How a key is rotated. */
+/** Body that rotates a key. */
 export interface Rotation {
   /** How long the old key still works, in milliseconds; at most until its own expiry. */
   readonly grace: number;
-  /** Lifetime of the new key in milliseconds; default: that of the old one when it was issued, as far as the ordering key allows. */
+  /** Lifetime of the new key in milliseconds; default: the original lifetime of the old one, as far as the sending key allows. */
   readonly expires?: number;
 }
 
-/** How long a new key lives. */
+/** Lifetime of a new key. */
 export interface Lifetime {
-  /** As it was asked for, in milliseconds. */
+  /** The requested one, in milliseconds. */
   readonly expires: number | undefined;
-  /** What it is when it was not asked for, in milliseconds; undefined for no end. */
+  /** The default, in milliseconds; undefined for no expiry. */
   readonly usual?: number | undefined;
-  /** The end of the key that orders it, null for none. */
+  /** The expiry of the sending key; null for none. */
   readonly latest: string | null;
 }
 
-/** The end of a key that is made `now`; throws validation_failed when an end was asked for that is later than the latest. */
+/** The expiry of a key that is created `now`; throws validation_failed if the requested one is too late. */
 export function endOf(now: number, { expires, usual, latest }: Lifetime): string | null {
   const lifetime = expires ?? usual;
   const end = lifetime === undefined ? null : new Date(now + lifetime).toISOString();
   if (latest === null || (end !== null && end <= latest)) return end;
   if (expires === undefined) return latest;
-  const message = `The key that orders this ends at ${latest}, and makes none that ends later; leave this out for the same end.`;
+  const message = `The sending key expires at ${latest}, and cannot create one that expires later; omit this for the same expiry.`;
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field: 'expires', code: 'later_than_own_end', message }],
   });
@@ -59,7 +59,7 @@ export interface Forcible {
   readonly force?: boolean;
 }
 
-/** What the audit entry of a change says of `force`: nothing when it was not given. */
+/** The details of an audit entry about `force`; empty if it was not given. */
 export function forceDetail({ force }: Forcible): { readonly force?: true } {
   return force === true ? { force } : {};
 }

@@ -13,7 +13,7 @@ export const HOUR_MS = 60 * MINUTE_MS;
 /** The columns that counts are added up by. */
 type Columns = Omit<RequestCount, 'lengthMs' | 'requests'>;
 
-/** Requests that have the same values in some columns. */
+/** Counts of requests with the same values in some columns. */
 export type Sum<By extends keyof Columns> = Pick<Columns, By> & { readonly requests: number };
 
 /** Which counts are added up: those of minutes or days that begin at this instant or later, until now. */
@@ -23,7 +23,7 @@ export interface Counted {
   readonly only?: 'refused' | 'deprecated';
 }
 
-/** What came of requests: how often, and how long they took. */
+/** One outcome of requests: its count and its latencies. */
 export interface OutcomeUse {
   readonly outcome: string;
   readonly requests: number;
@@ -37,7 +37,7 @@ export function isRefused(outcome: string): boolean {
   return outcome.startsWith('429');
 }
 
-/** Reads what ClientRequests has written, up to a second late, and has it deleted when it is old. */
+/** Reads the counts of ClientRequests, with a delay of up to a second, and deletes old ones. */
 @Injectable()
 export class RequestHistory {
   constructor(

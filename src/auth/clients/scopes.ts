@@ -1,10 +1,10 @@
 import { declarationFault } from '../../core/declaration-faults.js';
 
-/** A right that a key can hold, declared by the feature that guards with it. */
+/** A permission of keys, declared by the feature that checks it. */
 export interface Scope {
   /** Such as `pets:read`. */
   readonly name: string;
-  /** What it allows, for the docs. */
+  /** Description for the docs. */
   readonly description: string;
   /** Whether a key gets it when none are named at issue, from an operator that holds it. */
   readonly grantedByDefault: boolean;
@@ -49,7 +49,7 @@ export function defineScope(name: string, description: string, options: ScopeOpt
   return scope;
 }
 
-/** Whether a value is what `defineScopes()` or `defineScope()` has made, and no name as text. */
+/** Whether a value is a scope of `defineScopes()` or `defineScope()`, not its name. */
 export function isScope(value: unknown): value is Scope {
   return [...declared.values()].some((scope) => scope === value);
 }

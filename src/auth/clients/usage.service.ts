@@ -19,12 +19,12 @@ export const DAYS_KEPT = 90;
 /** How many rows of operations are shown of a client. */
 const MOST_OPERATIONS = 200;
 
-/** What a client has used, as ClientUsageDto describes it. */
+/** Usage of a client, as ClientUsageDto describes it. */
 export type Usage = Awaited<ReturnType<UsageService['ofAll']>>[number];
-/** The same with more about each request, as ClientDetailsDto describes it. */
+/** The same with minutes and operations, as ClientDetailsDto describes it. */
 export type DetailedUsage = Awaited<ReturnType<UsageService['of']>>;
 
-/** Shows what clients have used. */
+/** Shows the usage of clients. */
 @Injectable()
 export class UsageService {
   constructor(

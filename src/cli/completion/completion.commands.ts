@@ -12,7 +12,7 @@ export const COMPLETION_COMMANDS: Addition = (program, shell) => {
     }),
   );
   const words = command('words', {
-    description: 'print what may come next on a command line, which the scripts ask for',
+    description: 'print the possible next words of a command line; the completion scripts call this',
     argument: ['<line>', 'the line up to the cursor'],
     examples: [`completion words 'petstore client cr'`],
     run: async (call, line) => {

@@ -37,7 +37,7 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
     if (path !== ':memory:' && (await isMissing(path))) {
       const file = join(await checkCreatable(path), basename(path));
       return await examined([
-        ['database', () => `${path} is not there yet; the first start makes it`],
+        ['database', () => `${path} does not exist yet; the first start creates it`],
         ...ofModules(['entities', () => entitiesText()]),
         ['disk', () => diskText(file)],
         ['clock', () => clockText()],
@@ -90,7 +90,7 @@ async function isMissing(path: string): Promise<boolean> {
 
 async function writesText(file: string | undefined): Promise<string> {
   if (file !== undefined) await checkWrites(file);
-  return `${file ?? 'a database in memory'} opens, and takes writes`;
+  return `${file ?? 'a database in memory'} opens and accepts writes`;
 }
 
 async function integrityText(database: Database): Promise<string> {
@@ -119,7 +119,7 @@ async function entitiesText(database?: Database): Promise<string> {
   await checkDeclaredMigrations();
   const status = database && (await schemaStatus(database));
   if (database && status?.pending.length === 0) await checkSchema(database);
-  return 'the migrations make what they declare';
+  return 'the migrations create what they declare';
 }
 
 async function rightsText(file: string): Promise<string> {
@@ -134,8 +134,8 @@ async function diskText(file: string): Promise<string> {
   if (network !== undefined) fail(`${network} does not work with SQLite. Move ${file} to a local disk.`);
   const free = freeBytesBeside(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
-  if (free < LEAST_FREE_BYTES) fail(`the disk is full: ${shown}. Make room for ${file}.`);
-  return free < LITTLE_FREE_BYTES ? `only ${shown}: make room for ${file} in time` : shown;
+  if (free < LEAST_FREE_BYTES) fail(`the disk is full: ${shown}. Free space for ${file}.`);
+  return free < LITTLE_FREE_BYTES ? `only ${shown}: free space for ${file} soon` : shown;
 }
 
 async function processesText(file: string, { redisUrl }: Settings): Promise<string> {

@@ -9,10 +9,10 @@ export interface Finding {
   readonly found: string;
 }
 
-/** A check by its name; the probe returns a sentence if nothing is wrong, and throws what is wrong. */
+/** A check by its name; the probe returns a sentence, or throws the fault. */
 export type Check = readonly [check: string, probe: () => string | Promise<string>];
 
-/** There is nothing to check. */
+/** Thrown by a check that does not apply. */
 class Skipped extends Error {}
 
 /** Makes all checks; each wrong setting is a finding. */
@@ -34,7 +34,7 @@ export function faultsIn(error: unknown): readonly string[] {
   return [error instanceof Error ? error.message : String(error)];
 }
 
-/** Ends a check that has nothing to look at. */
+/** Ends a check that does not apply. */
 export function skip(why: string): never {
   throw new Skipped(why);
 }

@@ -80,15 +80,15 @@ export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Chec
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');
     const { aheadMs, evicts } = await checkRedis({ url: redisUrl, ca: redisCa });
     const evicting =
-      `it takes counts, but evicts them when memory is short (${evicts}). Set its maxmemory-policy to noeviction: ` +
-      'an evicted count admits its client again.';
+      `it stores counts, but evicts them when memory is short (${evicts}). Set its maxmemory-policy to noeviction: ` +
+      'a client whose count is evicted can use its quota again.';
     return [
-      ['redis', () => (evicts === undefined ? 'it takes counts' : fail(evicting))],
+      ['redis', () => (evicts === undefined ? 'it stores counts' : fail(evicting))],
       ['clock', () => comparedClockText(aheadMs, 'Redis')],
     ];
   } catch (error) {
     const reason = faultsIn(error).join(' ').replace(/\.$/, '');
-    return [['redis', () => fail(`it takes no counts: ${reason}. Look at REDIS_URL and at the server.`)]];
+    return [['redis', () => fail(`it stores no counts: ${reason}. Check REDIS_URL and the server.`)]];
   }
 }
 

@@ -3,7 +3,7 @@ import type { Settings } from '../../core/config/settings.js';
 import { MIGRATIONS_TABLE } from '../../database/data-source.js';
 import type { Database } from '../../database/database.js';
 
-/** What PostgreSQL says of itself, and of the user of DATABASE_URL. */
+/** State of the PostgreSQL server and of the user of DATABASE_URL. */
 interface Server {
   readonly version: string;
   readonly reads: boolean;
@@ -30,7 +30,7 @@ const CLOSED_TABLE = `(SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n
       AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))
   ORDER BY c.relname LIMIT 1)`;
 
-/** Whether PostgreSQL takes writes of this user, and how many more connections than this process may need. */
+/** Whether PostgreSQL accepts writes of this user, and how many connections are free. */
 export async function serverText(
   database: Database,
   { databaseUrl, databasePool }: Settings,
@@ -42,7 +42,7 @@ export async function serverText(
   const name = `${shown} (PostgreSQL ${server?.version})`;
   const fault = faultOf(server, databasePool);
   if (fault !== undefined) throw new Error(`${name}: ${fault}`);
-  return `${name} takes writes, and has ${server?.free} connections free`;
+  return `${name} accepts writes, and has ${server?.free} connections free`;
 }
 
 async function askServer(database: Database): Promise<Server | undefined> {
@@ -65,7 +65,7 @@ function faultOf(server: Server | undefined, pool: number): string | undefined {
   if (server.closed !== null)
     return (
       `its user may not read and write the table ${server.closed}, which another user owns. ` +
-      'Name that one in DATABASE_URL, or hand the tables over: REASSIGN OWNED BY <owner> TO <user>.'
+      'Name that one in DATABASE_URL, or transfer the tables: REASSIGN OWNED BY <owner> TO <user>.'
     );
   const free = Number(server.free);
   if (free < pool)

@@ -36,7 +36,7 @@ const INSTANT = `${DAY}T12:00:00.000Z`;
 const TEXT_LENGTH = '255';
 
 const KINDS: Readonly<Record<string, Reader>> = {
-  text: ['text or text:<most characters>', (argument) => textOf(argument || TEXT_LENGTH)],
+  text: ['text or text:<maximum length>', (argument) => textOf(argument || TEXT_LENGTH)],
   integer: plain('integer', {
     type: 'number',
     column: 'integer',
@@ -104,11 +104,11 @@ function parseField(text: string): Field | string {
     /^([a-z][a-zA-Z0-9]*):([a-z][a-z0-9-]*)(?::([^?]*))?(\?)?$/.exec(text) ?? [];
   const [form, read] = KINDS[name] ?? [];
   if (form === undefined)
-    return `Give a name in camelCase, a colon and a kind: ${FIELD_FORMS}; and ? at the end when it is optional.`;
+    return `Give a name in camelCase, a colon and a kind: ${FIELD_FORMS}; and ? at the end if it is optional.`;
   const kind = read?.(argument);
   if (!kind) return `Write ${property} as ${property}:${form}.`;
   if (property in {} || property === 'then')
-    return `A field cannot be called ${property}. Choose another name.`;
+    return `A field cannot be named ${property}. Choose another name.`;
   return { ...kind, property, isOptional: optional !== undefined };
 }
 

@@ -5,22 +5,22 @@ const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
 /** Names of indexes begin with it, and those of PostgreSQL have at most 63 characters. */
 const LONGEST_NAME = 40;
 
-/** What the templates (schematics/feature) call a feature and its fields. Throws InvalidArgumentError for names that clash. */
+/** Names of a feature and its fields in the templates (schematics/feature). Throws InvalidArgumentError for names that clash. */
 export function featureNames(name: string, fields: readonly Field[], singular = singularOf(name)) {
   if (!FEATURE.test(name) || !FEATURE.test(singular) || singular === name || name.length > LONGEST_NAME)
     throw new InvalidArgumentError(
       `Name the feature in the plural, in lower case with hyphens and at most ${LONGEST_NAME} characters, such as pet-toys. ` +
-        'Where the singular is not the plural without its s, give it by --singular; it must be another word.',
+        'If the singular is not the plural without its s, give it with --singular; it must differ from the plural.',
     );
   const names = ['id', ...fields.map(({ property }) => property)];
   const twice = names.find((one, at) => names.indexOf(one) < at);
-  if (twice === 'id') throw new InvalidArgumentError('Leave out id: every feature has one.');
-  if (twice !== undefined) throw new InvalidArgumentError(`The field ${twice} is there already.`);
+  if (twice === 'id') throw new InvalidArgumentError('Omit id: every feature has one.');
+  if (twice !== undefined) throw new InvalidArgumentError(`The field ${twice} is given twice.`);
   const table = snakeCase(name);
   const own = fields.find(({ references, isOptional }) => references === table && !isOptional);
   if (own)
     throw new InvalidArgumentError(
-      `${own.property} refers to its own table: the first row could not. End it with ?.`,
+      `${own.property} refers to its own table, which is impossible for the first row: end it with ?.`,
     );
   const [first] = fields;
   if (!first) throw new InvalidArgumentError('Give at least one --field.');
@@ -54,7 +54,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
   };
 }
 
-/** What the templates call a field, and its decorators. */
+/** Names of a field in the templates, and its decorators. */
 function fieldNames(
   { property, type, values, references, decorator, options }: Field,
   entity: string,

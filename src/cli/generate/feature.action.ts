@@ -20,7 +20,7 @@ export async function feature(call: Call, name: string): Promise<void> {
   }
   const files = [...texts.keys()];
   const next = [
-    `Refine what the documentation says of the fields in ${files.find((file) => file.endsWith('.dto.ts'))}.`,
+    `Refine the descriptions of the fields in ${files.find((file) => file.endsWith('.dto.ts'))}.`,
     `Next: ${modulesFile() === undefined ? 'npm run docs:generate, ' : ''}npm test, npm start.`,
   ];
   await call.showChange({ files, changed: [APP_MODULE], dryRun }, () =>

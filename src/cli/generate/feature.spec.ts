@@ -74,7 +74,7 @@ describe('petstore generate feature', () => {
 });
 
 describe('petstore generate feature refuses, and writes nothing', () => {
-  const ONE = /kind: text or text:<most characters>; integer; int64; number; boolean; date-time; date; enum:/;
+  const ONE = /kind: text or text:<maximum length>; integer; int64; number; boolean; date-time; date; enum:/;
   it.each<[args: string[], code: number, message: RegExp]>([
     [['toys'], 2, /at least one --field/],
     [['toy', ...NAME], 2, /in the plural/],
@@ -100,12 +100,12 @@ describe('petstore generate feature refuses, and writes nothing', () => {
     [['toys', '--field', 'colour:enum:red,red'], 2, /enum:<value>,<value>/],
     [['toys', '--field', 'colour:enum:Red,blue'], 2, /enum:<value>,<value>/],
     [['toys', '--field', 'petId:reference'], 2, /reference:<table>/],
-    [['toys', '--field', 'dogId:reference:dogs'], 1, /dogs, which is no table .*: .*\bpets\b/],
+    [['toys', '--field', 'dogId:reference:dogs'], 1, /dogs, which is not a table .*: .*\bpets\b/],
     [['toys', '--field', 'toyId:reference:toys'], 2, /its own table/],
-    [['toys', '--field', 'then:text'], 2, /cannot be called then/],
-    [['toys', '--field', 'toString:text'], 2, /cannot be called toString/],
-    [['toys', '--field', 'id:int64'], 2, /Leave out id/],
-    [['toys', ...NAME, ...NAME], 2, /name is there already/],
+    [['toys', '--field', 'then:text'], 2, /cannot be named then/],
+    [['toys', '--field', 'toString:text'], 2, /cannot be named toString/],
+    [['toys', '--field', 'id:int64'], 2, /Omit id/],
+    [['toys', ...NAME, ...NAME], 2, /name is given twice/],
     [['toys', '--field', 'a:b', '--field', 'c:d'], 2, /^--field a:b: Give [^]*\n--field c:d: Give /],
   ])('%j', async (args, code, message) => {
     const refused = await generate(...args);
@@ -129,7 +129,7 @@ describe('petstore generate feature refuses, and writes nothing', () => {
   it('where app.module.ts lists its modules in another way', async () => {
     await put(MODULES, 'export const modules = [];\n');
     const { code, complaints } = await generate('toys', ...NAME);
-    expect([code, complaints]).toEqual([1, expect.stringContaining('nothing was written')]);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('Nothing was written')]);
     expect(await files()).toEqual([MODULES]);
   });
 

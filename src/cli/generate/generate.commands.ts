@@ -5,7 +5,7 @@ import { FIELD_FORMS } from './feature-fields.js';
 /** An option that may be given several times; its value is the list of what was given. */
 const FIELD = new Option(
   '--field <name:kind>',
-  `a field, with ? at the end when it may be absent; repeatable. Kinds: ${FIELD_FORMS}`,
+  `a field, with ? at the end if it is optional; repeatable. Kinds: ${FIELD_FORMS}`,
 ).argParser<string[] | undefined>((text, before = []) => [...before, text]);
 
 /** `petstore new`: a project that has the service as a dependency. */
@@ -13,7 +13,7 @@ export const NEW_COMMAND = command('new', {
   description: 'create a project that has this service as a dependency',
   argument: [
     '<folder>',
-    'a new folder; its name in lower case with hyphens, such as my-api, is that of the package',
+    'a new folder; its name, in lower case with hyphens, such as my-api, becomes that of the package',
   ],
   examples: ['new ../my-api'],
   run: async (call, folder) => (await import('./new.action.js')).newProject(call, folder),

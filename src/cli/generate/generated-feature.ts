@@ -31,12 +31,12 @@ export async function generatedFeature(
   const folder = join('src', name);
   if (await exists(join(project, folder)))
     throw new Refusal(
-      `${folder} exists already. Choose another name for the feature; a folder that a run has left unfinished, remove first.`,
+      `${folder} exists already. Choose another name for the feature; remove a folder that an interrupted run has left.`,
     );
   const appModule = join(project, APP_MODULE);
   const listed = withModule(await readFile(appModule, 'utf8'), names);
   if (listed === undefined)
-    throw new Refusal(`${APP_MODULE} lists its modules in another way than it did: nothing was written.`);
+    throw new Refusal(`${APP_MODULE} lists its modules in an unknown form. Nothing was written.`);
   const time = await checkedTime(project, names);
   const values = {
     ...names,
@@ -81,7 +81,7 @@ async function checkedTime(
   for (const { property, references: other = '' } of references)
     if (!tables.includes(other) && other !== table)
       throw new Refusal(
-        `${property} refers to ${other}, which is no table of an entity: ${tables.toSorted().join(', ')}.`,
+        `${property} refers to ${other}, which is not a table of an entity: ${tables.toSorted().join(', ')}.`,
       );
   return time;
 }

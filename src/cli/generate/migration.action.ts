@@ -24,11 +24,15 @@ export async function migration(call: Call, path: string): Promise<void> {
     if (changes.length === 0)
       return await call.show(
         { file: null },
-        () => 'No changes: the migrations make what the entities declare.',
+        () => 'No changes: the migrations create what the entities declare.',
       );
     const file = `src/${folder}${name}.migration.ts`;
     const className = pascalCase(name) + timeAfter(dataSource);
-    const text = migrationText(className, `Made of the entities: ${name.replaceAll('-', ' ')}.`, changes);
+    const text = migrationText(
+      className,
+      `Generated from the entities: ${name.replaceAll('-', ' ')}.`,
+      changes,
+    );
     await writeNewFiles(await projectOf(process.cwd()), new Map([[file, text]]));
     const listed = modulesFile() === undefined ? '' : ` Add ${className} to the migrations of its module.`;
     await call.showChange(

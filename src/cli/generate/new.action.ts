@@ -7,13 +7,13 @@ import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
 import { exists, filledTemplates } from './generated-files.js';
 
-/** What a package may be called; npm has more rules for what is published. */
+/** Allowed names of a package; npm has more rules for published ones. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** What the code of a project imports directly, at the versions of the service, to avoid a second copy of Nest. */
+/** Direct imports of a project's code, at the versions of the service, to avoid a second copy of Nest. */
 const IMPORTED = ['@nestjs/common', '@nestjs/swagger', '@nestjs/typeorm', 'typeorm'];
 const FOR_TESTS = ['@nestjs/testing', '@types/node', 'openapi-response-validator', 'typescript', 'vitest'];
 
-/** What is read of the service's package.json. */
+/** The fields that are read from the service's package.json. */
 interface Manifest {
   readonly version: string;
   readonly engines: object;
@@ -56,7 +56,7 @@ async function writeProject(folder: string, name: string): Promise<string[]> {
     dependencies: { ...rangesOf(IMPORTED), 'petstore-service': `file:${packed}` },
     devDependencies: rangesOf(FOR_TESTS),
   };
-  // npm packs no file that is called .gitignore.
+  // npm does not pack a file named .gitignore.
   const texts = await filledTemplates('new', values, (file) => file.replace('_gitignore', '.gitignore'));
   for (const [file, text] of texts) {
     await mkdir(dirname(join(folder, file)), { recursive: true });

@@ -15,7 +15,7 @@ import { Refusal } from '../refusal.js';
 export interface SchemaChange {
   readonly up: string;
   readonly down: string;
-  /** Whether a build that does not know of it runs on: a new table, an index that refuses no row, a column that may be left out. */
+  /** Whether older builds work with it: a new table, an index that is not unique, an optional column. */
   readonly onlyExpands: boolean;
 }
 
@@ -26,7 +26,7 @@ const OF_PARTS = /^(add|create|drop)(Column|Ind|ForeignKey|CheckConstraint|Uniqu
 
 /**
  * What the declared entities have and a database lacks, as TypeORM's schema builder would change it; nothing is changed. Throws Refusal
- * for changes that have to be written by hand.
+ * for changes that must be written by hand.
  */
 export async function schemaChanges(dataSource: DataSource): Promise<SchemaChange[]> {
   const calls: Call[] = [];
@@ -130,7 +130,7 @@ export function migrationText(
 
 /** ${description} */
 export class ${className} implements MigrationInterface {
-  /** Whether the build before runs on with it: docs/guides/migrations.md, Expand, migrate, contract. */
+  /** Whether older builds work with it: docs/guides/migrations.md, Expand, migrate, contract. */
   readonly onlyExpands = ${changes.every(({ onlyExpands }) => onlyExpands)};
 
   async up(runner: QueryRunner): Promise<void> {

@@ -7,12 +7,12 @@ import { Settings } from '../../core/config/settings.js';
 import { DemoData } from '../../database/demo-data.js';
 import { Transactions } from '../../database/transactions.js';
 
-/** Name of the client that the first start makes. */
+/** Name of the client that the first start creates. */
 export const DEMO_CLIENT = 'Demo';
 
 /**
  * In an empty database, and not in production: loads the demo catalogue and makes a demo client with a key. `show` gets the
- * key, which is not stored and so cannot be shown later. Answers whether it did.
+ * key, which is not stored and so cannot be shown later. Returns whether it did.
  */
 export async function prepareFirstStart(
   app: INestApplication,
@@ -40,7 +40,7 @@ async function isEmpty(app: INestApplication): Promise<boolean> {
 export function firstStartText(key: string, origin: string): string {
   return [
     '',
-    'The store was empty: a demo catalogue and a demo client were made. Its key is shown this once. Try',
+    'The database was empty: a demo catalogue and a demo client were created. The key is shown only once. Try',
     '',
     `  curl -H 'Authorization: Bearer ${key}' '${origin}/v1/pets?limit=3&status=available'`,
     '',

@@ -18,8 +18,8 @@ export interface Advice {
 }
 
 /**
- * The messages for an operator once the service runs, each in a line: how to make the first key, or another instead of the demo key;
- * variables that look like settings and are not read; files of the database that other users may read; plans that are gone. Holds
+ * Messages for the operator after the start, one per line: how to create the first key, or another instead of the demo key;
+ * variables that look like settings and are not read; files of the database that other users may read; removed plans. Contains
  * nothing secret.
  */
 export async function startAdvice(app: INestApplication, isFirstStart: boolean): Promise<Advice[]> {
@@ -47,7 +47,7 @@ function warning(text: string): Advice {
   return { level: 'warn', text };
 }
 
-/** How to get a key where no client is, or where the key of the demo client may be lost; undefined elsewhere. */
+/** How to get a key, if there is no client, or if the key of the demo client may be lost; otherwise undefined. */
 async function keyAdvice(app: INestApplication): Promise<Advice | undefined> {
   const settings = app.get(Settings);
   // No other process reaches a database in memory.
@@ -57,13 +57,13 @@ async function keyAdvice(app: INestApplication): Promise<Advice | undefined> {
   const [oldest] = items;
   if (!oldest)
     return warning(
-      `There is no client yet, so every request is refused with 401. ${where} this makes one and its key: ` +
+      `There is no client yet, so every request is refused with 401. ${where} this creates one and its key: ` +
         `${command} client create --name 'My shop' --plan pro --issue-key`,
     );
   if (settings.nodeEnv === 'production' || oldest.name !== DEMO_CLIENT) return undefined;
   return {
     level: 'log',
-    text: `The demo key was shown at the first start alone. ${where} this makes another: ${command} key issue --client ${oldest.id}`,
+    text: `The demo key was shown only at the first start. ${where} this creates another: ${command} key issue --client ${oldest.id}`,
   };
 }
 
@@ -85,7 +85,7 @@ function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where
   };
 }
 
-/** Text as a shell takes it for one word. */
+/** Quotes text as one word of a shell. */
 function word(text: string): string {
   return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

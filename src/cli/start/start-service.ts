@@ -50,11 +50,11 @@ export function prepareProcess(): void {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SettingsError) return `The settings are wrong:\n${error.message}`;
+  if (error instanceof SettingsError) return `Invalid settings:\n${error.message}`;
   if (!(error instanceof Error)) return `The service could not start: ${String(error)}`;
   const isFolderGone = (error as NodeJS.ErrnoException).syscall === 'uv_cwd';
   const message = isFolderGone
-    ? 'its working directory is not there any more. Start it in the folder of the service.'
+    ? 'its working directory no longer exists. Start it in the folder of the service.'
     : error.message;
   const reason = `The service could not start: ${message}`;
   const { stack } = error instanceof DeclarationError && error.cause instanceof Error ? error.cause : error;

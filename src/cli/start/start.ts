@@ -25,7 +25,7 @@ import { WebhookDispatcher } from '../../webhooks/webhook-dispatcher.js';
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
 const LAST_WRITES_MS = 2_000;
 
-/** What a signal does to the process. */
+/** The effect of a signal on the process. */
 export type Stop = (signal: string) => void;
 
 /** Starts the service. Calls `running` when a signal is to stop it gracefully from now on. Throws when it cannot start. */
@@ -67,7 +67,7 @@ async function freeLeasesOfTheDead(app: INestApplication, logger: AppLogger): Pr
   try {
     await app.get(Leases).freeOfTheDead(isAlone);
   } catch (error) {
-    logger.warn(`Leases of a process that died stay taken for some seconds: ${String(error)}`, 'Jobs');
+    logger.warn(`Leases of a killed process remain held for some seconds: ${String(error)}`, 'Jobs');
   }
 }
 
@@ -79,7 +79,7 @@ function stopOf(app: INestApplication): Stop {
     const { shutdownDelayMs, shutdownTimeoutMs } = app.get(Settings);
     app.get(Readiness).stop();
     if (shutdownDelayMs > 0) {
-      logger.log(`${signal}: not ready from now on, serving for ${shutdownDelayMs} ms more`, 'Stop');
+      logger.log(`${signal}: no longer ready, serving for ${shutdownDelayMs} ms more`, 'Stop');
       await setTimeout(shutdownDelayMs);
     }
     logger.log(`${signal}: finishing the requests in flight`, 'Stop');
@@ -93,12 +93,12 @@ function stopOf(app: INestApplication): Stop {
       app.get(Outbox).stop(),
       app.get(WebhookDispatcher).stop(),
     ]);
-    if (!finished) logger.warn('Some requests took too long and were cut', 'Stop');
+    if (!finished) logger.warn('Some requests took too long and were cut off', 'Stop');
     const closed = await Promise.race([
       app.close().then(() => true),
       setTimeout(Math.max(shutdownTimeoutMs - (performance.now() - since), LAST_WRITES_MS), false),
     ]);
-    if (!closed) logger.warn('The database did not take the last counts in time; they are lost', 'Stop');
+    if (!closed) logger.warn('The last counts could not be written in time and are lost', 'Stop');
     await flushSpans();
     logger.log('Stopped', 'Stop');
     await logger.finish();

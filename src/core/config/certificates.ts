@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const CERTIFICATE =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]+-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** The settings that name a server and the certificates that are trusted of it. */
+/** The settings of a server's URL and its trusted certificates. */
 export interface TrustSettings {
   readonly url: string;
   readonly ca: string;
@@ -24,7 +24,7 @@ export function readCertificates(setting: string, path: string): string {
   return text;
 }
 
-/** What to do about a certificate that is not trusted, in a sentence without its full stop; undefined for other errors. */
+/** The remedy for a certificate that is not trusted, in a sentence without its full stop; undefined for other errors. */
 export function certificateRemedy(error: unknown, { url, ca }: TrustSettings): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code = '' } = error as NodeJS.ErrnoException;
@@ -32,7 +32,7 @@ export function certificateRemedy(error: unknown, { url, ca }: TrustSettings): s
   if (/SELF_SIGNED_CERT|UNABLE_TO_(?:GET|VERIFY)|CERT_SIGNATURE_FAILURE/.test(told))
     return `Set ${ca} to the file with the certificate of the authority that signed that of the server`;
   if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(told))
-    return 'Renew the certificate of the server, and look at the clocks';
+    return 'Renew the certificate of the server, and check the clocks';
   return /ERR_TLS_CERT_ALTNAME_INVALID/.test(told)
     ? `Name the server in ${url} as its certificate does`
     : undefined;

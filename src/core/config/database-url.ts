@@ -25,11 +25,11 @@ export interface SqliteAddress {
   readonly file: string;
 }
 
-/** What the URL of a PostgreSQL database may be, in words that complete "must be …". */
+/** Allowed forms of a PostgreSQL URL, in words that complete "must be …". */
 export const POSTGRES_URL_ALLOWED =
   'postgres://user:password@host:port/database, where ?sslmode= may be ' +
   `${SSL_MODES.slice(0, -1).join(', ')} or ${SSL_MODES.at(-1)}; ${ENCODED}`;
-/** What DATABASE_URL may be, in words that complete "must be …". */
+/** Allowed forms of DATABASE_URL, in words that complete "must be …". */
 export const DATABASE_URL_ALLOWED = `sqlite:<file>, sqlite::memory: or ${POSTGRES_URL_ALLOWED}`;
 
 /** Connections to PostgreSQL unless DATABASE_POOL says otherwise. */
@@ -38,7 +38,7 @@ export const DEFAULT_POOL = 10;
 export const DEFAULT_STATEMENT_TIMEOUT_MS = 2_500;
 
 const DEFAULT_PORT = 5432;
-/** Before the place of a host that is missing, as it is where `?host=` names the folder of a socket. */
+/** Placeholder for a missing host, as in URLs with the folder of a socket in `?host=`. */
 const NO_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=(?::\d*)?\/)/;
 
 /** Reads a DATABASE_URL; undefined for anything else. */
@@ -66,7 +66,7 @@ export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress |
   };
 }
 
-/** A DATABASE_URL as people may see it: without a password, whatever that holds. */
+/** A DATABASE_URL without its password, for output. */
 export function shownDatabaseUrl(text: string): string {
   return text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*?):.*@/s, '$1@');
 }

@@ -130,7 +130,7 @@ describe('a declaration that stops the start', () => {
       'a feature that is no name',
       'Odd Name',
       { on },
-      'Settings of "Odd Name": that is no name of a feature.',
+      'Settings of "Odd Name": that is not the name of a feature.',
     ],
     [
       'a default out of range',

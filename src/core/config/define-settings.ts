@@ -14,7 +14,7 @@ export interface SettingDefinition<T = unknown> {
    * is in use.
    */
   readonly example?: T;
-  /** What it does, in sentences for operators, with its unit; for .env.example and docs/operations.md. */
+  /** Its effect and unit, in sentences for operators; for .env.example and docs/operations.md. */
   readonly description: string;
   /** A password or token, or a URL that may hold one: no fault names it, and what prints the settings leaves it out. */
   readonly secret?: boolean;
@@ -26,10 +26,10 @@ export interface DeclaredSetting extends SettingDefinition {
   readonly property: string;
 }
 
-/** What the values are; it exists in types alone. */
+/** The types of the values; it exists only for the compiler. */
 declare const VALUES: unique symbol;
 
-/** The settings of one feature, which `Settings.of()` answers the values of. */
+/** The settings of one feature, whose values `Settings.of()` returns. */
 export interface DeclaredSettings<Values extends object = object> {
   /** Name of the feature; empty for the platform. */
   readonly feature: string;
@@ -72,7 +72,7 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
   const taken = new Set(declared.flatMap(({ settings }) => settings.map(({ variable }) => variable)));
   if (!FEATURE.test(feature))
     declarationFault(
-      `Settings of "${feature}": that is no name of a feature. Use lower-case words joined by hyphens.`,
+      `Settings of "${feature}": that is not the name of a feature. Use lower-case words joined by hyphens.`,
     );
   const settings = Object.entries<SettingDefinition>(definitions).map(([property, definition]) => {
     const variable = variableOf(feature, property);
@@ -109,7 +109,7 @@ export function exampleTextOf(setting: SettingDefinition): string {
   return setting.required ? textOf(setting.type, setting.example) : defaultTextOf(setting);
 }
 
-/** An environment with the examples of all required settings that are declared so far: what tests and generated docs take. */
+/** An environment with the examples of all required settings that are declared so far: which tests and generated docs use. */
 export function exampleEnvironment(): Record<string, string> {
   const required = declared.flatMap(({ settings }) => settings).filter((setting) => setting.required);
   return Object.fromEntries(required.map((setting) => [setting.variable, exampleTextOf(setting)]));
@@ -149,7 +149,7 @@ function textOf<T>(type: SettingType<T>, value: T | null | undefined): string {
   return type.write?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** What is wrong with the default or the example of a setting; undefined when nothing is. */
+/** The fault of a setting's default or example; undefined if it is valid. */
 function faultOfValues(definition: SettingDefinition): string | undefined {
   const { type, required = false } = definition;
   if (!required && definition.default === undefined) return 'must have a default, or be required.';

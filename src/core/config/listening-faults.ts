@@ -1,4 +1,4 @@
-/** Where a server was to listen. */
+/** The intended address of a server. */
 export interface Place {
   /** The setting of its port. */
   readonly variable: 'PORT' | 'MANAGEMENT_PORT';
@@ -6,19 +6,19 @@ export interface Place {
   readonly host: string;
 }
 
-/** What to set, by the code of the error. */
+/** The remedy, by the code of the error. */
 const SENTENCES: Readonly<Record<string, (place: Place) => string>> = {
   EADDRINUSE: ({ variable, port }) => `${variable}: port ${port} is in use; set ${variable} to a free one.`,
   EACCES: ({ variable, port }) =>
     `${variable}: this user may not listen on port ${port}; set ${variable} to one above 1023, such as ${(port ?? 0) + 8000}.`,
   EADDRNOTAVAIL: ({ host }) =>
-    `HOST: ${host} is no address of this machine; set HOST to one, to 127.0.0.1, or to 0.0.0.0 for all.`,
+    `HOST: ${host} is not an address of this machine; set HOST to one, to 127.0.0.1, or to 0.0.0.0 for all.`,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
 };
 
 function unknownHost({ host }: Place): string {
-  return `HOST: no address is known of ${host}; set HOST to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all.`;
+  return `HOST: ${host} cannot be resolved; set HOST to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all.`;
 }
 
 /** An error instead of the one that Node gives when a server cannot listen: one sentence with what to set. */

@@ -28,7 +28,7 @@ const RESERVED = new Set(['enterprise', 'anonymous']);
 export const planTable: SettingType<PlanTable> = {
   allowed:
     'plans such as free=60/1000 (requests per minute/per UTC day, 1 to 1000000000), separated by commas, each once; ' +
-    'enterprise is no part of it',
+    'enterprise is not allowed',
   parse(text) {
     const given: Record<string, PlanLimits> = {};
     for (const entry of text.split(',')) {

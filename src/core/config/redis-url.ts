@@ -1,6 +1,6 @@
 import { ENCODED, readServerUrl } from './server-url.js';
 
-/** Where Redis is, and who connects. */
+/** Address and credentials of Redis. */
 export interface RedisAddress {
   readonly kind: 'server' | 'sentinel' | 'cluster';
   /** One server; of a group at least one, through which those that it does not name are found. */
@@ -18,7 +18,7 @@ export interface RedisAddress {
   readonly sentinelPassword: string | undefined;
 }
 
-/** What REDIS_URL may be, in words that complete "must be …". */
+/** Allowed forms of REDIS_URL, in words that complete "must be …". */
 export const REDIS_URL_ALLOWED =
   'redis://user:password@host:port/database for one server, redis+sentinel://user:password@host:26379,host2:26379/name ' +
   'for a Sentinel group, or redis+cluster://user:password@host:6379,host2:6379 for a Cluster; rediss… for TLS; ' +

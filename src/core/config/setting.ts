@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { DATABASE_URL_ALLOWED, readDatabaseUrl } from './database-url.js';
 import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 
-/** How the value of one kind of setting is parsed. Write another for what is not here. */
+/** How the value of one kind of setting is parsed. You can write your own. */
 export interface SettingType<T> {
-  /** What is allowed, in words that complete "must be …". */
+  /** The allowed values, in words that complete "must be …". */
   readonly allowed: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;

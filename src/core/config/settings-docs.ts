@@ -36,7 +36,8 @@ export function withGenerated(
   text: string,
 ): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from === -1 || to < from) throw new Error(`There is no place for what is generated: ${begin} … ${end}`);
+  if (from === -1 || to < from)
+    throw new Error(`The comments around the generated text are missing: ${begin} … ${end}`);
   return `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`;
 }
 
@@ -88,7 +89,7 @@ function codeOf(text: string): string {
   return text === '' ? 'unset' : `\`${text}\``;
 }
 
-/** Text as it is to be read, in a cell of a Markdown table. */
+/** Escapes text for a cell of a Markdown table. */
 function escaped(text: string): string {
   return text.replace(/[\\<|*_]/g, (character) => `\\${character}`);
 }

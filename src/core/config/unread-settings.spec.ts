@@ -15,7 +15,7 @@ describe('a name that is probably misspelt', () => {
     ['SHUTDOWN_TIMEOT_MS', 'SHUTDOWN_TIMEOUT_MS'],
   ])('%s is told of with the right one, without its value', (name, meant) => {
     expect(unreadSettings({ [name]: 'secret' })).toEqual([
-      `${name} is no setting and is not read: did you mean ${meant}?`,
+      `${name} is not a setting and is ignored: did you mean ${meant}?`,
     ]);
   });
 
@@ -37,7 +37,7 @@ describe('a name that is probably misspelt', () => {
 
   it('is one that an earlier version had: what replaces it is told, also where it has no value that is told', () => {
     expect(unreadSettings({ WEB_CONCURRENCY: '4' })).toEqual([
-      expect.stringMatching(/^WEB_CONCURRENCY is not read any more: .*docs\/scale\.md/),
+      expect.stringMatching(/^WEB_CONCURRENCY no longer exists: .*docs\/scale\.md/),
     ]);
     expect(unreadSettings({ WEB_CONCURRENCY: ' ' })).toEqual([]);
   });

@@ -1,16 +1,16 @@
 import { type Environment, declaredSettings } from './define-settings.js';
 import { environmentOfProcess } from './env-file.js';
 
-/** Names of at least this length may have a letter too many or another one; of shorter ones too many are words themselves. */
+/** Only names of at least this length are compared with one letter added or changed, because shorter ones often match real words. */
 const LONG_ENOUGH = 5;
 
-/** Settings of earlier versions that are gone, and what replaces each, in words that complete "is not read any more: …". */
+/** Removed settings and their replacements, in words that complete "no longer exists: …". */
 const GONE: Readonly<Record<string, string>> = {
   WEB_CONCURRENCY:
     'run one instance for each core, each on its own port, and a proxy in front of them (docs/scale.md)',
 };
 
-/** A line, without its value, for each variable that is not read: a setting that is gone, or a misspelt name of an unset one. */
+/** A line, without the value, for each ignored variable: a removed setting, or a misspelt name of an unset one. */
 export function unreadSettings(environment: Environment = environmentOfProcess()): string[] {
   const names = declaredSettings().flatMap(({ settings }) => settings.map(({ variable }) => variable));
   const isSet = (name: string): boolean => (environment[name] ?? '').trim() !== '';
@@ -19,9 +19,9 @@ export function unreadSettings(environment: Environment = environmentOfProcess()
     .filter((name) => !names.includes(name))
     .flatMap((name) => {
       const replaced = GONE[name];
-      if (replaced !== undefined) return isSet(name) ? [`${name} is not read any more: ${replaced}.`] : [];
+      if (replaced !== undefined) return isSet(name) ? [`${name} no longer exists: ${replaced}.`] : [];
       const meant = unset.find((one) => isMisspelt(name, one));
-      return meant === undefined ? [] : [`${name} is no setting and is not read: did you mean ${meant}?`];
+      return meant === undefined ? [] : [`${name} is not a setting and is ignored: did you mean ${meant}?`];
     })
     .toSorted();
 }

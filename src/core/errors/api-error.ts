@@ -5,7 +5,7 @@ import type { ErrorRow } from './define-errors.js';
 export interface FaultDetail {
   /** Name of the field or parameter; empty when the body as a whole is at fault. */
   readonly field: string;
-  /** Lower_snake slug of the rule that was broken. */
+  /** Lower_snake slug of the violated rule. */
   readonly code: string;
   /** What is allowed. */
   readonly message: string;
@@ -17,7 +17,7 @@ export const MOST_DETAILS = 20;
 const LONGEST_FIELD = 100;
 const LONGEST_TEXT = 500;
 
-/** The faults as they are sent: shortened, and so few that a person can read them. */
+/** The faults to send, shortened and limited in number. */
 export function shownFaults(faults: readonly FaultDetail[]): FaultDetail[] {
   const shown = faults.length > MOST_DETAILS ? faults.slice(0, MOST_DETAILS - 1) : faults;
   const details = shown.map(({ field, code, message }) => ({
@@ -43,7 +43,7 @@ export interface ErrorBody {
   readonly details?: readonly FaultDetail[];
 }
 
-/** What one occurrence of an error adds to its row. */
+/** Details of one occurrence of an error. */
 export interface ApiErrorOptions {
   /** Values for the `{name}` places of the row's message. */
   readonly params?: Readonly<Record<string, string | number>>;
@@ -77,7 +77,7 @@ export class ApiError extends HttpException {
       status: row.status,
       ...(options.details ? { details: shownFaults(options.details) } : {}),
     };
-    // A status below 500 is a normal answer whose stack trace is never logged, and capturing the trace costs more than the rest.
+    // The stack trace of a status below 500 is never logged, and capturing the trace costs more than the rest.
     const { stackTraceLimit } = Error;
     if (row.status < 500) Error.stackTraceLimit = 0;
     super(body, row.status, { cause: options.cause });

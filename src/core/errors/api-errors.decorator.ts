@@ -4,14 +4,14 @@ import { MOST_DETAILS } from './api-error.js';
 import type { ErrorRow } from './define-errors.js';
 
 /** The specification's schema "Error" for the OpenAPI document; ErrorBody is the value. */
-@ApiSchema({ name: 'Error', description: 'The body of every refusal.' })
+@ApiSchema({ name: 'Error', description: 'The body of every error response.' })
 export class ErrorSchema {
   @ApiProperty({ description: 'Machine-readable error code', example: 'validation_failed' })
   code!: string;
 
   @ApiProperty({
     description: 'Human-readable description',
-    example: 'The request holds invalid values; see details.',
+    example: 'The request contains invalid values; see details.',
   })
   message!: string;
 
@@ -20,9 +20,9 @@ export class ErrorSchema {
 
   @ApiPropertyOptional({
     description:
-      'Every fault found in the values sent; only with the code `validation_failed`. Of more than ' +
-      `${MOST_DETAILS} faults the first ${MOST_DETAILS - 1} are named, and a last entry with the code \`more_faults\` and ` +
-      'an empty field says how many are left out.',
+      'Every fault found in the request; only with the code `validation_failed`. If there are more than ' +
+      `${MOST_DETAILS} faults the first ${MOST_DETAILS - 1} are listed, and a last entry with the code \`more_faults\` and ` +
+      'an empty field says how many more there are.',
     type: 'array',
     maxItems: MOST_DETAILS,
     items: {
@@ -34,7 +34,7 @@ export class ErrorSchema {
           description:
             'Name of the field or parameter, shortened if it is long; empty for the body as a whole',
         },
-        code: { type: 'string', description: 'The rule that was broken' },
+        code: { type: 'string', description: 'The rule that was violated' },
         message: { type: 'string', description: 'What is allowed' },
       },
     },

@@ -1,6 +1,6 @@
 import { defineErrors } from './define-errors.js';
 
-/** Errors of HTTP and of the request chain, which every operation may answer. */
+/** Errors of HTTP and of the request chain, which every operation may return. */
 export const HTTP_ERRORS = defineErrors({
   malformed_request: {
     status: 400,
@@ -22,9 +22,9 @@ export const HTTP_ERRORS = defineErrors({
   },
   validation_failed: {
     status: 400,
-    message: 'The request holds invalid values; see details.',
+    message: 'The request contains invalid values; see details.',
     cause:
-      'A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; ' +
+      'A field or parameter is missing, or has a value that is not allowed; a field of the body is unknown; ' +
       'or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.',
     remedy: 'Correct every field named in `details` and send the request again.',
   },
@@ -37,7 +37,7 @@ export const HTTP_ERRORS = defineErrors({
   },
   method_not_allowed: {
     status: 405,
-    message: 'This path does not take {method}; it takes {allowed}.',
+    message: 'This path does not support {method}; it supports {allowed}.',
     example: { method: 'DELETE', allowed: 'GET, HEAD, POST' },
     cause: 'The path exists, but not with this method.',
     remedy: 'Use one of the methods in the `Allow` header.',
@@ -64,15 +64,15 @@ export const HTTP_ERRORS = defineErrors({
   },
   already_exists: {
     status: 409,
-    message: 'This conflicts with something that exists: a value that must be unique is taken.',
+    message: 'This conflicts with an existing resource: a value that must be unique is taken.',
     cause: 'A value that must be unique is taken, and the operation has no specific code for it.',
-    remedy: 'Send another value, or change what exists.',
+    remedy: 'Send another value, or change the existing resource.',
   },
   reference_conflict: {
     status: 409,
-    message: 'This refers to something that does not exist, or deletes something that is referenced.',
+    message: 'This refers to a resource that does not exist, or deletes one that is still referenced.',
     cause:
-      'The request refers to something that no longer exists, or would delete something that is still referenced.',
+      'The request refers to a resource that no longer exists, or would delete one that is still referenced.',
     remedy: 'Fetch the current state; delete the references first.',
   },
   operation_removed: {
@@ -95,7 +95,7 @@ export const HTTP_ERRORS = defineErrors({
     message: 'The request body is larger than {limit} bytes.',
     example: { limit: 102_400 },
     cause:
-      'The body, once decoded, exceeds BODY_LIMIT_BYTES or the limit of the operation; or a file of it exceeds its own.',
+      'The decoded body exceeds BODY_LIMIT_BYTES or the limit of the operation, or an uploaded file exceeds its limit.',
     remedy: 'Send a smaller body.',
   },
   uri_too_long: {
@@ -116,14 +116,14 @@ export const HTTP_ERRORS = defineErrors({
   },
   idempotency_key_reused: {
     status: 422,
-    message: 'This Idempotency-Key was used for another request; take a new one.',
+    message: 'This Idempotency-Key was used for another request; use a new one.',
     cause:
       'In the last 24 hours the client has sent the `Idempotency-Key` with another method, path or body.',
     remedy: 'Use a new key for every new request; reuse one only to retry exactly the same request.',
   },
   precondition_required: {
     status: 428,
-    message: 'This operation needs If-Match: send the ETag of what you want to change.',
+    message: 'This operation needs If-Match: send the ETag of the resource to change.',
     cause: 'The operation requires `If-Match`, so that no other change is overwritten.',
     remedy: 'Fetch the resource and send its `ETag` in `If-Match`; `*` matches any state.',
   },

@@ -10,13 +10,13 @@ import { HTTP_ERRORS } from './http.errors.js';
 
 const logger = new Logger('Errors');
 
-/** Answers a request with the Error body of whatever was thrown; logs a status of 500 or above. */
+/** Sends the Error body for whatever was thrown; logs a status of 500 or above. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
-  // A refusal has been sent while the handler was still running: whatever comes of it now concerns nobody.
+  // A refusal was sent while the handler was running: its result is ignored.
   if (response.headersSent && request.refusalCode !== undefined) return;
   const { body, headers } = toRefusal(thrown);
   request.refusalCode = body.code;
-  // Kept on the request for what is noted of it: it is unknown once the socket is closed.
+  // Kept on the request, because it is unknown once the socket is closed.
   addressOf(request);
   const isLogged = thrown instanceof ApiError && thrown.isLogged;
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));

@@ -92,7 +92,7 @@ function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   return lines;
 }
 
-/** What the line of a request has beside its message, which on a terminal says enough. */
+/** Fields of a request's line that a terminal does not show. */
 const IN_MESSAGE = ['requestId', 'clientId', 'method', 'route', 'status', 'code', 'durationMs', 'aborted'];
 
 /** Readable lines for a terminal, one for each request. pino-pretty is loaded only here, because it would slow down every other start. */

@@ -1,7 +1,7 @@
-/** How often a cache had what it was asked for, since the start; a cache counts it, and its metrics show it. */
+/** Hits and misses of a cache since the start. */
 export class CacheUse {
-  /** Answers that came from the cache. */
+  /** Look-ups that hit. */
   hits = 0;
-  /** Answers that had to be made. */
+  /** Look-ups that missed. */
   misses = 0;
 }

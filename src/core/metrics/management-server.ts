@@ -15,7 +15,7 @@ import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
 import { Metrics } from './metrics.js';
 
-/** What a management port with the administration has besides `/metrics`: the console asks /account what its key may do. */
+/** Paths of a management port with the administration, besides `/metrics`: the console reads its key from /account. */
 const ADMINISTRATION = /^\/(?:admin|console|account)(?:[/?]|$)/;
 
 /** Serves `/metrics` on a port apart from that of the API, with ADMIN_ON=management the administration, too. */
@@ -32,7 +32,7 @@ export class ManagementServer implements OnApplicationShutdown {
     private readonly settings: Settings,
   ) {}
 
-  /** Has a server of the application, which does not listen yet, answer the administration on the management port. */
+  /** Creates the server of the application that serves the administration on the management port; it does not listen yet. */
   administer(server: Server): void {
     this.administration = server;
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {

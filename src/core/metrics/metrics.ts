@@ -8,7 +8,7 @@ export interface LabelledValue<Label extends string> {
   readonly value: number;
 }
 
-/** What a gauge shows at a scrape: its value, or with labels all of its values. */
+/** Value of a gauge at a scrape; with labels all of its values. */
 type Reading<Label extends string> = number | readonly LabelledValue<Label>[];
 
 /** Gauges of prom-client that are named as if they were counters; each is the sum of the one without `_total`. */
@@ -97,7 +97,7 @@ function valueFrom<Label extends string>(
     const reading = await Promise.resolve()
       .then(read)
       .catch((): Reading<Label> => []);
-    // What it no longer answers is gone; the value of one without labels becomes 0.
+    // Values that it no longer returns are removed; without labels the value becomes 0.
     this.reset();
     if (typeof reading === 'number') return this.set(reading);
     if (reading.length === 0 && !hasLabels) this.remove();

@@ -1,6 +1,6 @@
 /**
- * The service's source of the time, which a test can hold still, move, or set. Only what measures how long the machine itself takes
- * reads that of the machine: waits for SQLite's locks, durations in logs and metrics, timeouts of connections and of the stop.
+ * The service's source of the time, which a test can stop, advance, or set. Only measurements of the machine
+ * use the machine's clock: waits for SQLite's locks, durations in logs and metrics, timeouts of connections and of the shutdown.
  */
 export abstract class Clock {
   /** Milliseconds since the Unix epoch, UTC. It steps, forward or back, whenever the machine's clock is set. */

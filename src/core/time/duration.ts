@@ -1,13 +1,13 @@
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** Ten years: what is meant to last longer has no end. */
+/** Ten years; anything longer should have no expiry. */
 const LONGEST_MS = 3_650 * UNITS.d;
 
-/** What parseDuration takes, in words that complete "Give …". */
+/** Forms that parseDuration accepts, in words that complete "Give …". */
 export const DURATION_FORM = 'a duration such as 90d, 12h, 30m or 45s, at most 3650d';
 
 /**
  * Reads a duration such as `90d`, `12h`, `30m` or `45s`, or `0`, into milliseconds: the form of every duration, on
- * the command line and in JSON. Answers undefined for anything else.
+ * the command line and in JSON. Returns undefined for anything else.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;

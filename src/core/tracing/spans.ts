@@ -13,10 +13,10 @@ export interface Tracing {
 
 /** Every copy of the API keeps what is registered with it below a global symbol of this name and its major version. */
 const REGISTRY = 'opentelemetry.js.api.';
-/** Most time for the SDK to send its last spans at the stop, in milliseconds. */
+/** Maximum time for the SDK to send its last spans at shutdown, in milliseconds. */
 const FLUSH_LIMIT_MS = 2_000;
 
-/** What providers of SDKs have beyond the API; the API hands out a proxy of it. */
+/** Methods of SDK providers beyond the API, which returns a proxy of the provider. */
 interface Flushing {
   readonly getDelegate?: () => Flushing;
   readonly forceFlush?: () => Promise<void>;
@@ -24,7 +24,7 @@ interface Flushing {
 
 let running: Tracing | undefined;
 
-/** What spans are made with; undefined, which costs nothing more, unless an SDK was registered before the start. */
+/** Creates spans; undefined unless an SDK was registered before the start. */
 export function tracing(): Tracing | undefined {
   return running;
 }
@@ -54,7 +54,7 @@ export function noteArrival(request: IncomingMessage): void {
   if (running) request.arrivedIn = running.api.context.active();
 }
 
-/** Does a part of a request in a separate span, below the one that is active. What is part of no request has none. */
+/** Runs a part of a request in a separate span below the active one. Work outside of requests has no span. */
 export function inSpan<T>(
   name: string,
   kind: keyof typeof SpanKind,
@@ -78,7 +78,7 @@ export function inSpan<T>(
   }
 }
 
-/** Does work that is no part of the request that happens to begin it: it makes no spans below that one's, and logs none of its ids. */
+/** Runs work that does not belong to the request that triggers it: without spans below the request's, and without its ids in the log. */
 export function outsideOfSpans<T>(work: () => T): T {
   const alone = () => outsideOfTraceIds(work);
   return running ? running.api.context.with(running.api.ROOT_CONTEXT, alone) : alone();

@@ -8,28 +8,28 @@ import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { ALREADY_THERE, PartFile, SIDECARS } from './part-file.js';
 import { DatabaseRefusal } from './refusal.js';
 
-/** A backup that is to be made. */
+/** Options of a backup. */
 export interface BackupOrder {
   /** The file of the database. */
   readonly database: string;
   /** The backup. */
   readonly file: string;
-  /** Whether it may take the place of a file that is there. */
+  /** Whether it may replace an existing file. */
   readonly overwrite: boolean;
-  /** Stops it; nothing is left then. */
+  /** Aborts it without leaving a file. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies the database, which may be served and written to in the meantime, into one file that has its name only when it is whole, checked
- * and on the disk. Throws DatabaseRefusal that says why not; then the file is as it was.
+ * Copies the database, which may be served and written to in the meantime, into one file that gets its name only when it is complete,
+ * checked and on disk. Throws DatabaseRefusal with the reason; then an existing file is unchanged.
  */
 export async function backUp({ database, file, overwrite, signal }: BackupOrder): Promise<CopiedStore> {
   if (!(await isThere(database)))
-    throw new DatabaseRefusal(`${database} is not there. Name the store with DATABASE_URL.`);
+    throw new DatabaseRefusal(`${database} does not exist. Set DATABASE_URL to the database.`);
   const final = await realFileOf(file).catch(() => {
     throw new DatabaseRefusal(
-      `The folder ${dirname(file)} is not there. Make it, or name a file in another.`,
+      `The folder ${dirname(file)} does not exist. Create it, or name a file in another folder.`,
     );
   });
   await refuseOfStore(database, final);
@@ -38,7 +38,7 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
     throw new DatabaseRefusal(
       `${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`,
     );
-  // A rename would remove the device, or the pipe that another waits at.
+  // A rename would replace the device or pipe.
   if (there && !there.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name another.`);
   if (there && !overwrite) throw new DatabaseRefusal(`${file} ${ALREADY_THERE}`);
   const part = await PartFile.beside(final);
@@ -52,7 +52,7 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
   }
 }
 
-/** The database, and what SQLite has beside it, is no place for a backup; nor is a file beside which the log of another lies. */
+/** The database, and what SQLite has beside it, cannot be a backup; nor can a file beside which there is the log of another. */
 async function refuseOfStore(database: string, final: string): Promise<void> {
   const real = await realFileOf(database);
   const [own, there] = [await stat(real), await stat(final).catch(() => undefined)];
@@ -72,7 +72,7 @@ async function refuseOfStore(database: string, final: string): Promise<void> {
 function refuseOther(database: string, { tables }: CopiedStore): void {
   if (tables.length === 0)
     throw new DatabaseRefusal(
-      `${database} is empty: there is nothing to back up. Name the store with DATABASE_URL.`,
+      `${database} is empty: there is nothing to back up. Set DATABASE_URL to the database.`,
     );
   const names = tables.map(({ name }) => name);
   if (!names.includes(MIGRATIONS_TABLE))

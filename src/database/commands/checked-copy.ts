@@ -10,7 +10,7 @@ const MEBIBYTE = 2 ** 20;
 /** How many faults are named at most. */
 const MOST_NAMED = 5;
 
-/** A copy that is to be made. */
+/** Options of a copy. */
 export interface CopyOrder {
   /** The database file that is read; it may be served and written to in the meantime. */
   readonly from: string;
@@ -20,7 +20,7 @@ export interface CopyOrder {
   readonly signal: AbortSignal;
 }
 
-/** What a copy has. */
+/** Size of a copy. */
 export interface CopiedStore {
   /** Its size in bytes. */
   readonly bytes: number;
@@ -63,7 +63,7 @@ function reasonOf(error: unknown, from: string, folder: string): string {
         'folder that this user may write to, and name that copy.'
       );
     case 'SQLITE_IOERR':
-      return `${from} cannot be copied to ${folder}: ${said}. Look after both disks, then try again.`;
+      return `${from} cannot be copied to ${folder}: ${said}. Check both disks, then try again.`;
     default:
       return messageOf(named(from, error));
   }
@@ -78,7 +78,7 @@ async function stoppable<T>(connection: Connection, signal: AbortSignal, work: (
     return await work();
   } catch (error) {
     throw signal.aborted
-      ? new DatabaseRefusal('Interrupted. Nothing was changed, and nothing is left of the copy.')
+      ? new DatabaseRefusal('Interrupted. Nothing was changed, and the copy was removed.')
       : error;
   } finally {
     signal.removeEventListener('abort', interrupt);
@@ -95,7 +95,7 @@ async function refuseWithoutRoom(source: Connection, to: string): Promise<void> 
   ) as [number, number];
   if (free < needed)
     throw new DatabaseRefusal(
-      `The copy needs ${needed} MiB, and the disk of ${dirname(to)} has ${free} MiB free. Make room there, or name another disk.`,
+      `The copy needs ${needed} MiB, and the disk of ${dirname(to)} has ${free} MiB free. Free space there, or name another disk.`,
     );
 }
 
@@ -105,7 +105,7 @@ async function check(copy: Connection, from: string, to: string): Promise<Copied
   const lost = await copy.texts('PRAGMA foreign_key_check');
   if (lost.length > 0)
     throw new DatabaseRefusal(
-      `${from} has ${lost.length} rows in ${[...new Set(lost)].join(', ')} that refer to rows that are not there. ` +
+      `${from} has ${lost.length} rows in ${[...new Set(lost)].join(', ')} that refer to rows that do not exist. ` +
         `"sqlite3 ${from} 'PRAGMA foreign_key_check'" names them; correct them, then try again.`,
     );
   const tables: { name: string; rows: number }[] = [];

@@ -10,7 +10,7 @@ import { naming } from '../sqlite/troubles/sqlite-errors.js';
 import { DatabaseRefusal, refuseServed } from './refusal.js';
 import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
 
-/** What is to be copied. */
+/** Options of a copy to PostgreSQL. */
 export interface CopyOrder {
   /** The SQLite file. */
   readonly file: string;
@@ -23,20 +23,20 @@ export interface CopyOrder {
   readonly tell: (progress: { phase: string; done: number; of: number }) => void;
 }
 
-/** What was copied. */
+/** Result of a copy to PostgreSQL. */
 export interface CopyReport {
   readonly rows: number;
   readonly tables: readonly {
     readonly name: string;
     readonly rows: number;
-    /** The last id that was given: the next one is larger; null for a table that numbers nothing. */
+    /** The last assigned id; null for a table without generated ids. */
     readonly lastId: bigint | null;
   }[];
 }
 
-/** How often it looks whether other processes have gone, and how long between, in milliseconds: sessions end a moment later. */
+/** How often, and at which interval in milliseconds, it checks whether other sessions have ended: they end with a delay. */
 const [LOOKS, LOOK_MS] = [12, 250];
-/** What the sessions of a copy are called. */
+/** application_name of the sessions of a copy. */
 const SESSION = 'petstore, copy';
 /** Tables of migrations and of running instances, which each database has for itself. */
 const OF_EACH_DATABASE = new Set([
@@ -65,7 +65,7 @@ const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conn
  */
 export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
   const { file, target: settings } = order;
-  if (!(await isThere(file))) throw new DatabaseRefusal(`${file} is not there. Name the file with --from.`);
+  if (!(await isThere(file))) throw new DatabaseRefusal(`${file} does not exist. Name the file with --from.`);
   await refuseServed(file, 'copy');
   return naming(file, () =>
     readUntouched(file, async (source) => {
@@ -106,9 +106,9 @@ class DatabaseCopy {
         const report = await this.copy();
         await this.source.all('COMMIT');
         if ((await this.version()) !== version)
-          throw this.refusal('was written to during the copy. Stop what writes, then copy.');
+          throw this.refusal('was written to during the copy. Stop the writer, then copy.');
         state =
-          'Whether it was committed is not known. Copy again: if the database has data, it is all there.';
+          'It is unknown whether it was committed. Copy again: if the database has data, it is complete.';
         return report;
       });
     } catch (error) {
@@ -120,17 +120,17 @@ class DatabaseCopy {
   private async copy(): Promise<CopyReport> {
     const { source, target, order } = this;
     await target.query(SETTINGS);
-    // Instances that start now wait until all is there.
+    // Instances that start now wait until the copy is complete.
     if (!(await target.transactions.tryToClaim('migrations')))
       throw new DatabaseRefusal(
-        `Another copy into ${this.name}, or a migration of it, runs. Wait for its end.`,
+        `Another copy into ${this.name}, or a migration of it, is running. Wait until it has ended.`,
       );
     const names = await this.tableNames();
     for (const name of names) await this.refuseData(name);
     await migrateInside(target);
     const tables = new Map<string, readonly TargetColumn[]>();
     for (const name of names) tables.set(name, await this.matchingColumns(name));
-    // Taken off, so that tables need no order; what puts them back checks all rows.
+    // Foreign keys are dropped, so that tables need no order; restoring them checks all rows.
     const foreignKeys =
       await target.query<{ table: string; name: string; definition: string }[]>(FOREIGN_KEYS);
     for (const { table, name } of foreignKeys)
@@ -153,7 +153,7 @@ class DatabaseCopy {
       copied.push({ name, rows, lastId: await this.goOnBehindIds(name, columns) });
       await target.query(`ANALYZE ${quoted(name)}`);
     }
-    if (done !== of) throw this.refusal('is damaged: its indexes have other rows than its tables.');
+    if (done !== of) throw this.refusal('is damaged: its indexes and tables have different rows.');
     for (const { table, name, definition } of foreignKeys)
       await target.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}`);
     return { rows: done, tables: copied };
@@ -170,8 +170,8 @@ class DatabaseCopy {
     );
     if (unknown.length > 0)
       throw this.refusal(
-        `was migrated by a newer version of the service (${unknown.join(', ')}), or with a module that is gone. Copy it with that ` +
-          'version, or put the module back.',
+        `was migrated by a newer version of the service (${unknown.join(', ')}), or with a module that was removed. Copy it with that ` +
+          'version, or add the module again.',
       );
     if (pending.length > 0)
       throw this.refusal(
@@ -197,7 +197,7 @@ class DatabaseCopy {
     const { source, target, order } = this;
     const there = await source.tables();
     const missing = order.leftOut.find((name) => !there.includes(name));
-    if (missing !== undefined) throw this.refusal(`has no table ${missing}, which --leave-out names.`);
+    if (missing !== undefined) throw this.refusal(`has no table ${missing}, although --leave-out names it.`);
     const names = there.filter((name) => !OF_EACH_DATABASE.has(name) && !order.leftOut.includes(name));
     const lacked = target.entityMetadatas
       .map(({ tableName }) => tableName)
@@ -214,7 +214,7 @@ class DatabaseCopy {
     if ((await this.columns(name)).length === 0) return;
     await target.query(`LOCK TABLE ${quoted(name)} IN ACCESS EXCLUSIVE MODE`);
     if ((await target.query<unknown[]>(`SELECT 1 FROM ${quoted(name)} LIMIT 1`)).length > 0)
-      throw new DatabaseRefusal(`${this.name} has data already (${name}). Name an empty database with --to.`);
+      throw new DatabaseRefusal(`${this.name} already has data (${name}). Name an empty database with --to.`);
   }
 
   /** The columns of a table in PostgreSQL. Throws unless the source has exactly these. */
@@ -222,16 +222,16 @@ class DatabaseCopy {
     const columns = await this.columns(name);
     if (columns.length === 0)
       throw this.refusal(
-        `cannot be copied: no migration makes the table ${name}; write one, or leave it behind with --leave-out ${name}.`,
+        `cannot be copied: no migration creates the table ${name}; write one, or omit the table with --leave-out ${name}.`,
       );
     const own = await this.source.texts('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0', [name]);
     const known = columns.map((column) => column.name);
     for (const column of own)
       if (!known.includes(column))
-        throw this.refusal(`cannot be copied: no migration makes ${name}.${column}; write one.`);
+        throw this.refusal(`cannot be copied: no migration creates ${name}.${column}; write one.`);
     for (const column of known)
       if (!own.includes(column))
-        throw this.refusal(`cannot be copied: it lacks ${name}.${column}, which migrations make.`);
+        throw this.refusal(`cannot be copied: it lacks ${name}.${column}, which the migrations create.`);
     return columns;
   }
 

@@ -6,7 +6,7 @@ import { makePrivateFile } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { DatabaseRefusal } from './refusal.js';
 
-/** What SQLite may have beside a file. It reads them as a part of whatever file has that name. */
+/** Files that SQLite may have beside a database. It reads them as parts of whatever file has that name. */
 export const SIDECARS = ['-wal', '-shm', '-journal'];
 /** In the hidden names of files that this machine writes; processes of two containers may have the same number. */
 const PART = `.part-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
@@ -18,11 +18,11 @@ export function partOf(final: string): string {
   return join(dirname(final), `.${basename(final)}${PART}${process.pid}-${randomUUID().slice(0, 8)}`);
 }
 
-/** A file that is written under a hidden name beside the one that it is to have. The next one in its folder removes what a killed process has left. */
+/** A file that is written under a hidden name beside its final one. The next one in the folder removes leftovers of killed processes. */
 export class PartFile {
   private constructor(
     readonly path: string,
-    /** The file that it becomes. */
+    /** Path of the final file. */
     private readonly final: string,
   ) {}
 
@@ -35,7 +35,7 @@ export class PartFile {
       await makePrivateFile(path);
     } catch (error) {
       throw new DatabaseRefusal(
-        `The folder ${folder} cannot be written to (${messageOf(error)}). Make it, make room on its disk, or give this user the ` +
+        `The folder ${folder} cannot be written to (${messageOf(error)}). Create it, free space on its disk, or give this user the ` +
           'permission; or name a file in another.',
       );
     }
@@ -51,7 +51,7 @@ export class PartFile {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       throw new DatabaseRefusal(
-        `${this.path} was removed before it was done, by another backup to this name or by hand. Try again.`,
+        `${this.path} was removed before it was complete, by another backup to this name or by hand. Try again.`,
       );
     }
     await synced(dirname(this.final));
@@ -63,11 +63,11 @@ export class PartFile {
   }
 }
 
-/** Why a file that is there is not written over. */
-export const ALREADY_THERE = 'is there already. Name another file, or give --overwrite.';
+/** Why an existing file is not overwritten. */
+export const ALREADY_THERE = 'already exists. Name another file, or give --overwrite.';
 
 /**
- * Gives a file a name that no other has: a link, unlike a rename, never takes the place of a file that came in the meantime. Throws
+ * Gives a file an unused name: unlike a rename, a link never replaces a file that was created in the meantime. Throws
  * DatabaseRefusal with these words about the name then.
  */
 export async function giveName(path: string, name: string, taken: string): Promise<void> {

@@ -9,10 +9,10 @@ import { DatabaseRefusal } from './refusal.js';
 const LOCK_WAIT_MS = 1_000;
 const PERMISSIONS = 0o777;
 
-/** The file of a database whose place another is to take; it may be missing, damaged, or of another program. */
+/** The file of a database that is to be replaced; it may be missing, damaged, or of another program. */
 export class ReplacedStore {
   private constructor(
-    /** Past all links. */
+    /** With all links resolved. */
     private readonly file: string,
     private readonly isThere: boolean,
     /** Holds the lock by which nobody else reads or writes the file; undefined where SQLite cannot read it. */
@@ -20,7 +20,7 @@ export class ReplacedStore {
   ) {}
 
   /**
-   * Takes the file for this process alone. What a killed process has left in the log beside it is written into it, and the log
+   * Locks the file exclusively. The log that a killed process has left beside it is written into it, and then
    * removed. Throws DatabaseRefusal while another process has it open.
    */
   static async take(file: string): Promise<ReplacedStore> {
@@ -57,7 +57,7 @@ export class ReplacedStore {
 
   /**
    * Keeps the file under a dated name and puts the new one into its place, so that at every moment one of both has its name.
-   * Answers the dated name; undefined when there was nothing to keep. `now` is in ms since the Unix epoch.
+   * Returns the dated name; undefined when there was nothing to keep. `now` is in ms since the Unix epoch.
    */
   async replaceBy(path: string, now: number): Promise<string | undefined> {
     const [folder, name] = [dirname(this.file), basename(this.file)];
@@ -78,7 +78,7 @@ export class ReplacedStore {
     return this.isThere || left.length > 0 ? join(folder, kept) : undefined;
   }
 
-  /** Lets the file go. */
+  /** Releases the file. */
   async release(): Promise<void> {
     await this.lock?.close();
   }
@@ -87,7 +87,7 @@ export class ReplacedStore {
   private async keepAs(kept: string): Promise<void> {
     await this.forgetEarlierName();
     await link(this.file, kept).catch(async () => {
-      // A file system without links. No half of a copy ever has the name.
+      // A file system without links. An incomplete copy never has the final name.
       const part = partOf(kept);
       await copyFile(this.file, part);
       await synced(part);

@@ -9,7 +9,7 @@ import { PartFile, synced } from './part-file.js';
 import { ReplacedStore } from './replaced-store.js';
 import { DatabaseRefusal, refuseServed } from './refusal.js';
 
-/** A backup that is to become the database. */
+/** Options of a restore. */
 export interface RestoreOrder {
   /** The backup. It is only read. */
   readonly file: string;
@@ -21,7 +21,7 @@ export interface RestoreOrder {
   readonly signal: AbortSignal;
 }
 
-/** What was restored. */
+/** Result of a restore. */
 export interface Restored extends CopiedStore {
   /** Where the database that was there is kept now; null without one. */
   readonly replaced: string | null;
@@ -63,13 +63,13 @@ async function realFileInFolder(database: string): Promise<string> {
     await makePrivateFolder(dirname(database));
     return await realFileOf(database);
   } catch (error) {
-    throw new DatabaseRefusal(`The folder of ${database} cannot be made: ${messageOf(error)}`);
+    throw new DatabaseRefusal(`The folder of ${database} cannot be created: ${messageOf(error)}`);
   }
 }
 
 async function refuseUnlessOther({ file, database }: RestoreOrder): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
-  if (!backup) throw new DatabaseRefusal(`${file} is not there. Name the backup.`);
+  if (!backup) throw new DatabaseRefusal(`${file} does not exist. Name the backup.`);
   if (!backup.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name the backup.`);
   if (backup.size === 0) throw new DatabaseRefusal(`${file} is empty. Name another backup.`);
   const there = await stat(database).catch(() => undefined);

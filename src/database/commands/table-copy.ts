@@ -25,7 +25,7 @@ const BATCH_BYTES = 1_048_576;
 const MOST_SHOWN = 60;
 /** Less than any id of a row that SQLite has. */
 const BELOW_ALL_IDS = '-1e19';
-/** SQLSTATE of what is wrong with a value: data exceptions, constraints, limits. */
+/** SQLSTATE of faults of a value: data exceptions, constraints, limits. */
 const OF_A_VALUE = /^(?:22|23|54)/;
 /** SQLSTATE of errors whose detail names the key or the character; that of others has the whole row, with its secrets. */
 const TELLING = /^(?:23505|23503|22P05)$/;
@@ -39,11 +39,11 @@ interface Batch extends Record<string, unknown> {
   readonly blobs: number;
 }
 
-/** A value that PostgreSQL would store in another way. */
+/** A value that PostgreSQL would store differently. */
 class ValueFault extends Error {}
 
 /**
- * Copies the rows of one table; answers how many. SQLite writes the values of a batch as JSON, and PostgreSQL reads each of them as the
+ * Copies the rows of one table; returns their number. SQLite writes the values of a batch as JSON, and PostgreSQL reads each of them as the
  * text of its type: no value is rounded or repaired by a driver, and whatever PostgreSQL would refuse or change ends the copy. `tick` is
  * called with the number of rows of each batch, and throws to stop.
  */
@@ -144,7 +144,7 @@ function readSql(numbered: string, columns: readonly TargetColumn[]): string {
   );
 }
 
-/** The statement that writes a batch and answers how many of its rows are stored: one that would be cut or rounded is not. */
+/** The statement that writes a batch and returns the number of stored rows: a row that would be truncated or rounded is not stored. */
 function writeSql(table: string, names: string, columns: readonly TargetColumn[]): string {
   const arrays = columns.map((_, at) => `json_array_elements_text($${at + 1}::json)`).join(', ');
   const values = columns.map(({ type }, at) => `v${at}::${type}`).join(', ');

@@ -35,7 +35,7 @@ const REACHED = `
   )
   GROUP BY kind, changed.oid, changed.name HAVING bool_and(other.is_plain)`;
 
-/** What the statements of a transaction may have changed. */
+/** Tables that the statements of a transaction may have changed. */
 export class Changes {
   readonly tables = new Set<string>();
   /** Whether the catalog shows for each statement which tables it changes. */
@@ -80,7 +80,7 @@ export class ChangedTables {
     for (const one of tables ?? []) changes.tables.add(one);
   }
 
-  /** What a commit changes of what instances cache. `declared` is what is known of it beforehand. */
+  /** The cached kinds that a commit changes. `declared` are those known beforehand. */
   kindsOf({ tables, isKnown, period, isEmpty }: Changes, declared?: readonly CachedKind[]): SharedKind[] {
     if (declared ? declared.length === 0 : isEmpty) return [];
     const isTold = isKnown && period !== undefined && period === this.period();

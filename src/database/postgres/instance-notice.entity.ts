@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What an instance on PostgreSQL says to the others through the database. SQLite needs none: its files show each commit. */
+/** A notice of an instance on PostgreSQL to the others. SQLite needs none: its files show each commit. */
 @Entity('instance_notices')
 export class InstanceNotice {
   /** A UUID of this notice: one that is given again has another. */

@@ -15,12 +15,12 @@ const COUNTS_MS = 1_000;
 const WAIT_MS = 1_200;
 /** How long after the last unannounced write its notice is kept, in milliseconds: writes come in groups. */
 const KEPT_MS = 2_000;
-/** How often an instance shows that it lives, in milliseconds. */
+/** How often an instance shows that it is alive, in milliseconds. */
 const BEAT_MS = 3_000;
-/** A notice that stood unchanged for so long is of an instance that has died, in milliseconds. */
+/** A notice that is unchanged for this time belongs to a dead instance, in milliseconds. */
 const DEAD_MS = 15_000;
 
-/** SQLSTATE of a table that is not there: before the first migration has run, nobody caches. */
+/** SQLSTATE of a missing table: before the first migration has run, nobody caches. */
 const UNDEFINED_TABLE = '42P01';
 const NOBODY_CACHES = '';
 
@@ -33,7 +33,7 @@ const REMOVE = 'DELETE FROM instance_notices WHERE id = $1 AND beat = $2';
 
 /**
  * Warns the instances that cache by rows that this one writes without Redis: an instance that caches gives a notice and looks
- * four times a second whether anybody writes; who writes gives another, waits until every earlier look has expired, and makes sure
+ * four times a second whether anybody writes; a writer gives another, waits until every earlier look has expired, and makes sure
  * after each commit that its notice has been there until then. No clock is compared, and no session has to last.
  */
 export class InstanceNotices {
@@ -135,7 +135,7 @@ export class InstanceNotices {
     if (!this.isClosed) this.looking = setTimeout(() => void this.look(), ms).unref();
   }
 
-  /** Shows that this instance lives, looks what the others say, and removes the notices of those that do not live. */
+  /** Shows that this instance is alive, reads the notices of the others, and removes those of dead ones. */
   private async look(): Promise<void> {
     const since = performance.now();
     try {
@@ -147,12 +147,12 @@ export class InstanceNotices {
       await this.removeDead(notices, since);
       if (this.isCaching) await this.found(notices, since);
     } catch (error) {
-      logger.debug(`Nothing is cached for the moment: ${String(error)}`);
+      logger.debug(`Nothing is cached at the moment: ${String(error)}`);
     }
     this.lookAfter(this.isCaching ? LOOK_MS : BEAT_MS);
   }
 
-  /** What a look found that was begun then. */
+  /** The result of a look that began then. */
   private async found(notices: readonly InstanceNotice[], since: number): Promise<void> {
     if (!notices.some(({ id }) => id === this.own.get('caches'))) await this.give('caches');
     else if (!notices.some(({ says }) => says === 'writes')) {

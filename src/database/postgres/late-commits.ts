@@ -5,33 +5,33 @@ import { unavailable } from '../unavailable.js';
 import { isAnswer } from './postgres-errors.js';
 import { ANSWER_LATE_MS } from './postgres-options.js';
 
-/** What pg may wait for the response to a commit, in milliseconds: the longest of a timer. After its own limit it closes the socket. */
+/** How long pg may wait for the response to a commit, in milliseconds: the maximum of a timer. After its own limit it closes the socket. */
 const NEVER: { readonly query_timeout: number } = { query_timeout: 2 ** 31 - 1 };
-/** How long each commit must have been answered in time for the server to answer commits again, in milliseconds. */
+/** After this time in which all commits were confirmed in time, the server counts as recovered, in milliseconds. */
 const CALM_MS = 5_000;
 /** For how long a commit counts of which nobody will know how it ended, in milliseconds. */
 const FORGOTTEN_MS = 60_000;
 
 /** A commit that has been sent. */
 export interface SentCommit<T> {
-  /** What it was answered; rejects when it failed, or when that takes too long. */
+  /** The response; rejects if the commit failed, or if it takes too long. */
   readonly done: Promise<T>;
   /** Resolves when it is certain that it changes nothing any more, or a while after nobody will know. Never rejects. */
   readonly over: Promise<void>;
-  /** Runs a statement behind it, on the same connection, and answers its rows. */
+  /** Runs a statement after it, on the same connection, and returns its rows. */
   readonly ask: (text: string, values: unknown[]) => Promise<readonly object[]>;
 }
 
-/** A commit was not answered in time; it may be carried out later. */
+/** A commit was not confirmed in time; it may be carried out later. */
 export class LateCommit extends Error {
   constructor() {
-    super('a commit was not answered in time');
+    super('a commit was not confirmed in time');
   }
 }
 
 /**
- * Commits that PostgreSQL does not answer: one that waits for a standby is ended by no limit of the server. Its connection stays in
- * use until the server has answered, or the connection is lost.
+ * Commits that PostgreSQL does not confirm: no limit of the server ends one that waits for a standby. Its connection stays in
+ * use until the server has responded, or the connection is lost.
  */
 export class LateCommits {
   /** When each connection whose commit is late is free. */
@@ -52,9 +52,9 @@ export class LateCommits {
   ) {
     this.outage = new Outage({
       begun: () =>
-        `${name} does not answer commits: one took longer than it may. Its write was refused with 503, and may be carried out later; ` +
+        `${name} does not confirm commits: one took too long. Its write was refused with 503, and may be carried out later; ` +
         'reads continue.',
-      over: (seconds, times) => `${name} answers commits again, after ${seconds} s: ${times} were late`,
+      over: (seconds, times) => `${name} confirms commits again, after ${seconds} s: ${times} were late`,
       quietMs: CALM_MS,
       goesOn: () => this.late.size > 0,
     });
@@ -63,7 +63,11 @@ export class LateCommits {
   /** Why nothing can be written at the moment; undefined while something can. */
   get fault(): ApiError | undefined {
     if (this.late.size < this.most) return undefined;
-    return unavailable('the database does not answer commits', new Error(`${this.late.size} are late`), true);
+    return unavailable(
+      'the database does not confirm commits',
+      new Error(`${this.late.size} are late`),
+      true,
+    );
   }
 
   /** Sends a statement that commits. It is done when it is answered, or fails with LateCommit when that takes too long. */

@@ -56,7 +56,7 @@ export class PostgresConnection extends ConnectionScope {
     if (command !== 'COMMIT') return session.control(command);
     const kinds = this.changed.kindsOf(session.changes, changes);
     const done = await this.committed(kinds, () => Promise.resolve(session.commit()));
-    // PostgreSQL answers the COMMIT of a failed transaction by a ROLLBACK, without an error.
+    // PostgreSQL responds to the COMMIT of a failed transaction with ROLLBACK, without an error.
     if (done.command !== 'COMMIT')
       throw new TypeORMError('The transaction was rolled back: one of its statements had failed.');
   }
@@ -79,7 +79,7 @@ export class PostgresConnection extends ConnectionScope {
     }
   }
 
-  /** Commits so that no instance answers from a cache what was before. */
+  /** Commits so that no instance responds with stale cached data. */
   private async committed<T>(kinds: readonly SharedKind[], send: () => Promise<SentCommit<T>>): Promise<T> {
     try {
       return await this.dataVersion.commit(kinds, send);

@@ -1,12 +1,12 @@
 import { certificateRemedy } from '../../core/config/certificates.js';
 
-/** What an error of PostgreSQL, of its driver or of the network means for the service. */
+/** The meaning of an error of PostgreSQL, its driver or the network for the service. */
 export type Meaning =
   /** The server cannot be reached, or accepts no connections. */
   | 'away'
   /** A connection was lost; others may be fine. */
   | 'lost'
-  /** A connection has not answered in time; others may. */
+  /** A connection has not responded in time; others may. */
   | 'late'
   /** The server reads, but does not write. */
   | 'read-only'
@@ -66,12 +66,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ETIMEDOUT: 'away',
 };
 
-/** The driver says these in words alone. */
+/** The driver reports these only by their message. */
 const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
-  [/^a commit was not answered in time$/, 'late'],
+  [/^a commit was not confirmed in time$/, 'late'],
   [/^Query read timeout/, 'away'],
   [/timeout expired|connection timeout/, 'away'],
-  [/^timeout exceeded when trying to connect|^a write has waited/, 'busy'],
+  [/^timeout exceeded when trying to connect|^a write waited/, 'busy'],
   [/^Connection terminated|not queryable|Client was closed/, 'lost'],
   [/self.signed certificate|certificate|SSL/, 'away'],
 ];
@@ -88,7 +88,7 @@ export function isAnswer(error: unknown): boolean {
   return error instanceof Error && 'severity' in error;
 }
 
-/** What an error means. */
+/** The meaning of an error. */
 export function meaningOf(error: unknown): Meaning {
   const code = codeOf(error);
   const known = code === undefined ? undefined : (MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]);
@@ -97,7 +97,7 @@ export function meaningOf(error: unknown): Meaning {
   return IN_WORDS.find(([words]) => words.test(message))?.[1] ?? 'other';
 }
 
-/** What is said of an error, in one line. */
+/** The message of an error, in one line. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   // Node tries several addresses of a host and collects their errors, whose own message is empty.
@@ -108,21 +108,21 @@ export function messageOf(error: unknown): string {
 /** What an operator should do when a database cannot be opened, by SQLSTATE or Node's code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '3D000': `Make it: CREATE DATABASE <name> OWNER <user> ENCODING 'UTF8' TEMPLATE template0`,
-  '28P01': 'Look at the user and the password in DATABASE_URL',
-  '28000': 'Look at the user in DATABASE_URL, and at pg_hba.conf of the server',
+  '28P01': 'Check the user and the password in DATABASE_URL',
+  '28000': 'Check the user in DATABASE_URL, and pg_hba.conf of the server',
   '42501': 'Make the user of DATABASE_URL the owner: ALTER DATABASE <name> OWNER TO <user>',
   '53300': 'Raise max_connections of the server, or lower DATABASE_POOL of the instances',
   ECONNREFUSED: 'Start the server, or name another with DATABASE_URL',
   ENOENT:
     'Start the server, or name the folder of its socket (unix_socket_directories) with ?host= in DATABASE_URL',
-  ENOTFOUND: 'Look at the host in DATABASE_URL',
-  EAI_AGAIN: 'Look at the host in DATABASE_URL',
+  ENOTFOUND: 'Check the host in DATABASE_URL',
+  EAI_AGAIN: 'Check the host in DATABASE_URL',
 };
 
-/** The driver says these in words alone. */
+/** The driver reports these only by their message. */
 const NO_ANSWER = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
 const ANSWER_REMEDY =
-  'Look at the host and the port in DATABASE_URL, at the server, and at firewalls on the way: the program that listens there does not respond like PostgreSQL';
+  'Check the host and the port in DATABASE_URL, the server, and firewalls in between: the program that listens there is not PostgreSQL';
 const NO_TLS = /server does not support SSL/;
 const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
 

@@ -9,7 +9,7 @@ export const CONNECT_TIMEOUT_MS = 1_000;
 const IDLE_IN_TRANSACTION_MS = 15_000;
 /** How long an unused connection stays open, in milliseconds. */
 const IDLE_MS = 60_000;
-/** How long nothing may have come from the server until the system asks whether it is there, in milliseconds. */
+/** Idle time after which the system probes the connection (TCP keep-alive), in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How much longer than the server this process waits for the end of a statement, in milliseconds. */
 export const ANSWER_LATE_MS = 500;
@@ -17,11 +17,11 @@ export const ANSWER_LATE_MS = 500;
 /** What is set for connections. */
 export interface PostgresOptions {
   readonly address: PostgresAddress;
-  /** What its sessions are called (application_name). */
+  /** application_name of its sessions. */
   readonly sessionName: string;
   /** File with the certificates that are trusted. */
   readonly ca: string | null;
-  /** Most connections. */
+  /** Maximum number of connections. */
   readonly pool: number;
   /** In milliseconds; 0 for no limit. */
   readonly statementTimeoutMs: number;
@@ -66,7 +66,7 @@ export interface TimedConnection {
   readonly begunAt: number;
 }
 
-/** What TypeORM hands to pg for its pool, beside the address. */
+/** Options that TypeORM passes to pg for its pool, besides the address. */
 export function poolExtra(driver: typeof pg, options: PostgresOptions): object {
   const Client = class extends driver.Client implements TimedConnection {
     readonly begunAt = performance.now();

@@ -9,13 +9,13 @@ import { type Found, PostgresTroubles } from './postgres-troubles.js';
 
 /** How long a write waits for a connection at most, in milliseconds. */
 const WRITE_WAIT_MS = 1_000;
-/** Which part of a pool is kept for reads: while commits hang, reads continue. A pool of two has none to keep. */
+/** The share of a pool that is kept for reads, so that reads continue while commits hang. A pool of two keeps none. */
 const PART_FOR_READS = 1 / 5;
 
 /** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
 const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS taken; ROLLBACK';
 
-/** A connection of the pool that is in use. What fails on it for want of the server is thrown as service_unavailable. */
+/** A connection of the pool that is in use. A failure of the server is thrown as service_unavailable. */
 export class Lease {
   /** Whether the state of the connection is unknown: then it is closed. */
   isBroken = false;
@@ -70,7 +70,7 @@ export class Lease {
   }
 }
 
-/** The connections to PostgreSQL, and whether it answers. While it does not, requests are refused at once. */
+/** The connections to PostgreSQL, and whether it responds. While it does not, requests are refused at once. */
 export class PostgresPool {
   readonly troubles: PostgresTroubles;
   readonly late: LateCommits;
@@ -87,7 +87,7 @@ export class PostgresPool {
     const { host, port, database } = options.address;
     const name = `PostgreSQL (${host}:${port}, database ${database})`;
     const forReads = options.pool > 2 ? Math.max(Math.floor(options.pool * PART_FOR_READS), 1) : 0;
-    const waited = () => new Error('a write has waited for a connection for as long as it may');
+    const waited = () => new Error('a write waited too long for a connection');
     this.places = new Turns(options.pool - forReads, WRITE_WAIT_MS, waited);
     const refuse = (fault: Error) => this.places.refuse(fault);
     this.late = new LateCommits(name, options.statementTimeoutMs, this.places.most, refuse);

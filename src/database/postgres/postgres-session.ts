@@ -10,9 +10,9 @@ const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;
 
 /** The connection that a transaction has for itself: its statements run on it one after the other. */
 export class PostgresSession {
-  /** What its statements may have written. */
+  /** Kinds of rows that its statements may have written. */
   readonly changes = new Changes();
-  /** A forced rollback waits here for the statement that runs: who has sent that must continue before the transaction is over. */
+  /** A forced rollback waits here for the running statement: its sender must continue before the transaction is over. */
   private readonly turns = new Turns();
 
   /** With `isAllOrNothing` its transaction ends with the first statement that fails. */

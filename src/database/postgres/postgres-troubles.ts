@@ -16,21 +16,21 @@ const KEEPS_UP_MS = 5_000;
 /** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
 export const READY_GRACE_MS = 3_000;
 
-/** What a try of the server has found. */
+/** The result of a connection attempt. */
 export type Found = 'writes' | 'reads';
 
 /** The messages for a client. */
 const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
-  away: 'the database does not answer',
+  away: 'the database does not respond',
   lost: 'the connection to the database was lost',
-  late: 'the database did not answer in time',
+  late: 'the database did not respond in time',
   'read-only': 'the database cannot be written to',
   busy: 'the database is busy',
 };
 
 /**
- * Whether PostgreSQL answers, and whether it writes. The log has one line when that changes, not one for each refused request. While
- * the server is unavailable requests are refused at once, and separate connections try it until it answers again.
+ * Whether PostgreSQL responds, and whether it accepts writes. The log has one line per change, not one per refused request. While
+ * the server is unavailable, requests are refused at once, and separate connections try it until it responds again.
  */
 export class PostgresTroubles extends WriteTrouble {
   private readonly logger = new Logger('Database');
@@ -58,8 +58,8 @@ export class PostgresTroubles extends WriteTrouble {
     super();
     this.away = new Outage({
       begun: (error) =>
-        `${name} does not answer: ${messageOf(error)}. Requests that need it are refused with 503; the service recovers by itself.`,
-      over: (seconds) => `${name} answers again, after ${seconds} s`,
+        `${name} does not respond: ${messageOf(error)}. Requests that need it are refused with 503; the service recovers by itself.`,
+      over: (seconds) => `${name} responds again, after ${seconds} s`,
     });
     this.readOnly = new Outage({
       begun: (error) =>
@@ -68,7 +68,7 @@ export class PostgresTroubles extends WriteTrouble {
     });
     this.crowd = new Outage({
       begun: (error) =>
-        `${name} does not keep up: ${messageOf(error)}. What would wait longer is refused with 503; reads from the cache continue.`,
+        `${name} does not keep up: ${messageOf(error)}. Requests that would wait longer are refused with 503; reads from the cache continue.`,
       over: (_, times) => `${name} keeps up again: ${times} statements were refused`,
       quietMs: KEEPS_UP_MS,
       level: 'warn',
@@ -79,16 +79,16 @@ export class PostgresTroubles extends WriteTrouble {
     const readOnly = this.readOnly.reason;
     if (readOnly)
       return `the database cannot be written to: ${isFull(readOnly) ? 'its disk is full' : 'it is read-only'}`;
-    return this.isStuck() ? 'the database cannot be written to: it does not answer commits' : undefined;
+    return this.isStuck() ? 'the database cannot be written to: it does not confirm commits' : undefined;
   }
 
-  /** Why nothing can be asked at the moment; undefined while it works. */
+  /** Why no statement can run at the moment; undefined while they can. */
   get fault(): ApiError | undefined {
     const away = this.away.reason;
     return away ? unavailable(REASONS.away, away, true) : undefined;
   }
 
-  /** For how long the server has been away, in milliseconds; 0 while it is there. */
+  /** For how long the server has been unavailable, in milliseconds; 0 while it is available. */
   get awayMs(): number {
     return this.away.ms;
   }
@@ -98,7 +98,7 @@ export class PostgresTroubles extends WriteTrouble {
     return ((client as Partial<TimedConnection>).begunAt ?? Infinity) < this.overAt;
   }
 
-  /** Notes the error of a statement, on this connection, or of connecting; answers what the caller is to throw. */
+  /** Notes the error of a statement, on this connection, or of connecting; returns the error to throw. */
   note(error: unknown, client?: object): unknown {
     const meaning = meaningOf(error);
     if (meaning === 'other') return error;
@@ -114,7 +114,7 @@ export class PostgresTroubles extends WriteTrouble {
     return unavailable(REASONS[meaning], error, true);
   }
 
-  /** Stops to try. */
+  /** Stops trying. */
   end(): void {
     this.isEnded = true;
   }
@@ -146,7 +146,7 @@ export class PostgresTroubles extends WriteTrouble {
     const isOver = this.away.reason ?? (found === 'writes' && this.readOnly.reason);
     if (this.lost !== undefined && !this.away.reason)
       this.logger.warn(
-        `${this.name} ended a connection: ${this.lost}. Reads were repeated, writes on it refused with 503`,
+        `${this.name} ended a connection: ${this.lost}. Reads were retried, writes on it were refused with 503`,
       );
     this.lost = undefined;
     this.away.end();

@@ -10,7 +10,7 @@ export type Serving = 'alone' | 'among others';
 const LIMIT_MS = 1_000;
 
 /**
- * What is written here is worth nothing after a crash of the server; and no standby that is unavailable may hold it up. The server notices
+ * Writes of this session need not survive a crash, and must not wait for an unavailable standby. The server notices
  * within 25 s that the machine of the session is gone, instead of two hours: until then its locks are held.
  */
 const SETTINGS =
@@ -34,7 +34,7 @@ const IS_HELD_ELSEWHERE =
 
 /**
  * A session beside the pool, for what commits wait for while they hold the connections of the pool, and for the locks of a process that
- * serves, which the server frees when the process dies. When it does not answer, it is closed, and opened again by the next that needs it.
+ * serves, which the server releases when the process dies. If it does not respond, it is closed, and opened again when needed.
  */
 export class SideSession {
   private session: Promise<Client> | undefined;
@@ -53,12 +53,12 @@ export class SideSession {
     return this.serving !== undefined && this.serving === this.session;
   }
 
-  /** Runs a statement and returns its rows. Rejects when the server does not answer in time. */
+  /** Runs a statement and returns its rows. Rejects when the server does not respond in time. */
   ask<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     return this.on<Row>(this.opened(), text, values);
   }
 
-  /** Claims the database, unless it has; answers whether no process serves it that this one must not serve beside. */
+  /** Claims the database, unless already done; returns false if a process serves it beside which this one must not serve. */
   async claim(how: Serving): Promise<boolean> {
     if (this.serves) return true;
     const session = this.opened();

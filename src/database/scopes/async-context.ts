@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A value that travels along with asynchronous work, to everything that the work calls and awaits. While no work runs with a value it is
+ * A value that follows asynchronous work to everything that it calls and awaits. While no work runs with a value it is
  * switched off, because on Node.js 20 every promise of the process costs twice as much while it is on.
  */
 export class AsyncContext<T extends object> {

@@ -40,7 +40,7 @@ export class JoiningEntityManager extends EntityManager {
   override async transaction<T>(...args: [Work<T>] | [IsolationLevel, Work<T>]): Promise<T> {
     // TypeORM itself calls it with an undefined second argument.
     const [isolation, work] = typeof args[0] === 'function' ? [undefined, args[0]] : [args[0], args[1]];
-    if (!work) throw new TypeORMError('A transaction needs a function that makes it.');
+    if (!work) throw new TypeORMError('transaction() needs a function.');
     const called = new Error('begun');
     const runner = this.runner();
     const options = { name: () => nameOf(called), isolation };

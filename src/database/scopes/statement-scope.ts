@@ -7,7 +7,7 @@ import { Turns, type GiveBack } from './turns.js';
 export class StatementScope {
   /** Its statements and transactions, which take turns. */
   readonly turns = new Turns();
-  /** Why nothing can be done in it any more, although it has not been left. */
+  /** Why it accepts no more statements, although it has not ended. */
   protected failure: unknown;
   protected isLeft = false;
   /** Whether work that was begun in it has run a statement in the scope around it, because this one had been left. */
@@ -42,12 +42,12 @@ export class StatementScope {
     this.around?.fail(error);
   }
 
-  /** Why nothing can be done in it any more; undefined while something can. */
+  /** Why it accepts no more statements; undefined while it does. */
   get fault(): unknown {
     return this.failure ?? (this.isLeft ? endedBefore() : this.around?.fault);
   }
 
-  /** Throws when nothing can be done in it any more. */
+  /** Throws when it accepts no more statements. */
   check(): void {
     const { fault } = this;
     if (fault !== undefined) throw fault;
@@ -105,5 +105,5 @@ export async function takeTurn(where: () => StatementScope): Promise<Turn> {
 }
 
 function endedBefore(): Error {
-  return new Error('The transaction that this statement is a part of has ended before it.');
+  return new Error('The transaction of this statement has already ended.');
 }

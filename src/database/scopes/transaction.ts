@@ -12,7 +12,7 @@ export interface TransactionOptions {
   readonly isolation?: IsolationLevel | undefined;
   /** With this it begins with its first statement, and this comes before that; when this throws, nothing else is done in it. */
   readonly first?: () => Promise<void>;
-  /** What its commit changes of what is cached, where that is known; else everything, if it has written. Its first statement that fails ends it. */
+  /** The cached kinds that its commit changes, if known; otherwise all, if it has written. Its first failing statement ends it. */
   readonly changes?: readonly CachedKind[];
 }
 

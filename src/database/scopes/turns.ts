@@ -34,7 +34,7 @@ export class Turns {
     return { taken: this.taken, waiting: this.waiting.size };
   }
 
-  /** Waits for a turn and answers the function that ends it. Throws the refusal when that takes too long. */
+  /** Waits for a turn and returns the function that ends it. Throws the refusal when that takes too long. */
   async take(): Promise<GiveBack> {
     if (this.taken < this.most) this.taken += 1;
     else await this.next();

@@ -1,20 +1,20 @@
 import { chmod, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Rights of files that the service makes: they hold hashes of keys and the data of clients, so its own user alone has any. */
+/** Permissions of files that the service creates: they contain hashes of keys and client data, so only its user has access. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Rights of the group and of all others. */
+/** Permissions of the group and of all others. */
 const RIGHTS_OF_OTHERS = 0o077;
 const WRITE_OF_OTHERS = 0o022;
 /** In such a folder, as /tmp is, a file can be replaced by its owner alone. */
 const STICKY = 0o1000;
-/** What SQLite keeps beside a database; it gives each the rights of the database when it makes it. */
+/** Files that SQLite keeps beside a database; it creates them with the permissions of the database. */
 const BESIDE = ['', '-wal', '-shm', '-journal'];
 
 /**
- * The path of a database file past all links: SQLite has `-wal`, `-shm` and `-journal` beside it. The file itself may be missing, also
- * where a link leads to it. Throws ENOENT when its folder is missing.
+ * The path of a database file with all links resolved: SQLite has `-wal`, `-shm` and `-journal` beside it. The file may be missing, even
+ * as the target of a link. Throws ENOENT when its folder is missing.
  */
 export async function realFileOf(file: string): Promise<string> {
   try {
@@ -37,7 +37,7 @@ export async function makePrivateFile(file: string): Promise<void> {
     throw error;
   });
   try {
-    // A umask may have taken rights of the user, too.
+    // A umask may have removed permissions of the user, too.
     await made?.chmod(FILE_MODE);
   } finally {
     await made?.close();
@@ -60,7 +60,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 
 /**
  * Which files of a database other users of the machine may read or write, and whether they may replace files in its folder, with the
- * commands that end it; undefined when only its own user may, and on Windows, where rights are others.
+ * commands that fix it; undefined when only its user may, and on Windows, whose permissions differ.
  */
 export async function rightsOfOthers(file: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
@@ -80,12 +80,12 @@ export async function rightsOfOthers(file: string): Promise<string | undefined> 
   return `Other users of this machine may ${what}. Run: ${commands.join(' && ')}`;
 }
 
-/** A path as a shell takes it for one word. */
+/** Quotes a path as one word of a shell. */
 function quoted(path: string): string {
   return /^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The rights of a file or folder; none where it is not there. */
+/** The permissions of a file or folder; none if it does not exist. */
 async function modeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.mode ?? 0;
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { Connection } from './connection.js';
 import { makePrivateFile, realFileOf } from './private-files.js';
 
-/** How often creating a lock file is tried again when another process removes it as left over before it is locked. */
+/** Number of retries when another process removes a new lock file as a leftover before it is locked. */
 const ATTEMPTS = 5;
 const AT_ONCE = { busyTimeoutMs: 0 };
 

@@ -34,7 +34,7 @@ export class WalDataVersion extends DataVersion {
   private descriptor: number | undefined;
   private readonly outage = new Outage<string>({
     begun: (said) =>
-      `${this.index} cannot be read (${said}). Until it can, every response is read from the database, which is slower.`,
+      `${this.index} cannot be read (${said}). Until it can, nothing is cached, which is slower.`,
     over: () => `${this.index} is read again, and responses are cached.`,
     level: 'warn',
   });
@@ -126,7 +126,7 @@ export class WalDataVersion extends DataVersion {
 
 const STANDS_STILL =
   'The WAL index of the database (its -shm file) did not change with a commit of this service. Nothing is cached any ' +
-  'more, which is slower. Restart the service; if this comes again, move the database to a local file system.';
+  'more, which is slower. Restart the service; if this happens again, move the database to a local file system.';
 
 function counterOf(header: Buffer): number {
   return LITTLE ? header.readUInt32LE(CHANGE_COUNTER_AT) : header.readUInt32BE(CHANGE_COUNTER_AT);

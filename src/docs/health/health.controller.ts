@@ -42,7 +42,7 @@ export class HealthController {
     private readonly trouble: WriteTrouble,
   ) {}
 
-  /** Liveness: 200 as long as the process answers. */
+  /** Liveness: 200 as long as the process responds. */
   @Get('live')
   @AnsweredUnderOverload()
   @Header('Cache-Control', 'no-store')
@@ -50,12 +50,12 @@ export class HealthController {
     return this.health.check([]);
   }
 
-  /** Readiness: 200 when the database answers and can be written, and the service is not stopping; else 503. */
+  /** Readiness: 200 if the database responds and accepts writes and the service is not shutting down; otherwise 503. */
   @Get('ready')
   @AnsweredUnderOverload()
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
-    if (this.readiness.isStopping) throw unavailable('it is stopping');
+    if (this.readiness.isStopping) throw unavailable('it is shutting down');
     // The trouble was logged when it began; probes do not log it again.
     if (this.trouble.reason !== undefined) throw unavailable(this.trouble.reason, undefined, true);
     if (this.reader.fault) throw this.reader.fault;
@@ -70,7 +70,7 @@ export class HealthController {
       ]);
     } catch (error) {
       // This very query may have found the database damaged: that reason is the more precise one.
-      throw this.reader.fault ?? unavailable('the database does not answer', error);
+      throw this.reader.fault ?? unavailable('the database does not respond', error);
     }
   }
 }

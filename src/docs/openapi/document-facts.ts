@@ -40,7 +40,7 @@ export function paragraphs(...blocks: readonly string[]): string {
   return blocks.join('\n\n');
 }
 
-/** What every document says about parameters and fields that it does not name. */
+/** The statement of every document about unknown parameters and fields. */
 export const UNKNOWN_PARAMETERS =
   'A query parameter that an operation does not name is ignored; one that it names in another spelling (`Status`, ' +
   '`status[]`) is refused, as is every unknown field of a body.';

@@ -13,7 +13,7 @@ export type OperationObject = NonNullable<PathItem['get']>;
 type ResponseOrReference = NonNullable<OperationObject['responses']['default']>;
 export type ResponseObject = Extract<ResponseOrReference, { description: string }>;
 
-/** What one of the service's OpenAPI documents is about. */
+/** The outline of one of the service's OpenAPI documents. */
 export interface DocumentOutline {
   /** Path that its operations are at and below. */
   readonly prefix: string;

@@ -164,7 +164,7 @@ function completeOperation(
   return schemas;
 }
 
-/** What programs may read of an operation in the published document. */
+/** Extensions of an operation in the published document, for programs. */
 function extensionsOf({ scopes = [], bound }: OperationRecord): object {
   const { perMinute, per, refusesBanned = false } = bound ?? {};
   return {

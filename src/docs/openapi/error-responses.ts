@@ -90,7 +90,7 @@ function errorsOf(
   return rows;
 }
 
-/** What is known of the refusals of one operation. */
+/** Facts about the refusals of one operation. */
 export interface Occurrences {
   readonly record: OperationRecord;
   /** The instant from which the operation is gone, in ISO 8601; undefined unless it is deprecated. */
@@ -120,7 +120,7 @@ function responseOf(
   };
 }
 
-/** What the message of a refusal names that is of this operation, by the names of its places. */
+/** Values for the places of an error's message that depend on the operation. */
 function paramsOf(
   row: ErrorRow,
   operation: OperationObject,

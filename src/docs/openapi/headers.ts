@@ -13,11 +13,11 @@ const QUOTA_HEADERS = {
   'X-RateLimit-Remaining': integer('Requests remaining in the current window', 59),
   'X-RateLimit-Reset': integer('Unix timestamp at which the limit resets', 1_795_132_860),
   'RateLimit-Policy': text(
-    'Every window: requests allowed (q) in its length in seconds (w)',
+    'Each window: requests allowed (q) and its length in seconds (w)',
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
   RateLimit: text(
-    'Every window: requests remaining (r) and seconds until it is full again (t)',
+    'Each window: requests remaining (r) and seconds until the full limit is available again (t)',
     '"minute";r=59;t=31, "day";r=999;t=40210',
   ),
 } satisfies Headers;
@@ -25,7 +25,7 @@ const QUOTA_HEADERS = {
 /** The headers of some statuses and operations. */
 const HEADERS = {
   'X-Request-Id': text(
-    'Identifier of the request, to be named when reporting a fault',
+    'Identifier of the request; quote it when you report a problem',
     'b0a6f2de-5b0f-4c0e-9d2c-6d8ab0a4a6cf',
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
@@ -36,7 +36,10 @@ const HEADERS = {
     text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
   ),
   'Cache-Control': optional(
-    text('Who may store the response, and that it must be revalidated (RFC 9111)', 'private, no-cache'),
+    text(
+      'Who may store the response; it must be revalidated before each use (RFC 9111)',
+      'private, no-cache',
+    ),
   ),
   Vary: optional(text('Request headers that the response depends on', 'Authorization')),
   'Accept-Patch': {
@@ -48,20 +51,20 @@ const HEADERS = {
     description: '`true` when this is the response to an earlier request with the same `Idempotency-Key`',
     schema: { type: 'string', enum: ['true'] },
   },
-  // Optional, because an operation may respond 409 to other conflicts, which waiting does not solve.
+  // Optional, because an operation may respond 409 to other conflicts, which waiting does not resolve.
   'Retry-After-Conflict': optional(
-    integer('With `idempotency_in_progress`: seconds to wait before the request is repeated', 1),
+    integer('With `idempotency_in_progress`: seconds to wait before a retry', 1),
   ),
   Deprecation: text('When the operation was deprecated (RFC 9745)', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
   Link: text(
-    'Related addresses (RFC 8288): with rel `deprecation` its description, and on a refusal with rel `help` the page of its code',
+    'Related addresses (RFC 8288): with rel `deprecation` its description, and on an error with rel `help` the page of its code',
     '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"',
   ),
   // Optional, because a refusal of Node's parser, or under overload, has none.
   'Link-Help': optional(
     text(
-      'With rel `help`: the page that explains what this refusal means and what to do (RFC 8288)',
+      'With rel `help`: the page with the cause and the remedy of the error (RFC 8288)',
       '</docs/errors#invalid_api_key>; rel="help"',
     ),
   ),
@@ -76,7 +79,7 @@ export const DOCUMENTED_HEADERS: Headers = {
   ...Object.fromEntries(
     Object.entries(QUOTA_HEADERS).map(([name, header]) => [
       optionalName(name),
-      optional({ ...header, description: `${header.description}; absent where no quota could be asked` }),
+      optional({ ...header, description: `${header.description}; absent if the quota could not be read` }),
     ]),
   ),
   ...HEADERS,
@@ -144,7 +147,7 @@ function optional<T extends { required: boolean }>(header: T): T {
 export function describeRevalidation(operation: OperationObject): void {
   addHeader(operation, 'If-None-Match', {
     description:
-      'The `ETag` that the client has, as it was sent; if it is still the same, 304 without a body. A list of entity tags, ' +
+      'The `ETag` of the stored response. If the resource has not changed, the response is 304 without a body. A list of entity tags, ' +
       'or `*` (RFC 9110 section 13.1.2); anything else is ignored',
     schema: { type: 'string' },
   });
@@ -157,19 +160,19 @@ export function describeRevalidation(operation: OperationObject): void {
 export function describeIdempotency(operation: OperationObject): void {
   addHeader(operation, 'Idempotency-Key', {
     description:
-      'Makes the request safe to retry: repeated with the same key and body within 24 hours it is answered as before, ' +
-      'and done once. 1 to 255 visible ASCII characters, or a String of Structured Fields (RFC 9651): `q1` and `"q1"` are one key. A UUID ' +
-      'for every new request is best.',
+      'Makes the request safe to retry: for 24 hours, a retry with the same key and body gets the same response, and the request is ' +
+      'carried out once. 1 to 255 visible ASCII characters, or a String of Structured Fields (RFC 9651): `q1` and `"q1"` are the same key. Use a UUID ' +
+      'for every new request.',
     schema: { type: 'string', ...IDEMPOTENCY_KEY_FORM },
   });
 }
 
-/** Adds `If-Match` to an operation that changes what the client has seen. */
+/** Adds `If-Match` to an operation that changes a resource. */
 export function describePrecondition(operation: OperationObject, need: IfMatchNeed): void {
   addHeader(operation, 'If-Match', {
     description:
-      'The `ETag` of what is to be changed, as it was sent; if it has changed since, 412. A list of entity tags, or `*` ' +
-      '(RFC 9110 section 13.1.1), else 400; a weak tag never matches',
+      'The `ETag` of the resource to change; if the resource has changed since, the response is 412. A list of entity tags, or `*` ' +
+      '(RFC 9110 section 13.1.1), otherwise 400; a weak tag never matches',
     required: need === 'required',
     schema: { type: 'string' },
   });

@@ -65,7 +65,7 @@ export class SwaggerUi implements OnModuleInit {
     addReaderPages(express, site, { apiVersion: API_DOCUMENT.version, api }, publicBaseUrl);
   }
 
-  /** Serves a document and its page; answers what builds it, once. */
+  /** Serves a document and its page; returns a function that builds it once. */
   private add(application: INestApplication, outline: DocumentOutline, site: Site) {
     const { docsPath } = outline;
     const policy = { 'connect-src': connectSources(this.settings, outline) };
@@ -116,7 +116,7 @@ function fileOfLibrary(name: string): Promise<Buffer> {
   return readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
 }
 
-/** What "Try it out" may call: this origin, and the servers that the document names. */
+/** Origins that "Try it out" may call: this one, and the servers of the document. */
 function connectSources(settings: Settings, outline: DocumentOutline): string {
   const origins = serversOf(settings, outline)
     .map(({ url }) => url)

@@ -15,7 +15,7 @@ import { type StartFacts, missingPage, startPage } from './start-page.js';
 /** What pages load, but for the Swagger UI's own package. */
 const FOLDERS = ['docs/openapi/static', 'docs/pages/static'];
 
-/** Nothing but the pages is of use to a search engine: every other path asks for a key. */
+/** Only the pages are useful to a search engine: every other path needs a key. */
 const ROBOTS = `User-agent: *
 Allow: /$
 Allow: /docs
@@ -25,7 +25,7 @@ Disallow: /
 /** The guides, as the header lists them. */
 export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }, SEARCH];
 
-/** Serves what people read besides the documents: guides, errors, the page at /, and their mark and style. */
+/** Serves the pages besides the documents: guides, errors, the page at /, with their icon and style sheet. */
 export function addReaderPages(
   application: Application,
   site: Site,
@@ -51,7 +51,7 @@ export function addReaderPages(
   serveMissing(application, (path) => layout(site, missingPage(site, path)));
 }
 
-/** Where a machine that asks for / finds the documents (RFC 8631). */
+/** Links to the documents for programs that request / (RFC 8631). */
 function machineLinks(prefix: string): string {
   return [
     `<${prefix}/docs>; rel="service-doc"; type="text/html"`,

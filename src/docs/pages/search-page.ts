@@ -9,7 +9,7 @@ import { ASSETS_PATH, type PageContent, type Place, relativeTo } from './layout.
 /** The page that finds operations, sections of the guide, and errors. */
 export const SEARCH: Place = { label: 'Search', path: '/docs/search' };
 
-/** One thing that can be found. */
+/** One search result. */
 interface Entry {
   readonly title: string;
   readonly kind: string;
@@ -17,7 +17,7 @@ interface Entry {
   readonly path: string;
 }
 
-/** The page, which lists everything that can be found; its script shows what holds the words that are looked for. */
+/** The page, which lists all entries; its script shows those with the search words. */
 export async function searchPage(
   documents: readonly { readonly docsPath: string; readonly document: OpenAPIObject }[],
   errors: readonly ErrorRow[],

@@ -32,11 +32,11 @@ export class ServedAsset {
   ) {
     const extension = /\.\w+$/.exec(name)?.[0] ?? '.html';
     this.isText = extension !== '.ico';
-    // Browsers and servers say so of an icon; the registered type is another.
+    // Browsers and servers use this type for icons, although another one is registered.
     this.type = this.isText ? extension : 'image/x-icon';
   }
 
-  /** Answers a GET or HEAD with it, with 304, or with 412 (RFC 9110 section 13.1). */
+  /** Responds to a GET or HEAD with it, with 304, or with 412 (RFC 9110 section 13.1). */
   async send(request: Request, response: Response): Promise<void> {
     const coding = this.isText ? codingFor(request.headers['accept-encoding'] ?? '') : 'identity';
     const { bytes, tag } = await this.in(coding);

@@ -32,7 +32,7 @@ export function prefersHtml(request: Request, response: Response): boolean {
 export interface ServedOptions {
   /** Directives of the policy besides those of every page, such as `connect-src`. */
   readonly policy?: Readonly<Record<string, string>>;
-  /** Whether to answer this request; without it every GET and HEAD. What is not answered stays a path that does not exist. */
+  /** Whether to serve this request; by default every GET and HEAD. A request that is not served gets 404. */
   readonly answers?: (request: Request, response: Response) => boolean;
 }
 
@@ -54,7 +54,7 @@ export function servePage(
   });
 }
 
-/** Has a browser get a page for a path at which there is nothing, when no guard has refused its request; to be called last. */
+/** Serves browsers a page for unknown paths, unless a guard has refused the request; to be called last. */
 export function serveMissing(application: Application, pageFor: (path: string) => string): void {
   application.use((request, response, next) => {
     const path = request.originalUrl.split('?', 1)[0] ?? '';

@@ -2,7 +2,7 @@ import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { escapeHtml } from './html.js';
 import { COMMANDS, type PageContent, type Site, relativeTo } from './layout.js';
 
-/** The content of the page at /, besides that of the site. */
+/** The content of the page at /. */
 export interface StartFacts {
   /** Version of the API's document. */
   readonly apiVersion: string;
@@ -12,7 +12,7 @@ export interface StartFacts {
   readonly api: string;
 }
 
-/** The page at /: what this is, and where to go from here. */
+/** The page at /, with links to all others. */
 export function startPage(site: Site, { apiVersion, version, api }: StartFacts): PageContent {
   const to = (path: string) => escapeHtml(relativeTo('/', path));
   return {
@@ -40,7 +40,7 @@ curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeH
   };
 }
 
-/** The page for a path at which there is nothing. */
+/** The page for a path that does not exist. */
 export function missingPage(site: Site, path: string): PageContent {
   return {
     title: 'Not found',
@@ -53,7 +53,7 @@ export function missingPage(site: Site, path: string): PageContent {
   };
 }
 
-/** Where to go from a page. */
+/** Links of a page to others. */
 function cardsOf({ documents, guides }: Site, from: string): string {
   const reference = documents.map((place, at) => (at === 0 ? { ...place, label: 'API reference' } : place));
   const cards = [...reference, ...guides, { label: 'OpenAPI document', path: '/docs/openapi.json' }].map(

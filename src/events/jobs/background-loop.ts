@@ -16,11 +16,11 @@ const ABORTED_MS = 1_000;
 export interface Piece {
   /** Pieces of one key run one after the other. */
   readonly key: string;
-  /** Answers whether more may be due at once. Rejects when the database refuses what it needs. */
+  /** Returns whether more may be due at once. Rejects when the database fails. */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
 }
 
-/** What a loop does. */
+/** The work of a loop. */
 export interface BackgroundWork {
   /** Only the process that holds this lease works; undefined where each piece takes a separate lease. */
   readonly lease?: string;
@@ -37,7 +37,7 @@ export interface BackgroundWork {
   readonly settle?: () => Promise<void>;
   /** Milliseconds until something is due, if that is known. */
   readonly untilDue?: () => number | undefined;
-  /** Called when the database begins to refuse what the work needs, and when that ends. */
+  /** Called when the database fails, and when it has recovered. */
   readonly logger: Logger;
   readonly refused: string;
   readonly recovered: string;
@@ -87,7 +87,7 @@ export class BackgroundLoop {
     this.wake();
   }
 
-  /** Something may be due: looks for it. Call it after the commit. */
+  /** Looks for due work. Call it after the commit. */
   wake(): void {
     if (this.isServing) void this.lookOutside();
   }
@@ -152,7 +152,7 @@ export class BackgroundLoop {
     try {
       if (this.inHand.size === 0) this.lease?.check();
       const isLost = this.lease?.abort.signal.aborted === true;
-      // What ran under a lease that was lost must have ended.
+      // Work under a lost lease must have ended.
       if (isLost) await this.idle();
       await this.settle();
       if (isLost) await this.giveBack();

@@ -17,7 +17,7 @@ export type JobSchedule =
   /** Once a day at this time in UTC, such as `03:30`. */
   | { readonly at: string; readonly every?: never };
 
-/** What is wrong with a schedule: completes "has …"; undefined for one that is right. */
+/** The fault of a schedule, in words that complete "has …"; undefined if it is valid. */
 export function scheduleFault({ every, at }: JobSchedule): string | undefined {
   if (at !== undefined)
     return TIME.test(at) ? undefined : `at: "${at}", which is not a time in UTC from 00:00 to 23:59`;

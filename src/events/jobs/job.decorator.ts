@@ -1,7 +1,7 @@
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import { type JobSchedule, scheduleFault } from './job-schedule.js';
 
-/** How a job is called, and when it is run. */
+/** Name and schedule of a job. */
 export type JobOptions = JobSchedule & {
   /** Of the form `subject.verb`, such as `adoptions.expire`; unique in the service, at most 100 characters. */
   readonly name: string;

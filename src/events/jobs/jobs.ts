@@ -50,7 +50,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
         due: (inHand) => this.due(inHand),
         untilDue: () => this.untilDue(),
         logger: this.logger,
-        refused: 'The database refuses what jobs need; they run when it is back',
+        refused: 'Jobs cannot run because of the database; they run when it has recovered',
         recovered: 'Jobs run again',
       },
       leases,
@@ -98,7 +98,9 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.transactions.isInside()) throw new Error(`Run job "${name}" outside of the transaction.`);
     const outcome = await this.loop.runNow(name, (stopped) => this.attempt(job, 'now', stopped));
     if (!outcome)
-      throw new Error(`Job "${name}" is running, here or in another process, or the service stops.`);
+      throw new Error(
+        `Job "${name}" is running, here or in another process, or the service is shutting down.`,
+      );
     if (outcome.error !== undefined) throw outcome.error;
   }
 

@@ -1,17 +1,17 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Who alone does something at the moment, among all processes on the database. */
+/** The one process that currently does something, among all on the database. */
 @Entity('leases')
 export class Lease {
-  /** What is done, such as `job/adoptions.expire`. */
+  /** The work, such as `job/adoptions.expire`. */
   @PrimaryColumn('varchar', { length: 200 })
   name!: string;
 
-  /** Id of the one who does it; null while nobody does. */
+  /** Id of the holder; null while nobody holds it. */
   @Column('varchar', { length: 36, nullable: true })
   holder!: string | null;
 
-  /** Grows with every change of the row. One that stands still for the time of a lease has no living holder. */
+  /** Grows with every change of the row. If it does not change for the time of a lease, the holder is dead. */
   @Column('integer')
   beat!: number;
 }

@@ -5,7 +5,7 @@ import { Clock } from '../../core/time/clock.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { Lease } from './lease.entity.js';
 
-/** A lease that was not renewed for as long is free again, in milliseconds. */
+/** A lease that was not renewed for this time is free again, in milliseconds. */
 export const LEASE_MS = 15_000;
 /** Its holder gives it up earlier by what a busy process may be late, in milliseconds after it last renewed it. */
 const HELD_MS = 10_000;
@@ -32,8 +32,8 @@ interface Held {
 }
 
 /**
- * Lets one process at a time do something, among all on the database. A lease holds no instant, so that no clock that is set, or
- * differs between machines, matters: its holder changes the row every 3 s, and who has seen it unchanged for 15 s by its own
+ * Lets one process at a time do something, among all on the database. A lease contains no instant, so a clock that is set, or
+ * differs between machines, does not matter: its holder changes the row every 3 s, and a process that sees it unchanged for 15 s by its
  * steady clock takes it over. A holder that could not renew it for 10 s gives up first.
  */
 @Injectable()
@@ -49,7 +49,7 @@ export class Leases {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes a lease; undefined while another holds it, in this process or another. Rejects when the database does. */
+  /** Takes a lease; undefined while it is held, in this process or another. Rejects when the database fails. */
   async take(name: string): Promise<HeldLease | undefined> {
     const held = await this.occupy(name);
     if (!held) return undefined;
@@ -134,7 +134,7 @@ export class Leases {
 
   private lose({ name, abort }: Held, why: string): void {
     if (abort.signal.aborted) return;
-    this.logger.warn(`The lease ${name} is lost: ${why}. What ran under it is aborted`);
+    this.logger.warn(`The lease ${name} is lost: ${why}. Its work is aborted`);
     abort.abort(new Error(`The lease ${name} is lost: ${why}.`));
   }
 
@@ -147,7 +147,7 @@ export class Leases {
     await this.change(held, null).catch(() => undefined);
   }
 
-  /** Sets its holder, and answers whether it was still its holder's. */
+  /** Sets its holder, and returns whether the previous holder still had it. */
   private change({ name, holder: before }: Held, holder: string | null): Promise<boolean> {
     return this.writes.run(async (manager) => {
       const { affected } = await manager.update(

@@ -29,9 +29,7 @@ export function providerMethods<Declared>(
       if (declared === undefined || typeof method !== 'function') return [];
       const source = `${String(wrapper.name)}.${name}`;
       if (!wrapper.isDependencyTreeStatic() || wrapper.isTransient)
-        throw new Error(
-          `${source} needs a provider that is there once: it is made for each request or user.`,
-        );
+        throw new Error(`${source} needs a singleton provider, but this one is created for each request.`);
       const call = (...args: unknown[]): unknown => Reflect.apply(method, instance, args);
       return [{ declared, source, call }];
     });

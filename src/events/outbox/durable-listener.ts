@@ -8,9 +8,9 @@ import type { OutboxMetrics } from './outbox-metrics.js';
 import { type FailedDelivery, LONGEST_RETRY_MS, type OutboxStore } from './outbox-store.js';
 import { toldFrom } from './told-json.js';
 
-/** Events that are read at a time. */
+/** Number of events that are read at once. */
 const BATCH = 100;
-/** Keys whose events are handled side by side. */
+/** Number of keys whose events are handled in parallel. */
 const MOST_KEYS = 8;
 /** Longest time that a listener may take for one event, in milliseconds. */
 const LONGEST_ATTEMPT_MS = 60_000;
@@ -18,15 +18,15 @@ const LONGEST_ATTEMPT_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
 /** After how many failures an event is parked: some eight hours after the first. */
 const MOST_FAILURES = 20;
-/** After how many failures in succession a listener is left alone for a while. */
+/** After how many consecutive failures a listener is paused. */
 const MOST_IN_SUCCESSION = 5;
-/** First and longest of these whiles, in milliseconds; they double in between. */
+/** First and longest of these pauses, in milliseconds; they double in between. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Shortest time between two lines of the log about one listener, in milliseconds. */
 const LINE_MS = 60_000;
 
-/** What a listener receives besides the event itself. */
+/** Data of a delivery, besides the event. */
 export interface Delivery {
   /** The same each time that this event is delivered to this listener, which may be more than once. */
   readonly id: bigint;
@@ -43,7 +43,7 @@ export type Handler = (told: object, delivery: Delivery) => unknown;
 
 /**
  * Delivers the events that wait for one listener: a few keys side by side, each in its order. A listener that fails with one event
- * after the other is left alone for a while, so that ten thousand waiting events are not all tried against a mail server that is
+ * after the other is paused, so that ten thousand waiting events are not all tried against a mail server that is
  * down. The log has a line a minute at most.
  */
 export class DurableListener implements BackgroundWork {
@@ -70,13 +70,13 @@ export class DurableListener implements BackgroundWork {
     private readonly isStopping: () => boolean,
   ) {
     this.lease = `listener/${name}`;
-    this.refused = `Events cannot reach ${name}: the database refuses it`;
-    this.recovered = `Events reach ${name} again`;
+    this.refused = `Events cannot be delivered to ${name} because of the database`;
+    this.recovered = `Events are delivered to ${name} again`;
   }
 
   /** The first events of keys that are not in hand, by key. */
   async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
-    // One that fails with everything is tried with one event at a time.
+    // A listener that fails with everything is tried with one event at a time.
     if (this.isPausing || (this.isFailing && inHand.size > 0)) return [];
     const events = await this.store.next(this.name, this.isFailing ? 1 : BATCH, [...inHand]);
     const keys = new Map(events.map(({ key }): [string, OutboxEvent[]] => [key, []]));
@@ -84,7 +84,7 @@ export class DurableListener implements BackgroundWork {
     return [...keys].map(([key, ofKey]) => ({ key, run: (signal) => this.deliver(ofKey, signal) }));
   }
 
-  /** Notes what was handled and what failed; what the database refuses is kept for the next time. */
+  /** Notes handled and failed events; if the database fails, they are kept for the next time. */
   async settle(): Promise<void> {
     const { handled, failed } = this;
     if (handled.length + failed.length === 0) return;
@@ -105,14 +105,14 @@ export class DurableListener implements BackgroundWork {
     return !signal.aborted;
   }
 
-  /** Answers whether the listener has handled it. */
+  /** Returns whether the listener has handled it. */
   private async handle(row: OutboxEvent, signal: AbortSignal): Promise<boolean> {
     const { id, event, failures, publishedAt } = row;
     try {
       await withinTime(LONGEST_ATTEMPT_MS, signal, (limited) =>
         this.transactions.outside(() => {
           const handler = this.handlers.get(event);
-          if (!handler) throw new Error(`Listener ${this.name} does not listen to ${event} any more.`);
+          if (!handler) throw new Error(`Listener ${this.name} no longer listens to ${event}.`);
           return handler(toldFrom(row.told), { id, failures, publishedAt, signal: limited });
         }),
       );
@@ -135,7 +135,7 @@ export class DurableListener implements BackgroundWork {
     this.failed.push({ id: row.id, failures, dueAt: isParked ? null : this.clock.now() + delay, error });
     this.metrics.count(this.name, 'failed');
     if (isParked) this.metrics.count(this.name, 'parked');
-    // What was in hand when the pause began makes it no longer.
+    // Events that were being handled when the pause began do not extend it.
     if (!this.isPausing) this.pause();
     this.log(row, isParked, error);
   }

@@ -24,7 +24,7 @@ export class OutboxEvent {
   @Column('varchar', { length: 255 })
   key!: string;
 
-  /** What the listener is given (told-json.ts). */
+  /** The data for the listener (told-json.ts). */
   @Column('text')
   told!: string;
 

@@ -6,7 +6,7 @@ import { type Backlog, OutboxStore } from './outbox-store.js';
 
 type Labels = 'listener' | 'event';
 
-/** The metrics of durable events: what was delivered by this process, and what waits in the database. */
+/** The metrics of durable events: deliveries of this process, and waiting events in the database. */
 @Injectable()
 export class OutboxMetrics {
   private readonly deliveries: Counter<'listener' | 'outcome'>;
@@ -26,13 +26,13 @@ export class OutboxMetrics {
     const labels: Labels[] = ['listener', 'event'];
     metrics.gauge(
       'petstore_outbox_waiting_events',
-      'Durable events that wait for a listener; those that are parked do not',
+      'Durable events that wait for a listener, without parked ones',
       labels,
       () => this.values(({ events }) => events),
     );
     metrics.gauge(
       'petstore_outbox_oldest_waiting_seconds',
-      'Time since the oldest durable event that waits for a listener was published',
+      'Age of the oldest durable event that waits for a listener',
       labels,
       () => this.values(({ oldest }) => Math.max(0, this.clock.now() - Date.parse(oldest)) / 1_000),
     );

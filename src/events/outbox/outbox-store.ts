@@ -13,7 +13,7 @@ export const LONGEST_RETRY_MS = 3_600_000;
 /** By how much the clocks of two instances may differ, in milliseconds. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** What became of an event that a listener failed to handle. */
+/** The result of a failed delivery. */
 export interface FailedDelivery {
   readonly id: bigint;
   readonly failures: number;
@@ -93,7 +93,7 @@ export class OutboxStore {
     });
   }
 
-  /** What waits for each listener, by event, read from an index alone; or what is parked. */
+  /** Waiting events by listener and name, read only from an index; or parked ones. */
   async backlog(state: 'waiting' | 'parked' = 'waiting'): Promise<Backlog[]> {
     const rows = await this.dataSource.manager
       .createQueryBuilder(OutboxEvent, 'kept')
@@ -131,7 +131,7 @@ export class OutboxStore {
     return this.dataSource.manager.findOneBy(OutboxEvent, { id });
   }
 
-  /** Has parked events delivered again, one or all; answers how many. */
+  /** Releases parked events, one or all; returns their number. */
   async retry(id?: bigint): Promise<number> {
     // Due for a long time, but not untried: what was published after it with its key waits for it.
     const { affected } = await this.dataSource.manager.update(OutboxEvent, parkedOnes(id), {
@@ -141,7 +141,7 @@ export class OutboxStore {
     return affected ?? 0;
   }
 
-  /** Deletes an event that is parked, or waits for a listener that is gone; answers how many. */
+  /** Deletes an event that is parked, or waits for a removed listener; returns their number. */
   async discard(id: bigint, listeners: readonly string[]): Promise<number> {
     const { affected } = await this.dataSource.manager.delete(OutboxEvent, [
       parkedOnes(id),

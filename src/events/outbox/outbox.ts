@@ -19,7 +19,7 @@ export const DURABLE_LISTENER = Symbol('durable listener');
 /** One event that a durable listener listens to. */
 export interface DurableListening {
   readonly event: string;
-  /** What the listener is called in the database. */
+  /** Name of the listener in the database. */
   readonly listener: string;
 }
 

@@ -48,7 +48,7 @@ describe('what an event tells', () => {
     ['an invalid Date', new Date(Number.NaN)],
     ['undefined in an array', [undefined]],
   ])('is not %s, which would not come back', (_, value) => {
-    expect(() => toldText({ a: { b: value } })).toThrow(/^the event\.a\.b(\[0\])? cannot be kept/);
+    expect(() => toldText({ a: { b: value } })).toThrow(/^the event\.a\.b(\[0\])? cannot be stored/);
   });
 
   it('leaves out what is undefined, and has an end', () => {

@@ -18,7 +18,7 @@ export function toldText(told: object): string {
   return text;
 }
 
-/** The value that `toldText()` has written. */
+/** The value of a text of `toldText()`. */
 export function toldFrom(text: string): object {
   return read(JSON.parse(text)) as object;
 }
@@ -29,7 +29,7 @@ function written(value: unknown, path: string): unknown {
   if (typeof value === 'bigint') return { [INT64]: value.toString() };
   if (value instanceof Date && Number.isFinite(value.getTime())) return { [DATE]: value.toISOString() };
   if (Array.isArray(value)) return value.map((one, index) => written(one, `${path}[${index}]`));
-  if (typeof value !== 'object' || !isRecord(value)) throw new TypeError(`${path} cannot be kept as JSON.`);
+  if (typeof value !== 'object' || !isRecord(value)) throw new TypeError(`${path} cannot be stored as JSON.`);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(
     members.map(([name, member]) => [escaped(name), written(member, `${path}.${name}`)]),

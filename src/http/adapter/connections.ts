@@ -23,7 +23,7 @@ const MOST_WAITING = 64;
 /** How many connections continue in one turn of the event loop: Node accepts few new ones in a turn, so turns must be short. */
 const MOST_CONTINUING = 16;
 
-/** A request that has arrived and waits until the request before it is answered. */
+/** A request that waits for the response to the request before it. */
 type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
 
 /** The state of one open connection. */
@@ -33,7 +33,7 @@ interface Connection {
   /** The response whose `close` event has a listener, because something waits for its end. */
   watched: ServerResponse | undefined;
   readonly waiting: Waiting[];
-  /** Called once everything that has arrived is answered. While it is set, nothing more is read from the connection. */
+  /** Called once all arrived requests have their responses. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
   reading: Reading | undefined;
   /** Whether nothing is read from it until fewer requests wait. */
@@ -42,7 +42,7 @@ interface Connection {
   arrived: number;
 }
 
-/** Whether every request that has arrived is answered. */
+/** Whether all arrived requests have their responses. */
 function isIdle({ current, waiting }: Connection): boolean {
   return (!current || current.closed) && waiting.length === 0;
 }
@@ -50,7 +50,7 @@ function isIdle({ current, waiting }: Connection): boolean {
 /**
  * Handles the requests of each connection one after the other, in the order in which they were sent.
  * - A client that sends thousands of requests at once does not delay other clients.
- * - A request is carried out only when all requests before it are answered (RFC 9112 section 9.3.2).
+ * - A request is carried out only after the responses to all requests before it (RFC 9112 section 9.3.2).
  * - At most one response per connection is in memory, and it is released when the socket closes. Node does not notify a
  *   response that waits behind another one when their socket closes.
  */
@@ -71,7 +71,7 @@ export class Connections {
     private readonly overload: Overload,
   ) {}
 
-  /** Takes the place of the server's `request` listener, and calls that listener for one request of a connection at a time. */
+  /** Replaces the server's `request` listener, and calls that listener for one request of a connection at a time. */
   attachTo(server: Server): void {
     const [handle] = server.listeners('request') as RequestListener[];
     if (!handle) throw new Error('The server has no request listener.');
@@ -114,7 +114,7 @@ export class Connections {
     for (const [socket] of this.connections.all()) if (socket.bytesRead === 0) socket.destroy();
   }
 
-  /** Gives up a connection that is to be upgraded; returns false, and refuses it in its turn, if requests before it are unanswered. */
+  /** Releases a connection for an upgrade; returns false, and refuses it in its turn, if earlier requests have no response yet. */
   giveUp(socket: Socket): boolean {
     const connection = this.connections.get(socket);
     if (connection && !isIdle(connection)) {
@@ -124,7 +124,7 @@ export class Connections {
     return this.connections.delete(socket);
   }
 
-  /** Ends all event streams, which would otherwise last until the stop is out of time. */
+  /** Ends all event streams, which would otherwise last until the time of the shutdown is over. */
   endEventStreams(): void {
     for (const [, { current }] of this.connections.all())
       if (current && isEventStream(current)) endEventStream(current);
@@ -162,7 +162,7 @@ export class Connections {
     return true;
   }
 
-  /** Refuses once everything that has arrived is answered. Nothing more is read: a waiting request without its body is dropped. */
+  /** Refuses after the responses to all arrived requests. Nothing more is read: a waiting request without its body is dropped. */
   private refuseInTurn(socket: Socket, row: ErrorRow, headers = {}): void {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];

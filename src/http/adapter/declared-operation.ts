@@ -1,21 +1,21 @@
 import type { Type } from '@nestjs/common';
 
-/** Metadata key of what `@Operation()` declares of a handler; Nest copies it to the function that it registers. */
+/** Metadata key of `@Operation()`; Nest copies it to the function that it registers. */
 const OPERATION = 'petstore:operation';
 
-/** How a handler answers when it succeeds. */
+/** The success response of a handler. */
 export interface DeclaredAnswer {
-  /** What the OpenAPI document calls the array that is answered. */
+  /** Name of the response's array in the OpenAPI document. */
   readonly schemaName?: string | undefined;
-  /** The DTO that decides which properties of the response, or of each element of an answered array, are written; none if that is not JSON. */
+  /** The DTO with the properties of the response, or of each element of its array; none if the response is not JSON. */
   readonly shownAs?: Type | undefined;
-  /** The address of what the handler answers, without the prefix that a proxy adds. */
+  /** The address of the returned resource, without the prefix that a proxy adds. */
   readonly location?: ((answer: never) => string) | undefined;
   /** Whether the response carries the entity tag that GET returns for the same state. */
   readonly hasEntityTag?: boolean;
 }
 
-/** A handler that `@Operation()` declares. It answers JSON, an empty body, or another type that it names. */
+/** A handler with `@Operation()`. It returns JSON, an empty body, or another type that it names. */
 export interface DeclaredOperation extends DeclaredAnswer {
   /** Where the handler is declared: the prototype of its controller, or of a class that the controller extends. */
   readonly prototype: object;
@@ -31,7 +31,7 @@ export function declareOperation(answer: DeclaredAnswer): MethodDecorator {
   };
 }
 
-/** What `@Operation()` declares of a handler, or of what Nest registers for it; undefined if it declares nothing. */
+/** The declaration of a handler, or of the function that Nest registers for it; undefined without `@Operation()`. */
 export function declaredOperationOf(handler: object): DeclaredOperation | undefined {
   return Reflect.getMetadata(OPERATION, handler) as DeclaredOperation | undefined;
 }

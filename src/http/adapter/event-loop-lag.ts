@@ -6,7 +6,7 @@ const PERIOD_MS = 20;
 const FORGOTTEN_AFTER_MS = 1_000;
 
 /**
- * How long what arrives now waits for its turn of the event loop. A message that the process sends to itself is queued with the
+ * Measures how long new work waits for the event loop. A message that the process sends to itself is queued with the
  * requests of all connections, so it waits as long as they do; a timer would not, because libuv runs none while more than 1,024
  * connections have something to read. A pause, such as one of the garbage collector, makes one probe late. A queue that the
  * service does not get through makes every probe late, and `isStanding()` reports only that. A probe is sent only when a
@@ -18,13 +18,13 @@ export class EventLoopLag {
   private isUnderWay = false;
   private latest = 0;
 
-  /** `boundMs`: the longest lag that is borne, in milliseconds. */
+  /** `boundMs`: the longest tolerated lag, in milliseconds. */
   constructor(private readonly boundMs: number) {
     this.channel.port2.on('message', () => {
       this.latest = performance.now() - this.sentAt;
       this.isUnderWay = false;
     });
-    // It alone must not keep the process running.
+    // It must not keep the process running.
     this.channel.port2.unref();
   }
 
@@ -44,7 +44,7 @@ export class EventLoopLag {
     this.channel.port1.postMessage(null);
   }
 
-  /** Whether the latest probe took longer than the bound, and the one under way does already. */
+  /** Whether the latest probe and the running one both exceed the bound. */
   isStanding(): boolean {
     return this.isUnderWay && this.latest > this.boundMs && performance.now() - this.sentAt > this.boundMs;
   }

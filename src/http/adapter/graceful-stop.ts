@@ -5,14 +5,14 @@ import type { Connections } from './connections.js';
 
 /** Time between two attempts to close idle connections while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;
-/** How long idle and new connections stay open after the stop has begun, in milliseconds; a request on them is answered. */
+/** How long idle and new connections stay open after the stop has begun, in milliseconds; a request on them is still served. */
 const LAST_REQUEST_MS = 300;
 /** How many connections may wait to be accepted: what Node asks the operating system for. */
 const BACKLOG = 511;
 
 /**
- * Stops accepting connections and waits until the requests in flight are answered, at most `timeoutMs`; then closes all
- * connections that are left, but upgraded ones. Event streams are ended. Resolves to whether everything was answered.
+ * Stops accepting connections and waits for the responses to requests in flight, at most `timeoutMs`; then closes all
+ * remaining connections except upgraded ones. Event streams are ended. Resolves to whether all requests got a response.
  */
 export async function stopServing(
   server: Server,

@@ -9,11 +9,11 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request } from 'express';
 import { replaceHandler } from '../../core/handler-metadata.js';
 
-/** What Nest stores about one decorated parameter of a handler. */
+/** Nest's record of one decorated parameter of a handler. */
 export interface HandlerParameter {
   /** Its position among the parameters. */
   readonly index: number;
-  /** What it is given, such as the body; `custom` for a decorator that `createParamDecorator()` made. */
+  /** Its kind, such as the body; `custom` for a decorator of `createParamDecorator()`. */
   readonly kind: RouteParamtypes | 'custom';
   /** The argument of the decorator, such as the name of a path parameter. */
   readonly data?: unknown;
@@ -43,7 +43,7 @@ export function parametersOf(controller: Type, method: string): HandlerParameter
 /** Factories of custom parameters whose value depends on the request target alone. */
 const OF_TARGET = new WeakSet<object>();
 
-/** Declares, and returns, a factory of a custom parameter that reads only the request target, so that answers may be cached. */
+/** Declares, and returns, a factory of a custom parameter that reads only the request target, so that responses may be cached. */
 export function ofTarget<Factory extends object>(factory: Factory): Factory {
   OF_TARGET.add(factory);
   return factory;
@@ -55,7 +55,7 @@ export function dependsOnTargetAlone({ kind, factory }: HandlerParameter): boole
   return [RouteParamtypes.QUERY, RouteParamtypes.PARAM, RouteParamtypes.RESPONSE].includes(kind);
 }
 
-/** Replaces the handler that a method decorator finds by one that is given its request too, behind the parameters that it declares. */
+/** Replaces the handler of a method decorator by one that also gets its request, after the declared parameters. */
 export function withRequest(
   prototype: object,
   method: string | symbol,

@@ -49,7 +49,7 @@ function faultOfHeaders({ headers, httpVersion, rawHeaders }: Request): string |
     if (httpVersion === '1.1') return 'it has no Host (RFC 9112 section 3.2)';
   } else if (!HOST.test(host)) return 'its Host is not a host and port';
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0'))
-    return 'the only Transfer-Encoding that is understood is chunked, in HTTP/1.1';
+    return 'the only supported Transfer-Encoding is chunked, in HTTP/1.1';
   return repeatedField(rawHeaders);
 }
 

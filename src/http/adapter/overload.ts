@@ -13,18 +13,18 @@ import { routesOf } from './registered-routes.js';
 import { type Countable, isCountable, RequestsInFlight } from './requests-in-flight.js';
 import { announcesBody, hasUnreadBody, type ReportingRequest } from './service-server.js';
 
-/** How long nothing may have been refused for the overload to be over, in milliseconds: then the log says so. */
+/** An overload is over after this time without a refusal, in milliseconds. */
 const QUIET_MS = 5_000;
 /** `Retry-After` of refusals is 1 to this many seconds in turn, so that clients do not all come back at once. */
 const MOST_RETRY_AFTER_S = 3;
-/** So many requests are let in whatever the rate is: it says nothing of what the service carries until there is something to do. */
+/** This many requests are always admitted, because the rate says nothing about the capacity of an idle service. */
 const SURE_IN_FLIGHT = 500;
-/** Beyond those, as many as are answered in this time, in seconds: a request waits as long as those before it take (Little's law). */
+/** Beyond those, as many as get their response in this time, in seconds (Little's law). */
 const MOST_WAIT_S = 0.5;
-/** Their handlers are given a request without waiting for its body. */
+/** Their handlers get a request without waiting for its body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Why a request is refused, as its metric and the log have it. */
+/** The reason of a refusal, in the metric and the log. */
 type Reason = 'in_flight' | 'event_loop_lag';
 
 /**
@@ -51,20 +51,15 @@ export class Overload implements NestMiddleware {
     this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
     this.shed = metrics.counter(
       'http_requests_shed_total',
-      'Requests answered 503 at once because of overload.',
+      'Requests refused with 503 because of overload.',
       ['reason'],
     );
     // An increase needs a sample before the first refusal.
     for (const reason of ['in_flight', 'event_loop_lag']) this.shed.inc({ reason }, 0);
-    metrics.gauge(
-      'http_requests_in_flight',
-      'Requests that the service works on.',
-      [],
-      () => this.inFlight.count,
-    );
+    metrics.gauge('http_requests_in_flight', 'Requests in progress.', [], () => this.inFlight.count);
     metrics.gauge(
       'http_event_loop_lag_seconds',
-      'How late the event loop was at the latest look, which decides about overload.',
+      'Delay of the event loop at the latest probe, which decides about overload.',
       [],
       () => this.lag.ms / 1_000,
     );
@@ -90,7 +85,7 @@ export class Overload implements NestMiddleware {
   check(now: number): void {
     if (this.begunAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
     const seconds = Math.ceil((this.lastRefusedAt - this.begunAt) / 1_000);
-    this.logger.log(`No longer overloaded: ${this.refused} requests were answered 503 in ${seconds} s`);
+    this.logger.log(`No longer overloaded: ${this.refused} requests were refused with 503 in ${seconds} s`);
     this.begunAt = undefined;
     this.refused = 0;
   }
@@ -101,7 +96,7 @@ export class Overload implements NestMiddleware {
     return maxEventLoopLagMs > 0 && this.lag.isStanding() ? 'event_loop_lag' : undefined;
   }
 
-  /** Whether as many requests are in flight as may be, `most` at the most. */
+  /** Whether the limit of requests in flight is reached; `most` is its maximum. */
   private areInFlight(most: number): boolean {
     const { count } = this.inFlight;
     if (count < SURE_IN_FLIGHT && count < most) return false;
@@ -140,12 +135,12 @@ export class Overload implements NestMiddleware {
     return new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
   }
 
-  /** Counts a refusal; answers its `Retry-After`. */
+  /** Counts a refusal; returns its `Retry-After`. */
   private note(reason: Reason): { 'Retry-After': string } {
     this.lastRefusedAt = performance.now();
     if (this.begunAt === undefined) {
       this.begunAt = this.lastRefusedAt;
-      this.logger.warn(`Overloaded: ${this.causeOf(reason)}. What cannot be carried is answered 503`);
+      this.logger.warn(`Overloaded: ${this.causeOf(reason)}. Excess requests are refused with 503`);
     }
     this.refused += 1;
     this.shed.inc({ reason });
@@ -154,7 +149,7 @@ export class Overload implements NestMiddleware {
 
   private causeOf(reason: Reason): string {
     if (reason === 'in_flight')
-      return `${this.inFlight.count} requests are in flight, more than can be answered soon (MAX_REQUESTS_IN_FLIGHT)`;
+      return `${this.inFlight.count} requests are in flight, more than the process can serve soon (MAX_REQUESTS_IN_FLIGHT)`;
     return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
   }
 }

@@ -20,7 +20,7 @@ import { lingerBeforeClosing } from './service-server.js';
 
 const NOT_COUNTED: CountedRefusal = { headers: {}, isLogged: true };
 
-/** Answers what Node's parser rejects with the Error body, counts it for the address, and ends the connection. */
+/** Responds to requests that Node's parser rejects with the Error body, counts them for the address, and ends the connection. */
 @Injectable()
 export class ParserRefusals {
   private readonly refused = new WeakSet<Socket>();
@@ -33,9 +33,9 @@ export class ParserRefusals {
   ) {}
 
   /**
-   * Answers the request in progress, whose body is malformed or late, with this row and ends the connection. Node reports nothing to
-   * the body's reader once the request is answered: without an error a handler that writes it to a file would wait forever. Before
-   * the guards have decided there are no rate-limit headers to send: then the body fails, and the request is answered by its chain.
+   * Responds to the request in progress, whose body is malformed or late, with this row and ends the connection. Node reports nothing to
+   * the body's reader after the response: without an error, a handler that writes it to a file would wait forever. Before
+   * the guards have decided there are no rate-limit headers to send: then the body fails, and the chain responds.
    */
   refuseInPlace(response: ServerResponse, row: ErrorRow): void {
     const { req } = response;
@@ -73,7 +73,7 @@ export class ParserRefusals {
     { body, headers }: ApiError,
     { headers: quota, isLogged }: CountedRefusal,
   ): void {
-    // The client is gone, or has been answered already: nothing is said twice.
+    // The client is gone, or already has a response.
     if (!socket.writable) return;
     const requestId = randomUUID();
     const { status, code } = body;

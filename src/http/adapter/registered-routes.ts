@@ -11,7 +11,7 @@ export interface RegisteredRoute {
   readonly isAt: (path: string) => boolean;
 }
 
-/** What Express's router keeps of a route. */
+/** A route in Express's router. */
 interface Layer {
   match(path: string): unknown;
   readonly route?: {

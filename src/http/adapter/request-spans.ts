@@ -8,7 +8,7 @@ import { responseStatusOf, routeTemplateOf } from '../request-records.js';
 /** The methods that OpenTelemetry's conventions name; any other is `_OTHER`, so that clients cannot invent names of spans. */
 const NAMED = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']);
 
-/** Has log lines name the trace of the caller, and gives the request one server span, or names that of an instrumentation. */
+/** Adds the caller's trace to log lines, and gives the request one server span, or names that of an instrumentation. */
 export function traceRequest(request: Request, response: Response, next: () => void): void {
   const on = tracing();
   const callers = callersTraceOf(request);

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 
-/** Over how long responses are counted, in milliseconds: longer than a group of writes takes, which are all answered at once. */
+/** Time over which responses are counted, in milliseconds: longer than a group of writes, whose responses come together. */
 const WINDOW_MS = 250;
 /** The share of the latest window in the rate; the windows before have the rest. */
 const WEIGHT = 0.5;
 
-/** How long the work for a client that is gone counts at most, in milliseconds: it may wait for what never comes. */
+/** How long the work for a disconnected client counts at most, in milliseconds: it may never end. */
 const MOST_ABANDONED_MS = 30_000;
 
-/** What a response of the service's own server has, so that its request can be counted. */
+/** Property of a response of the service's server, for counting its request. */
 export interface Countable {
   /** Where the request counts: until the head of its response is sent or the response is ended. */
   countedIn: RequestsInFlight | undefined;
@@ -34,7 +34,7 @@ export class RequestsInFlight {
   private since = performance.now();
   private rate = 0;
 
-  /** The work on a request begins, unless it is answered already or its client is gone. */
+  /** The work on a request begins, unless it already has a response or its client is gone. */
   begin(response: ServerResponse & Countable): void {
     if (response.headersSent || response.req.socket.destroyed) return;
     response.countedIn = this;
@@ -49,7 +49,7 @@ export class RequestsInFlight {
     this.answered += 1;
   }
 
-  /** How many requests were answered in a second, as of late; after a time without a question, the mean of all of it. */
+  /** Current responses per second; after a time without a call, the mean of that time. */
   get answeredPerSecond(): number {
     const now = performance.now();
     const elapsedMs = now - this.since;

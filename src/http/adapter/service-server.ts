@@ -33,7 +33,7 @@ export function serverOf(application: Application & ExpressPrototypes, httpsOpti
   const options = {
     ...messagesOf(application),
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // Node would answer a missing Host with an empty body; MalformedRequestMiddleware answers it with the Error body.
+    // Node would refuse a missing Host with an empty body; MalformedRequestMiddleware sends the Error body.
     requireHostHeader: false,
   };
   return httpsOptions

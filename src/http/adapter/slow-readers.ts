@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 /** After how long without an event an event stream gets a comment, in milliseconds, as the HTML standard advises (9.2.7). */
 const MOST_QUIET_MS = 15_000;
 
-/** What a response waits for, and since when. */
+/** The state of a response, and since when. */
 export interface Reading {
   readonly response: ServerResponse;
   /** The client reads more of a stream, or a complete response to its end, or the service sends the next event of an event stream. */

@@ -9,11 +9,11 @@ import { consumptionOf } from '../body/consumes.decorator.js';
 import { declaredOperationOf } from './declared-operation.js';
 import { type RegisteredRoute, routesOf, versionOf } from './registered-routes.js';
 
-/** Below these first segments, a caller without a key is not told which paths exist. */
+/** Below these first segments, callers without a key cannot find out which paths exist. */
 const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];
 
 /**
- * Answers requests that no route matches (404, 405, a broken percent-encoding). They pass the guards of the chain, which Nest alone
+ * Handles requests that no route matches (404, 405, a broken percent-encoding). They pass the guards of the chain, which Nest alone
  * does not run for them: they count towards the quota, and the response carries the headers. They need a key below the guarded segments,
  * each other version, and the first segment of each operation that needs one; elsewhere, without a key, they count for their address.
  */
@@ -66,7 +66,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     };
   }
 
-  /** A page for a browser that asks for a path without a route; all else is refused. What is below the API has the Error body alone. */
+  /** A page for browsers at a path without a route; everything else is refused. Paths below the API always get the Error body. */
   private pageFor(request: Request, response: Response): string | undefined {
     refuseUndecodable(request);
     if (!request.missingPage || this.routesAt(request).length > 0) return this.refuse(request, response);
@@ -75,7 +75,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     return request.missingPage();
   }
 
-  /** Always throws, except for OPTIONS on a known path, which is answered with its methods (RFC 9110 section 9.3.7). */
+  /** Always throws, except for OPTIONS on a known path, whose response lists its methods (RFC 9110 section 9.3.7). */
   private refuse = (request: Request, response: Response): undefined => {
     refuseUndecodable(request);
     const routes = this.routesAt(request);
@@ -98,7 +98,7 @@ export class UnmatchedRoutes implements OnModuleInit {
 
   /** The routes that have the path of a request, whatever their method. */
   private routesAt({ app, path }: Request): RegisteredRoute[] {
-    // Pages are registered as late as this answer to all that is not.
+    // Pages are registered as late as this handler.
     this.routes ??= routesOf(app);
     return this.routes.filter((route) => route.isAt(path));
   }
@@ -116,7 +116,7 @@ function refuseUndecodable({ path }: Request): void {
   try {
     decodeURIComponent(path);
   } catch {
-    const params = { reason: 'its path holds a broken percent-encoding' };
+    const params = { reason: 'its path contains an invalid percent-encoding' };
     throw new ApiError(HTTP_ERRORS.malformed_request, { params });
   }
 }

@@ -60,7 +60,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /**
-   * Has every upgrade of a server pass the guards of an application before the server's listeners hear of it. `giveUp` is
+   * Lets every upgrade of a server pass the guards of an application before the server's listeners. `giveUp` is
    * called with its socket first: it gives up the connection, or refuses the upgrade and returns false.
    */
   attachTo(server: Server, config: ApplicationConfig, giveUp: (socket: Socket) => boolean): void {
@@ -80,7 +80,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  /** Closes what is left: modules close their own connections, if they want to say more, in `onModuleDestroy()`. */
+  /** Closes the remaining connections. Modules may close theirs before that in `onModuleDestroy()`. */
   beforeApplicationShutdown(): void {
     for (const [socket, isWebSocket] of this.upgraded.all()) {
       socket.end(isWebSocket ? GOING_AWAY : '');

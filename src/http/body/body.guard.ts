@@ -62,7 +62,7 @@ async function read(
   return true;
 }
 
-/** Keeps the bytes of a body under Nest's name for them, which `@RawBody()` and `RawBodyRequest` read. */
+/** Stores the bytes of a body where Nest's `@RawBody()` and `RawBodyRequest` read them. */
 function keepRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
   request.rawBody = bytes;
 }

@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json';
 const JSON_ALONE: readonly string[] = [JSON_TYPE];
 const OF_PATCH: readonly string[] = ['application/merge-patch+json', JSON_TYPE];
 
-/** Which bodies a handler takes, and who reads them. */
+/** The bodies that a handler accepts, and who reads them. */
 export interface Consumption {
   /** The media types, or ranges such as `image/*`, in lower case. */
   readonly types: readonly string[];
@@ -24,9 +24,9 @@ export interface Consumption {
 }
 
 /**
- * Declares that a handler takes bodies of another media type than `application/json`: a type such as `multipart/form-data`, or
- * a range such as `image/*`. A body of any other type is answered 415. `limitBytes` takes the place of BODY_LIMIT_BYTES for this
- * handler. JSON is parsed for `@Body()`; Nest's `@RawBody()` is given the bytes of any type. Without either the body is left to
+ * Declares that a handler accepts bodies of another media type than `application/json`: a type such as `multipart/form-data`, or
+ * a range such as `image/*`. A body of any other type gets 415. `limitBytes` replaces BODY_LIMIT_BYTES for this
+ * handler. JSON is parsed for `@Body()`; Nest's `@RawBody()` gets the bytes of any type. Without either, the body is left to
  * an interceptor, such as Nest's `FileInterceptor`, or to the handler, which reads the request as a stream.
  */
 export function Consumes(type: string, options: { readonly limitBytes?: number } = {}): MethodDecorator {
@@ -41,8 +41,8 @@ export function Consumes(type: string, options: { readonly limitBytes?: number }
 }
 
 /**
- * Which bodies a handler takes: those of `@ApiConsumes()`, which is part of `@Consumes()`, else JSON of the types that the class of its
- * `@Body()` takes.
+ * The bodies that a handler accepts: those of `@ApiConsumes()`, which is part of `@Consumes()`, otherwise JSON of the types of its
+ * `@Body()` class.
  */
 export function consumptionOf(handler: object, controller: Type, method = ''): Consumption {
   const [ofHandler, ofController] = [handler, controller].map(

@@ -1,12 +1,12 @@
 import { parse, stringify } from 'lossless-json';
 
-/** Most levels of nested arrays and objects: what walks through a value later is recursive. */
+/** Maximum levels of nested arrays and objects, because later code is recursive. */
 export const MOST_LEVELS = 64;
 /** The rest of a string behind its first quote; of one that is not closed, the rest of the text. */
 const STRING = /[^"\\]*(?:\\[^][^"\\]*)*"?/y;
 /** Found in every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
 const INEXACT = /\d{16}|\d[.eE]/;
-/** Most characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
+/** Maximum characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
 export const LONGEST_NUMBER = 1_000;
 
 /** A number written with a fraction or an exponent, as text: `1.0` is not an integer. ValidationPipe hands handlers plain numbers. */
@@ -29,15 +29,15 @@ export class JsonDecimal {
 /**
  * Parses JSON (RFC 8259) without changing a number: integers that a double cannot hold become `bigint`, numbers with a
  * fraction or an exponent `JsonDecimal`, everything else is as JSON.parse has it. Throws SyntaxError for anything but one
- * JSON document, for a member named twice, and beyond MOST_LEVELS and LONGEST_NUMBER.
+ * JSON document, for a duplicate member, and beyond MOST_LEVELS and LONGEST_NUMBER.
  */
 export function parseExactJson(text: string): unknown {
   const named = membersNamed(text);
   const plain = INEXACT.test(text) ? undefined : plainly(text);
   if (plain !== undefined && membersOf(plain) === named) return plain;
   const value = parse(text, undefined, exactNumber);
-  // The parser itself takes some members that are named twice.
-  if (membersOf(value) < named) throw new SyntaxError('it names a member twice');
+  // The parser accepts some duplicate members.
+  if (membersOf(value) < named) throw new SyntaxError('it has a duplicate member');
   return value;
 }
 
@@ -55,7 +55,7 @@ export function writeExactJson(value: unknown): string {
   return stringify(value) ?? 'null';
 }
 
-/** How many members a JSON text names. Throws SyntaxError beyond MOST_LEVELS: the parser is recursive. */
+/** The number of members in a JSON text. Throws SyntaxError beyond MOST_LEVELS: the parser is recursive. */
 function membersNamed(text: string): number {
   let members = 0;
   let level = 0;
@@ -73,7 +73,7 @@ function membersNamed(text: string): number {
   return members;
 }
 
-/** How many members the objects of a parsed value have. */
+/** The number of members of the objects in a parsed value. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null || value instanceof JsonDecimal) return 0;
   let members = Array.isArray(value) ? 0 : Object.keys(value).length;

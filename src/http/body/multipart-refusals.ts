@@ -3,13 +3,13 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { malformed } from './read-body.js';
 
-/** What multer, behind Nest's interceptors for files, says of a fault. */
+/** An error of multer, behind Nest's interceptors for files. */
 interface MulterError extends Error {
   readonly code: string;
   readonly field?: string;
 }
 
-/** What multer says when a client breaks its upload off. */
+/** Message of multer when a client aborts its upload. */
 const ABORTED = 'Request aborted';
 
 /** The exception that Nest's interceptors for files throw, as a refusal of the catalogue; any other error as it is. */
@@ -23,7 +23,7 @@ export function refusalOfMultipart(thrown: unknown): unknown {
   if (isOfMulter(cause)) return refusalOfMulter(cause);
   // busboy, which reads the parts, has errors without a code.
   return message.startsWith('Multipart: ') && thrown.getStatus() === 400
-    ? malformed(`its body is no multipart/form-data (${message.slice('Multipart: '.length)})`, cause)
+    ? malformed(`its body is not multipart/form-data (${message.slice('Multipart: '.length)})`, cause)
     : thrown;
 }
 
@@ -36,7 +36,7 @@ function refusalOfMulter(cause: MulterError): ApiError {
   if (code === 'LIMIT_UNEXPECTED_FILE')
     return new ApiError(HTTP_ERRORS.validation_failed, {
       details: [
-        { field, code: 'unknown_field', message: 'This file is not known, or there are too many of it.' },
+        { field, code: 'unknown_field', message: 'This file is not expected, or there are too many.' },
       ],
       cause,
     });

@@ -5,15 +5,15 @@ import type { Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
-/** What a body has to be. */
+/** Requirements for a body. */
 export interface BodyRule {
-  /** The media types or ranges that the operation takes, which a refusal names. */
+  /** The media types or ranges that the operation accepts, which a refusal names. */
   readonly types: readonly string[];
   /** Largest body, decoded, in bytes. */
   readonly limitBytes: number;
 }
 
-/** The refusal of a body of another type or coding, which names those that are understood (RFC 9110 section 15.5.16). */
+/** The refusal of a body of another type or coding, which names the supported ones (RFC 9110 section 15.5.16). */
 export function unsupported(
   { method }: Request,
   types: readonly string[],
@@ -33,7 +33,7 @@ export function unsupported(
 /** Decodes a body of at most `maxOutputLength` bytes. */
 type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-/** Decoders by content coding (RFC 9110 section 8.4.1). Any other coding is answered 415. */
+/** Decoders by content coding (RFC 9110 section 8.4.1). Any other coding gets 415. */
 const DECODERS: Readonly<Record<string, Decode>> = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
@@ -41,7 +41,7 @@ const DECODERS: Readonly<Record<string, Decode>> = {
   br: promisify(brotliDecompress),
 };
 
-/** The content codings that are understood. */
+/** The supported content codings. */
 export const CODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 
 /**

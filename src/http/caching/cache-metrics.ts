@@ -10,7 +10,7 @@ export class CacheMetrics {
     const caches = Object.entries({ keys, responses });
     metrics.counter(
       'petstore_cache_lookups_total',
-      'Questions to a cache: of keys (5 s) and of responses; hit, or miss when the database had to be asked.',
+      'Look-ups in a cache of keys (5 s) or of responses: hit, or miss if the database was read.',
       ['cache', 'outcome'],
       () =>
         caches.flatMap(([cache, { use }]) => [
@@ -18,7 +18,7 @@ export class CacheMetrics {
           { labels: { cache, outcome: 'miss' }, value: use.misses },
         ]),
     );
-    metrics.gauge('petstore_cache_entries', 'What a cache holds.', ['cache'], () =>
+    metrics.gauge('petstore_cache_entries', 'Entries in a cache.', ['cache'], () =>
       caches.map(([cache, { size }]) => ({ labels: { cache }, value: size })),
     );
   }

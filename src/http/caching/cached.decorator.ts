@@ -9,19 +9,19 @@ import type { Answer } from './response-cache.js';
 /** Metadata key of `@Cached()`. */
 export const CACHED = 'petstore:cached';
 
-/** What the responses of an operation depend on. */
+/** Dependencies of an operation's responses. */
 export interface CachedOptions {
   /**
    * The response is what `JsonRows` has read, as it is, and depends on nothing else of the database: not on other rows, and not on
-   * whether there are any. Then a new row voids no response that shows one row, and no page, in the order of the id, that another
-   * follows; and where instances share a Redis, no write to another table does. Default: false.
+   * whether there are any. Then a new row does not invalidate a response with one row, or a page, in the order of the id, that another
+   * follows; and if instances share a Redis, writes to other tables do not either. Default: false.
    */
   readonly ofRowsAlone?: boolean;
 }
 
 /**
- * Caches the JsonText that a GET handler answers until anything is committed to the database that may change it. Only for a handler
- * whose answer depends on the request target and the database alone: not on the caller, the time or another service. Guards,
+ * Caches the JsonText that a GET handler returns until a commit to the database may change it. Only for a handler
+ * whose result depends only on the request target and the database: not on the caller, the time or another service. Guards,
  * interceptors, pipes, keys, scopes, quotas, headers, logs and metrics are as without it. A response is not cached when the handler
  * sets another header than `Link`, or another status than 200. A parameter that may depend on more than the target, such as
  * `@CurrentClient()`, stops the start.
@@ -32,7 +32,7 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
     const parameters = parametersOf(prototype.constructor as Type, String(method));
     if (!parameters.every(dependsOnTargetAlone))
       declarationFault(
-        `${name}: it is @Cached(), but a parameter may depend on more than the request target. Remove one of them.`,
+        `${name}: it is @Cached(), but a parameter may depend on more than the request target. Remove the parameter or @Cached().`,
       );
     let isTold = false;
     withRequest(prototype, method, descriptor, (request, handler) => {
@@ -41,7 +41,7 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
         const read = await answerBy(request.res as Response, handler, ofRowsAlone);
         if (!isTold && !(read.body instanceof JsonText)) {
           isTold = true;
-          logger.warn(`What ${name} answers is not cached, although it is @Cached(): it is no JsonText.`);
+          logger.warn(`The result of ${name} is not cached, although it is @Cached(): it is not a JsonText.`);
         }
         return read;
       });
@@ -54,8 +54,8 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
 const logger = new Logger('Cache');
 
 /**
- * What a handler answers. It is cached unless the handler has set another header than `Link`, whose value depends on the target alone: an
- * answer with any other, such as Set-Cookie, belongs to its request.
+ * The result of a handler. It is cached unless the handler has set another header than `Link`, whose value depends only on the target: a
+ * response with any other, such as Set-Cookie, belongs to its request.
  */
 async function answerBy(response: Response, handler: () => unknown, ofRowsAlone: boolean): Promise<Answer> {
   const before = response.getHeaders();

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { EarlyResponses } from '../early-response.js';
 import { type Answer, ResponseCache } from './response-cache.js';
 
-/** Answers a request of a `@Cached()` handler from the cache; otherwise notes for the handler how it has its response cached. */
+/** Responds to a request of a `@Cached()` handler from the cache; otherwise notes how to cache the handler's result. */
 @Injectable()
 export class CachedGuard implements CanActivate {
   constructor(

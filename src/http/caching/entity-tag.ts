@@ -39,14 +39,14 @@ export function requireMatch(ifMatch: string, tag: string): void {
 }
 
 /**
- * Sets the headers of a response with this tag. Answers whether the client has it already; the response is a 304 then. Throws
+ * Sets the headers of a response with this tag. Returns whether the client already has it; then the response is a 304. Throws
  * precondition_failed when an `If-Match` does not name it.
  */
 export function writeRevalidated(request: Request, response: Response, tag: string): boolean {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   if (ifMatch !== undefined) requireMatch(ifMatch, tag);
   response.setHeader('ETag', tag);
-  // Only the client may store it, it must revalidate every time, and another key may get another answer.
+  // Only the client may store it, it must revalidate every time, and another key may get another response.
   response.setHeader('Cache-Control', 'private, no-cache');
   const vary = response.getHeader('Vary');
   response.setHeader('Vary', vary === undefined ? 'Authorization' : `${String(vary)}, Authorization`);

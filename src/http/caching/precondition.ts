@@ -6,12 +6,12 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { entityTag, namesEntityTag, requireMatch } from './entity-tag.js';
 
-/** The `ETag` of a resource as it is now: that of its DTO, as GET, POST and PATCH answer it. */
+/** The current `ETag` of a resource: that of its DTO, as returned by GET, POST and PATCH. */
 export function entityTagOf<Dto extends object>(dto: Type<Dto>, current: Dto | JsonText<Dto>): string {
   return entityTag(jsonOf(current, dto));
 }
 
-/** What a client has seen of the resource that it changes: the entity tags of its `If-Match` and `If-None-Match` (RFC 9110 section 13.1). */
+/** The state of a resource that the client has seen: the entity tags of its `If-Match` and `If-None-Match` (RFC 9110 section 13.1). */
 export class Precondition {
   /** Both are the fields as they were sent; undefined without one, which fulfils every precondition. */
   constructor(

@@ -7,14 +7,14 @@ import { JsonText } from '../../database/json-rows.js';
 import { CacheUse } from '../../core/metrics/cache-use.js';
 import { TransientMap } from '../../core/transient-map.js';
 
-/** About how much memory the responses take at most, in bytes; beyond that those go that were not asked for the longest. */
+/** Approximate maximum memory of the responses, in bytes; beyond it the least recently used ones are evicted. */
 const MOST_BYTES = 16 * 1_048_576;
-/** What a response takes besides its target and its body, in bytes: measured, with its entity tag. */
+/** Memory of a response besides its target and its body, in bytes: measured, with its entity tag. */
 const BYTES_BESIDE = 256;
-/** Longest request target whose answer is cached, in characters. */
+/** Longest request target whose response is cached, in characters. */
 const LONGEST_TARGET = 512;
 
-/** What a handler answered. */
+/** The result of a handler. */
 export interface Answer {
   readonly body: unknown;
   /** The `Link` that it set, behind that of a guard; undefined when it set none. */
@@ -30,20 +30,20 @@ export interface Answer {
 /** Maximum age of a response where the version comes from Redis, in milliseconds: other programs do not report their writes. */
 const SHARED_MS = 5_000;
 
-/** A response that is kept, and until when. */
+/** A cached response, and its expiry. */
 interface Entry {
   readonly answer: Answer;
   /** The version that it was read at. */
   readonly version: number;
-  /** What invalidates it: any commit, or any but of new rows. */
+  /** Commits that invalidate it: all, or all except those of new rows. */
   readonly kind: 'responses' | 'rows';
-  /** Where that is known, only by a commit that changes this table. */
+  /** If known, the only table whose commits invalidate it. */
   readonly table: string | undefined;
   /** When it expires, by the steady clock; 0 where it does not. */
   readonly at: number;
 }
 
-/** A read that is under way. */
+/** A running read. */
 interface Pending {
   readonly version: number;
   /** Undefined when the read failed, or its response must not be shared. */
@@ -53,7 +53,7 @@ interface Pending {
 /** Caches the responses of `@Cached()` operations by request target, each while the data version is that of its read: never stale. */
 @Injectable()
 export class ResponseCache {
-  /** How often it was asked, and had the response or was about to. */
+  /** Hits and misses; a shared running read is a hit. */
   readonly use = new CacheUse();
   private readonly entries = new LRUCache<string, Entry>({
     maxSize: MOST_BYTES,
@@ -66,7 +66,7 @@ export class ResponseCache {
     private readonly clock: Clock,
   ) {}
 
-  /** How many answers it has. */
+  /** The number of responses. */
   get size(): number {
     return this.entries.size;
   }

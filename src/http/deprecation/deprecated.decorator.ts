@@ -7,7 +7,7 @@ export interface Deprecation {
   readonly since: number;
   /** Instant from which it responds 410, in ms since the Unix epoch (RFC 8594 `Sunset`). */
   readonly sunset: number;
-  /** What to call instead, such as `GET /v1/pets?status=available`; the description and the 410 name it. */
+  /** The operation to call instead, such as `GET /v1/pets?status=available`; the description and the 410 name it. */
   readonly replacement: string;
   /** Address of the page that names the replacement (`Link` with rel `deprecation`). */
   readonly link: string;
@@ -24,7 +24,7 @@ export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return (target, member, descriptor: PropertyDescriptor) => {
     if (deprecation.sunset < deprecation.since)
       declarationFault(
-        `${decorated(target, member)}: @Deprecated() has a sunset before its since. Turn them round.`,
+        `${decorated(target, member)}: @Deprecated() has a sunset before its since. Swap them.`,
       );
     SetMetadata(DEPRECATION, deprecation)(target, member, descriptor);
   };

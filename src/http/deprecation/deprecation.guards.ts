@@ -33,7 +33,7 @@ const DECLARED = new HandlerMetadata(([handler]) => deprecationOf(handler));
 export class DeprecationService {
   private readonly calls;
   private readonly prefix;
-  /** The header fields of each, which are made once: to write a date takes longer than all other headers of a response. */
+  /** The header fields of each, made once: formatting a date takes longer than all other headers of a response. */
   private readonly fields = new HandlerMetadata(([handler]) => this.fieldsOf(deprecationOf(handler)));
 
   constructor(

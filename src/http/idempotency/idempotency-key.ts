@@ -4,7 +4,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
 const LONGEST = 255;
 
-/** What an `Idempotency-Key` may be, as JSON Schema has it: visible ASCII characters, or a String of Structured Fields. */
+/** Allowed values of an `Idempotency-Key`, as JSON Schema: visible ASCII characters, or a String of Structured Fields. */
 export const IDEMPOTENCY_KEY_FORM = {
   minLength: 1,
   maxLength: 2 * LONGEST + 2,

@@ -13,7 +13,7 @@ import { JSON_CONTENT_TYPE, represent } from '../representation.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
 
-/** What distinguishes two requests with one key: SHA-256 of method, target and body as sent. */
+/** Digest that distinguishes two requests with one key: SHA-256 of method, target and body as sent. */
 export function requestDigest(request: RawBodyRequest<Request>): string {
   return createHash('sha256')
     .update(`${request.method} ${request.originalUrl}\n`)
@@ -21,19 +21,19 @@ export function requestDigest(request: RawBodyRequest<Request>): string {
     .digest('hex');
 }
 
-/** What is kept of a request, except its response. */
+/** The stored data of a request, except its response. */
 interface Kept {
   readonly clientId: string;
   readonly key: string;
   readonly digest: string;
 }
 
-/** Thrown before the first statement of a handler when another process has answered its request by then. */
+/** Thrown before the first statement of a handler if another process has already carried out its request. */
 class AnsweredMeanwhile extends Error {}
 
 /**
- * Has an `@Idempotent()` handler carried out once for each `Idempotency-Key` of a client, and answers retries the same. The handler
- * runs inside one transaction with the kept answer; guards, pipes and interceptors run outside of it.
+ * Carries out an `@Idempotent()` handler once per `Idempotency-Key` of a client, and sends retries the same response. The handler
+ * runs inside one transaction with the stored response; guards, pipes and interceptors run outside of it.
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
@@ -118,15 +118,15 @@ function inProgress(): ApiError {
   return new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
 }
 
-/** The text of a response that is to be kept; throws for what is sent piece by piece, so that nothing of it is committed. */
+/** The text of a response to store; throws for a stream, so that nothing is committed. */
 function textOf(body: unknown): string {
   if (body === undefined || body === null) return '';
   if (body instanceof JsonText) return body.text;
-  if (typeof body === 'object') throw new Error('A stream cannot be kept for an Idempotency-Key.');
+  if (typeof body === 'object') throw new Error('A stream cannot be stored for an Idempotency-Key.');
   return typeof body === 'string' ? body : writeExactJson(body);
 }
 
-/** What answers as before; throws idempotency_key_reused when the request is another one than before. */
+/** The stored response; throws idempotency_key_reused if the request differs from the first one. */
 function answering(kept: KeptAnswer, { digest }: Kept, response: Response): () => unknown {
   if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
   return () => {

@@ -6,8 +6,8 @@ import { IdempotencyGuard } from './idempotency.guard.js';
 export const IDEMPOTENT = 'petstore:idempotent';
 
 /**
- * Lets an operation be retried safely: with an `Idempotency-Key` it is carried out once and answered the same for 24
- * hours. What the handler writes, by repositories or the DataSource, commits together with the kept answer, and no other
+ * Makes an operation safe to retry: with an `Idempotency-Key` it is carried out once and has the same response for 24
+ * hours. Writes of the handler, by repositories or the DataSource, are committed together with the stored response, and no other
  * request sees it before.
  */
 export function Idempotent(): MethodDecorator {

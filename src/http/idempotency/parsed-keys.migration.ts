@@ -9,7 +9,7 @@ interface Kept {
 
 /**
  * Rewrites the keys that were kept as they were sent, in double quotes. Where the same key is kept without them, too, the later response
- * stays: a retry follows soon, and of the other it is refused or answered with this one, so nothing is done again.
+ * stays: a retry follows soon, and of the other it is refused or gets this response, so nothing is carried out again.
  */
 export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -33,7 +33,7 @@ export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
     }
   }
 
-  /** Nothing: how a key was sent is not kept. */
+  /** Nothing: the original form of a key is not stored. */
   down(): Promise<void> {
     return Promise.resolve();
   }

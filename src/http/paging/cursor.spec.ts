@@ -21,12 +21,12 @@ describe('a cursor', () => {
       fc.property(position, fc.nat(), fc.stringMatching(/^[\w-]$/), (values, at, character) => {
         const cursor = encodeCursor(values, 'listPets');
         expect(() => decodeCursor(cursor, 'listPets status=sold')).toThrow(
-          'The request holds invalid values',
+          'The request contains invalid values',
         );
         const index = at % cursor.length;
         fc.pre(cursor[index] !== character);
         const changed = cursor.slice(0, index) + character + cursor.slice(index + 1);
-        expect(() => decodeCursor(changed, 'listPets')).toThrow('The request holds invalid values');
+        expect(() => decodeCursor(changed, 'listPets')).toThrow('The request contains invalid values');
       }),
     );
   });

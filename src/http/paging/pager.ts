@@ -11,7 +11,7 @@ import { selectionOf } from './selection.decorators.js';
 
 /** Query of a paged list; extend it with the filters (`@Filter()`) and the order (`@Sort()`) of the list. */
 export class PageQuery {
-  @Integer({ description: 'Most entries of a page', minimum: 1, maximum: 100, default: 20 })
+  @Integer({ description: 'Maximum number of entries per page', minimum: 1, maximum: 100, default: 20 })
   limit!: number;
 
   @Cursor()
@@ -23,7 +23,7 @@ export function Cursor(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       type: 'string',
-      description: 'Where the page begins: taken from the `Link` with rel `next` of the page before',
+      description: 'Where the page begins, from the `Link` with rel `next` of the previous page',
     }),
     Rule(
       CURSOR_RULE.code,
@@ -33,7 +33,7 @@ export function Cursor(): PropertyDecorator {
   );
 }
 
-/** Answers a list page by page: reads the cursor, and links to the next page when there is one. */
+/** Serves a list page by page: reads the cursor, and links to the next page if there is one. */
 export class Pager {
   constructor(
     private readonly request: Request,
@@ -41,7 +41,7 @@ export class Pager {
   ) {}
 
   /**
-   * The entries of the page that the query asks for, of those that its `@Filter()` and `@Sort()` select. Throws
+   * The entries of the requested page that match its `@Filter()` and `@Sort()`. Throws
    * validation_failed for a broken or foreign cursor, and for filters and orders that exclude each other.
    */
   async answer<T>(

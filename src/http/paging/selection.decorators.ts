@@ -32,7 +32,7 @@ function declare(target: object, more: Partial<DeclaredSelection>): void {
 }
 
 /**
- * Makes an optional field of a PageQuery a filter: listed is what has this value in `property`, which is called as the parameter
+ * Makes an optional field of a PageQuery a filter: listed is what has this value in `property`, which has the name of the parameter
  * unless it is given; any of the values, of a field that is a `list`; or what compares so with it. A `prefix` is the beginning of
  * a text, in which no character has a special meaning. A filter by anything but equality orders the list by its property.
  */
@@ -62,8 +62,8 @@ export function Sort(options: { readonly by: readonly string[] }): PropertyDecor
     {
       optional: true,
       description:
-        'What the entries are ordered by, in descending order behind a minus; what is equal in it, and everything without this ' +
-        'parameter, by id. A filter by a range or a prefix orders by its own field',
+        'Order of the entries, descending with a leading minus. Equal entries, and all entries without this ' +
+        'parameter, are ordered by id. A filter by a range or a prefix orders by its field',
     },
   );
   return (target, parameter) => {
@@ -73,7 +73,7 @@ export function Sort(options: { readonly by: readonly string[] }): PropertyDecor
 }
 
 /**
- * What a query selects, by the filters and the order that its class declares. Throws validation_failed where a page could not be
+ * The selection of a query, by the filters and the order of its class. Throws validation_failed where a page could not be
  * found by an index: for ranges of two properties, and for a range in the order of another property.
  */
 export function selectionOf(query: object): Selection {

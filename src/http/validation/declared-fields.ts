@@ -42,7 +42,7 @@ export function partKnownFields(body: object, metatype: Class): { declared: obje
   const unknown = Object.keys(body).filter((field) => !names.has(field));
   if (unknown.length === 0) return { declared: body, faults: [] };
   const declared = Object.fromEntries(Object.entries(body).filter(([field]) => names.has(field)));
-  const message = `This field is not known; known are ${[...names].join(', ')}.`;
+  const message = `This field is unknown; the known fields are ${[...names].join(', ')}.`;
   return { declared, faults: unknown.map((field) => ({ field, code: 'unknown_field', message })) };
 }
 

@@ -37,7 +37,7 @@ export interface FieldKind<Value> {
   readonly schema: ApiPropertyOptions;
   /** Code of the fault when a value is of another kind. */
   readonly code: string;
-  /** What a value must be: completes "This must be …". */
+  /** The allowed values, in words that complete "This must be …". */
   readonly mustBe: string;
   /** Converts a JSON value; undefined when it is of another kind. */
   readonly read: (sent: unknown) => Value | undefined;
@@ -49,7 +49,7 @@ export interface FieldKind<Value> {
   readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
 }
 
-/** Takes the place of a value of another kind, so that only the rule of the kind reports it. */
+/** Replaces a value of another kind, so that only the rule of the kind reports it. */
 class Unreadable {
   constructor(readonly message: string) {}
 }
@@ -57,7 +57,7 @@ class Unreadable {
 /** How values arrive: parsed from JSON, as text of parameters and forms, or in a merge patch. */
 export type SentAs = 'json' | 'text' | 'patch';
 
-/** How a field reads what is sent. */
+/** Converts the sent values of a field. */
 export class Field {
   private readonly ofText: Pick<FieldKind<unknown>, 'mustBe' | 'read'>;
 
@@ -115,7 +115,7 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
 }
 
 /**
- * Makes the property decorator of one kind of value: it converts what the client sends, validates it, and documents it. The
+ * Makes the property decorator of one kind of value, which converts, validates and documents it. The
  * class may be that of a body, of path or query parameters, or of a response, which is documented alone.
  */
 export function defineField<Sent, Value>(
@@ -166,7 +166,7 @@ export function defineField<Sent, Value>(
   );
 }
 
-/** What the compiler emits for a type that is not a class, or that it does not know, is Object. */
+/** The compiler emits Object for a type that is not a class, or that it does not know. */
 function typeFault({ declares }: Pick<FieldKind<never>, 'declares'>, type: unknown): string | undefined {
   const [decorator, made] = declares ?? [];
   if (!made || typeof type !== 'function' || type === Object || type === made) return undefined;
@@ -178,7 +178,7 @@ function nameOf(type: object): string {
   return [String, Number, Boolean, BigInt].includes(type as never) ? name.toLowerCase() : name;
 }
 
-/** A default that the field itself would refuse is never what is meant: it stops the start. */
+/** A default that the field would refuse stops the start. */
 function defaultFault<Value>(kind: FieldKind<Value>, fallback: unknown): string | undefined {
   if (fallback === undefined) return undefined;
   const value = kind.read(fallback);
@@ -190,7 +190,7 @@ function defaultFault<Value>(kind: FieldKind<Value>, fallback: unknown): string 
 
 /**
  * One rule of a property: its code and text are in the `details` of a 400 when `holds` returns false. The rules of a
- * property should not overlap: answer true for a value that another rule refuses, so that each fault is reported once.
+ * property should not overlap: return true for a value that another rule refuses, so that each fault is reported once.
  */
 export function Rule(
   code: string,

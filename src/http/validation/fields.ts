@@ -8,7 +8,7 @@ const ACCEPTED = 'At least one visible character; no NUL and no half of a surrog
 const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
 
 /**
- * A text of 1 to `maxLength` characters (code points), returned as sent. It may not be blank, nor hold NUL or half of a
+ * A text of 1 to `maxLength` characters (code points), returned as sent. It may not be blank, or contain NUL or half of a
  * surrogate pair, which databases and UTF-8 cannot carry.
  */
 export function Text(options: FieldOptions<string> & { readonly maxLength: number }): PropertyDecorator {
@@ -22,9 +22,9 @@ export function Text(options: FieldOptions<string> & { readonly maxLength: numbe
       mustBe: 'a string',
       read: (sent) => (typeof sent === 'string' ? sent : undefined),
       rules: [
-        ['blank', 'This must hold a visible character.', (text) => VISIBLE.test(text)],
+        ['blank', 'This must contain a visible character.', (text) => VISIBLE.test(text)],
         ['too_long', `This must have at most ${maxLength} characters.`, fits],
-        ['forbidden_character', 'This must not hold NUL or half of a surrogate pair.', isCarriable],
+        ['forbidden_character', 'This must not contain NUL or half of a surrogate pair.', isCarriable],
       ],
     },
     { ...others, description: [others.description, ACCEPTED].filter(Boolean).join('. ') },

@@ -4,12 +4,12 @@ import { declaredMembers } from '../../database/declared-members.js';
 import { declarationFault } from '../../core/declaration-faults.js';
 import { Rule } from './define-field.js';
 
-/** What a merge patch of a resource may hold: any of its fields; null for one that is nullable or optional. */
+/** The type of a merge patch of a resource: any of its fields; null for one that is nullable or optional. */
 export type MergePatchOf<Dto> = {
   [Field in keyof Dto]?: Dto[Field] | (undefined extends Dto[Field] ? null : never);
 };
 
-/** What @nestjs/swagger keeps of a property that decides about its patch. */
+/** The metadata of @nestjs/swagger that decides about the patch of a property. */
 interface DocumentedField {
   readonly required?: boolean;
   readonly nullable?: boolean;
@@ -50,7 +50,7 @@ function declareField(resource: Type, patch: Type, property: string): void {
   const { required, nullable, default: fallback, type, ...others } = documented;
   if (typeof type === 'function' && !BUILT_IN.has(type))
     declarationFault(
-      `MergePatch(${resource.name}): ${property} is an object, which a patch cannot hold. Make it fields of ${resource.name}.`,
+      `MergePatch(${resource.name}): ${property} is an object, which a patch cannot contain. Make it fields of ${resource.name}.`,
     );
   const isRemovable = nullable === true || (required === false && fallback === undefined);
   Reflect.defineMetadata(

@@ -5,7 +5,7 @@ import { Rule } from './define-field.js';
 export function WithoutApiKey(): PropertyDecorator {
   return Rule(
     'holds_api_key',
-    'This must not hold an API key.',
+    'This must not contain an API key.',
     (value) => typeof value !== 'string' || !holdsApiKey(value),
   );
 }

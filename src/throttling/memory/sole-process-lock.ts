@@ -77,5 +77,5 @@ export class SoleProcessLock implements OnApplicationShutdown {
 }
 
 const WHY =
-  'Without Redis each counts quotas for itself, so that a client could use its quota once in each. Set REDIS_URL in all of ' +
+  'Without Redis each counts quotas for itself, so that a client can use its quota once in each. Set REDIS_URL in all of ' +
   'them, or stop the other one.';

@@ -11,7 +11,7 @@ const CHECK_LIMIT_MS = 2_000;
 const inTime: InTime = (answer) => withTimeout(answer, CHECK_LIMIT_MS);
 
 /**
- * Throws the reason if an instance could not count in Redis, and what to do about it. Runs the commands that an instance runs, on the same
+ * Throws the reason if an instance could not count in Redis, and the remedy. Runs the commands that an instance runs, on the same
  * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance. Answers by how much the clock of Redis is
  * ahead of this machine's, in milliseconds; less than 0 when it is behind; and `evicts`, its `maxmemory-policy` where that is not
  * `noeviction`.

@@ -55,7 +55,7 @@ export class InstanceCount {
   ) {
     this.told = metrics.gauge(
       'petstore_quota_redis_instances',
-      'Instances that count in Redis, as last seen: while one counts alone, limits are divided by this number.',
+      'Instances that count in Redis, as last seen; an instance that counts alone divides limits by this number.',
       [],
     );
     this.told.set(this.number);
@@ -80,7 +80,7 @@ export class InstanceCount {
       DATA_NAME_MS,
     );
     const [count, added, name] = Array.isArray(answer) ? (answer as unknown[]) : [];
-    if (!Number.isSafeInteger(count)) throw new Error('it answered something that is no count');
+    if (!Number.isSafeInteger(count)) throw new Error('it returned an invalid count');
     if (typeof name === 'string') this.dataName = name;
     const now = this.clock.steady();
     if ((count as number) >= this.number || now >= this.keptUntil) {

@@ -39,7 +39,7 @@ const SLOT_MOVING_MS = 10;
 /** The client for a REDIS_URL, not yet connected. Throws for another URL, or when the certificates cannot be read. */
 export function redisClient({ url, ca }: RedisLocation, limit: ConnectionLimit): RedisClient {
   const address = readRedisUrl(url);
-  if (!address) throw new Error('This is not a URL of Redis.');
+  if (!address) throw new Error('This is not a Redis URL.');
   const options = { ...CONNECTION, ...limit };
   const tls = address.tls ? (ca === null ? {} : { ca: readCertificates('REDIS_CA', ca) }) : undefined;
   const access = { ...accessOf(address), ...(tls ? { tls } : {}) };
@@ -73,7 +73,7 @@ class RedisCluster extends Cluster {
 
   /** Connects to every master, too: otherwise the first command for it would wait for that. */
   override async connect(): Promise<void> {
-    if (this.connections > 0) throw new Error('the connections before are not closed yet');
+    if (this.connections > 0) throw new Error('the previous connections are not closed yet');
     await super.connect();
     const waiting = this.nodes('master').filter(({ status }) => status === 'wait');
     await Promise.all(waiting.map((node) => node.connect()));

@@ -42,8 +42,8 @@ describe('decisions in batches', () => {
     const { batches } = open(() => answer);
     const failed = await Promise.allSettled([batches.add(['a'], [1]), batches.add(['b'], [2])]);
     expect(failed).toMatchObject([
-      { reason: { message: 'it answered another number of decisions' } },
-      { reason: { message: 'it answered another number of decisions' } },
+      { reason: { message: 'it returned a wrong number of decisions' } },
+      { reason: { message: 'it returned a wrong number of decisions' } },
     ]);
   });
 });

@@ -44,7 +44,7 @@ export class DecisionBatches {
       if (this.batches.get(group) === batch) this.batches.delete(group);
       const answers = await this.run(batch.keys, batch.args);
       if (Array.isArray(answers) && answers.length === batch.size) return answers;
-      throw new Error('it answered another number of decisions');
+      throw new Error('it returned a wrong number of decisions');
     };
     const batch: Batch = { keys: [], args: [], size: 0, answers: send() };
     return batch;
@@ -54,7 +54,7 @@ export class DecisionBatches {
 /** The response of a script as numbers; throws for anything else. */
 export function numbersOf(answer: unknown): number[] {
   if (Array.isArray(answer) && answer.every(Number.isSafeInteger)) return answer as number[];
-  throw new Error('it answered something that is no decision');
+  throw new Error('it returned an invalid decision');
 }
 
 /** No response came within the limit. */

@@ -138,7 +138,7 @@ export class RedisQuotaStore extends QuotaStore {
     const note = this.keys.handedOver(this.id, subject, counter);
     const handed = this.redis.handOverCount(2, counter, note, seen, alone, handedOver, lengthMs);
     const used = await withTimeout(handed, HAND_OVER_LIMIT_MS);
-    if (!Number.isSafeInteger(used)) throw new Error('it answered something that is no count');
+    if (!Number.isSafeInteger(used)) throw new Error('it returned an invalid count');
     // More may have been admitted since.
     count.handedOver += alone - handedOver;
     count.seen = Math.max(count.seen, used as number);
@@ -192,7 +192,7 @@ function verdictOf(
   bannedUntil: number,
   used: readonly number[],
 ): QuotaVerdict {
-  if (used.length !== windows.length) throw new Error('it answered for other windows');
+  if (used.length !== windows.length) throw new Error('it returned counts of other windows');
   const states = windows.map(({ name, limit, lengthMs }, index) => ({
     name,
     limit,

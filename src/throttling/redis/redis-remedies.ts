@@ -1,22 +1,19 @@
 import { certificateRemedy } from '../../core/config/certificates.js';
 
 const TRUST = { url: 'REDIS_URL', ca: 'REDIS_CA' };
-/** What to do about what Redis, or the way to it, answers: a part of the message or the code of the error, and the remedy. */
+/** Remedies for errors of Redis, or of the network to it, by a part of the message or the code. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /WRONGPASS|NOAUTH|invalid password/,
-    'Look at user and password in REDIS_URL; special characters are written percent-encoded',
+    'Check the user and the password in REDIS_URL; special characters are written percent-encoded',
   ],
-  [/DB index/, 'Look at the number of the database in REDIS_URL'],
+  [/DB index/, 'Check the number of the database in REDIS_URL'],
   [/SELECT is not allowed in cluster mode/, 'Use redis+cluster:// in REDIS_URL'],
-  [
-    /wrong version number/i,
-    'The server does not speak TLS there: look at the port, or use redis: in REDIS_URL',
-  ],
-  [/ENOTFOUND|EAI_AGAIN/, 'Look at the host in REDIS_URL'],
+  [/wrong version number/i, 'The server does not use TLS there: check the port, or use redis: in REDIS_URL'],
+  [/ENOTFOUND|EAI_AGAIN/, 'Check the host in REDIS_URL'],
 ];
 
-/** What to do about an error of Redis or of the connection to it; undefined where the error itself says enough. */
+/** The remedy for an error of Redis or of the connection to it; undefined if the error says enough. */
 export function remedyFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as NodeJS.ErrnoException;
@@ -24,7 +21,7 @@ export function remedyFor(error: unknown): string | undefined {
   return REMEDIES.find(([pattern]) => pattern.test(told))?.[1] ?? certificateRemedy(error, TRUST);
 }
 
-/** What the log says of an error: without the position in the script that Redis appends, and what to do about it where that is known. */
+/** The text of an error for the log: without the position in the script that Redis appends, and with the remedy if it is known. */
 export function toldReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   // What ioredis says of a command on a closed connection.

@@ -22,7 +22,7 @@ const START_LOOK_MS = 250;
 const PATIENCE_MS = 8_000;
 
 const OTHER =
-  'Another instance on this database uses another Redis server, so that a client could use its quota once in each. Give all of ' +
+  'Another instance on this database uses another Redis server, so that a client can use its quota once in each. Give all of ' +
   'them the same REDIS_URL.';
 const SAME = 'All instances on this database use the same Redis server again';
 
@@ -79,7 +79,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
     this.serves = true;
   }
 
-  /** The command line looks, too: who writes must know whether its Redis is that of the instances. */
+  /** The command line checks this, too: a writer must know whether its Redis is that of the instances. */
   async onApplicationBootstrap(): Promise<void> {
     if (this.server) await this.look(this.server);
   }

@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 
-/** An endpoint to make. */
+/** A new endpoint. */
 export interface NewEndpoint {
   readonly clientId: string;
   readonly url: string;
@@ -8,7 +8,7 @@ export interface NewEndpoint {
   readonly label?: string | null;
 }
 
-/** What to change of an endpoint; what is left out stays as it is. */
+/** Changes to an endpoint; omitted fields stay as they are. */
 export interface EndpointChanges {
   readonly url?: string;
   readonly events?: readonly string[];
@@ -16,7 +16,7 @@ export interface EndpointChanges {
   readonly enabled?: boolean;
 }
 
-/** On whose behalf an endpoint is looked for: any client's, or that of this client alone; then others are not found. */
+/** The clients whose endpoints are accessible: all, or only this one, for which other endpoints do not exist. */
 export interface EndpointsOf {
   readonly clientId?: string;
 }
@@ -27,7 +27,7 @@ export interface SubscribedEndpoint {
   readonly events: readonly string[];
 }
 
-/** An endpoint whose secret was just made, which is shown this once. */
+/** An endpoint with its new secret, which is not shown again. */
 export interface EndpointWithSecret extends SubscribedEndpoint {
   readonly secret: string;
 }

@@ -5,12 +5,12 @@ import { type WebhookEvent, declaredWebhookEvents } from '../webhook-events.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
-/** Most characters of the address of an endpoint. */
+/** Maximum length of an endpoint's URL, in characters. */
 export const LONGEST_URL = 2_048;
-/** Most endpoints of a client, and most names of events in one order. */
+/** Maximum numbers of endpoints per client, and of events per endpoint. */
 export const MOST_ENDPOINTS = 20;
 export const MOST_EVENTS = 50;
-/** Most secrets that sign the messages of an endpoint besides its present one: each adds a signature to every message. */
+/** Maximum number of old secrets that still sign; each adds a signature to every message. */
 export const MOST_PREVIOUS_SECRETS = 4;
 
 /** The events that an endpoint can subscribe to, by name in alphabetical order. */
@@ -18,7 +18,7 @@ export function tellableEvents(): WebhookEvent<object>[] {
   return declaredWebhookEvents().filter(({ name }) => name !== WEBHOOK_TEST.name);
 }
 
-/** What is wrong with the names of events, for the field `events`: each that nobody declares, by its place. */
+/** Faults of the field `events`: each unknown event, by its position. */
 export function eventFaults(events: readonly string[]): FaultDetail[] {
   const known = new Set(tellableEvents().map(({ name }) => name));
   const message = 'There is no such event; GET …/webhook-events lists all events.';

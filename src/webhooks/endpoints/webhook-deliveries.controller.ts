@@ -27,7 +27,7 @@ const {
   webhook_endpoint_not_found,
 } = WEBHOOK_ERRORS;
 
-/** What webhook endpoints were sent, below the path of an audience. */
+/** Deliveries of webhook endpoints, below the path of an audience. */
 export function webhookDeliveriesController(audience: Audience): Type {
   const { own, errors, holderOf } = differencesOf(audience);
   const deliveryAddress = ({
@@ -45,8 +45,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
     @Get('deliveries')
     @Operation({
       id: `list${own}WebhookDeliveries`,
-      summary: 'List what a webhook endpoint was sent',
-      description: 'Lists the deliveries of an endpoint, latest first, without what was sent.',
+      summary: 'List the deliveries of a webhook endpoint',
+      description: 'Lists the deliveries of an endpoint, latest first, without their bodies.',
       answers: {
         status: 200,
         description: 'A page of deliveries',
@@ -70,7 +70,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
     @Get('deliveries/:deliveryId')
     @Operation({
       id: `get${own}WebhookDelivery`,
-      summary: 'Show what was sent',
+      summary: 'Show a delivery',
       description: 'Shows a delivery with its body. Also needs the scope of its event.',
       answers: { status: 200, description: 'The delivery', type: WebhookDeliveryWithPayloadDto },
     })
@@ -90,7 +90,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `redeliver${own}Webhook`,
       summary: 'Send a message again',
       description:
-        'Sends the message of a delivery again, with the same `webhook-id`, after those that are already waiting. This is a new delivery. ' +
+        'Sends the message of a delivery again, with the same `webhook-id`, after the waiting messages. This is a new delivery. ' +
         'Also needs the scope of its event.',
       answers: {
         status: 201,
@@ -121,7 +121,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `test${own}Webhook`,
       summary: 'Send a test',
       description:
-        'Sends a message of the event `webhook.test` to an endpoint, after those that are already waiting. Its delivery shows whether it arrived.',
+        'Sends a message of the event `webhook.test` to an endpoint, after the waiting messages. Its delivery shows whether it arrived.',
       answers: {
         status: 201,
         description: 'The delivery of the test',

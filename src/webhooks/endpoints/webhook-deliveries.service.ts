@@ -22,7 +22,7 @@ export interface DeliveriesOf extends EndpointsOf {
   readonly state?: DeliveryState;
 }
 
-/** The log of what endpoints were sent, and what is sent to one by order. */
+/** The log of deliveries, test messages, and redelivery. */
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
@@ -65,7 +65,7 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Sends a message of the log again, with its id, behind what waits already; answers the new delivery. Throws
+   * Sends a message of the log again, with its id, after the waiting messages; returns the new delivery. Throws
    * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, and event_scope_not_held for what the operator may
    * not read.
    */
@@ -85,7 +85,7 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Sends a `webhook.test` to an endpoint, behind what waits already; answers its delivery. Throws webhook_endpoint_not_found and
+   * Sends a `webhook.test` to an endpoint, after the waiting messages; returns its delivery. Throws webhook_endpoint_not_found and
    * webhook_endpoint_disabled.
    */
   async test(endpointId: string, of: EndpointsOf = {}): Promise<WebhookDelivery> {

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../core/errors/define-errors.js';
 
-/** Ids and an instant as answers have them, for examples. */
+/** Ids and an instant for examples. */
 const ENDPOINT = '3d0a6b0e-61c7-4bb0-9d3c-5f5b0c8f1a42';
 const INSTANT = '2026-11-20T12:00:00.000Z';
 
@@ -23,7 +23,7 @@ export const WEBHOOK_ERRORS = defineErrors({
   },
   webhook_endpoint_limit_reached: {
     status: 409,
-    message: 'The client has {limit} webhook endpoints; there can be no more.',
+    message: 'The client already has {limit} webhook endpoints, the maximum.',
     example: { limit: 20 },
     cause: 'Every event is sent to every endpoint, so their number is limited.',
     remedy: 'Delete an endpoint that nobody uses, or subscribe one endpoint to more events.',
@@ -31,16 +31,15 @@ export const WEBHOOK_ERRORS = defineErrors({
   webhook_secret_limit_reached: {
     status: 409,
     message:
-      'Besides its secret, {limit} earlier ones of the webhook endpoint {id} still sign; there can be no more.',
+      'Messages to the webhook endpoint {id} are already signed with {limit} old secrets, the maximum.',
     example: { limit: 4, id: ENDPOINT },
-    cause:
-      'The secret was rotated too often within the grace of earlier rotations, and each old secret still signs.',
+    cause: 'The secret was rotated too often while the grace of earlier rotations has not ended.',
     remedy:
       'Wait until the grace of one is over, or rotate with a `grace` of `0`, which ends all old secrets at once.',
   },
   webhook_endpoint_disabled: {
     status: 409,
-    message: 'The webhook endpoint {id} is disabled since {instant}; it is sent nothing.',
+    message: 'The webhook endpoint {id} has been disabled since {instant}; it receives no messages.',
     example: { id: ENDPOINT, instant: INSTANT },
     cause:
       'The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410.',
@@ -48,7 +47,7 @@ export const WEBHOOK_ERRORS = defineErrors({
   },
   webhook_endpoint_locked: {
     status: 409,
-    message: 'The webhook endpoint {id} was disabled by an operator, and only an operator enables it again.',
+    message: 'The webhook endpoint {id} was disabled by an operator, and only an operator can enable it.',
     example: { id: ENDPOINT },
     cause: 'An operator has disabled the endpoint under `/admin`.',
     remedy: 'Ask the operator of the service.',

@@ -29,7 +29,7 @@ import { MOST_ENDPOINTS, MOST_PREVIOUS_SECRETS, eventFaults, requireEventScopes 
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /**
- * Makes, shows, changes and deletes webhook endpoints. Every change is committed in one transaction with its audit entry, which
+ * Creates, shows, changes and deletes webhook endpoints. Every change is committed in one transaction with its audit entry, which
  * holds of an address its origin alone, and never a secret.
  */
 @Injectable()
@@ -71,13 +71,13 @@ export class WebhookEndpointsService {
     return { endpoint, events: events.get(id) ?? [] };
   }
 
-  /** How many messages an endpoint has not been sent yet. */
+  /** The number of waiting messages of an endpoint. */
   waiting(endpointId: string): Promise<number> {
     return this.endpoints.manager.countBy(WebhookDelivery, { endpointId, state: 'waiting' });
   }
 
   /**
-   * Makes an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, and validation_failed for an
+   * Creates an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, and validation_failed for an
    * address or an event that cannot be.
    */
   async create(
@@ -145,7 +145,7 @@ export class WebhookEndpointsService {
         : events.filter((name) => !before.events.includes(name));
       requireEventScopes(handedOn, by);
       const details = changesShown(before, changes, events);
-      // Another address is taken for a repair of what failed: what waits is sent there at once.
+      // A new address counts as a repair: waiting messages are sent there at once.
       if (isMoved) Object.assign(endpoint, { url, failures: 0, failingSince: null, dueAt: 0n });
       if (changes.label !== undefined) endpoint.label = changes.label;
       if (Object.keys(details).length > 0) {
@@ -168,7 +168,7 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** Deletes an endpoint with its log; what it was not sent yet, it never is. Returns it as it was. Throws webhook_endpoint_not_found. */
+  /** Deletes an endpoint with its log and its waiting messages. Returns it as it was. Throws webhook_endpoint_not_found. */
   async delete(id: string, by: Operator, of: EndpointsOf = {}): Promise<SubscribedEndpoint> {
     await this.get(id, of);
     return this.changeOfTold(by, async (manager) => {
@@ -181,8 +181,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Gives an endpoint a new secret. Messages are signed with the old one besides for `grace`, in milliseconds, and with those of
-   * earlier rotations until their own ends; with 0 none of them signs any more. Throws webhook_endpoint_not_found and
+   * Gives an endpoint a new secret. Messages are also signed with the old one for `grace`, in milliseconds, and with those of
+   * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found and
    * webhook_secret_limit_reached.
    */
   async rotateSecret(
@@ -204,13 +204,13 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** What is wrong with an address. What its name resolves to is found out at each attempt, and refused there. */
+  /** Faults of an address. Its name is resolved and checked at each attempt. */
   private urlFaults(url: string): FaultDetail[] {
     const fault = this.addresses.faultOfUrl(url);
     return fault ? [{ field: 'url', ...fault }] : [];
   }
 
-  /** Writes what was done to an endpoint into the audit trail, in the transaction that did it. */
+  /** Records a change of an endpoint in the audit trail, in its transaction. */
   private record(
     manager: EntityManager,
     by: Operator,
@@ -266,7 +266,7 @@ export class WebhookEndpointsService {
   }
 }
 
-/** What the audit trail shows of changes; empty when nothing changes. `events` are those that the endpoint subscribes to afterwards. */
+/** The details of changes for the audit trail; empty when nothing changes. `events` are those that the endpoint subscribes to afterwards. */
 function changesShown(
   { endpoint, events: before }: SubscribedEndpoint,
   { url, label }: EndpointChanges,
@@ -281,7 +281,7 @@ function changesShown(
   return { ...changed, url: { from: originOf(endpoint.url), to: originOf(url) } };
 }
 
-/** What is shown of an address beside its endpoint: paths and queries of many hold a secret. */
+/** The origin of an address, because many paths and queries contain a secret. */
 function originOf(url: string): string {
   return new URL(url).origin;
 }

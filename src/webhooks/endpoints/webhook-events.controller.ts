@@ -15,7 +15,7 @@ export function webhookEventsController(audience: Audience): Type {
     @Operation({
       id: `list${own}WebhookEvents`,
       summary: 'List the events of webhooks',
-      description: 'Lists the events, each with when it happens and the scope it needs.',
+      description: 'Lists the events with their descriptions and scopes.',
       answers: {
         status: 200,
         description: 'The events, by name',

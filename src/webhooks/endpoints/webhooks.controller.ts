@@ -36,11 +36,8 @@ const {
   webhook_secret_limit_reached,
 } = WEBHOOK_ERRORS;
 
-/** The group of operations on webhooks, and what it is of. */
-export const WEBHOOKS_TAG = [
-  'Webhooks',
-  'Addresses that are notified of events, and what they were sent.',
-] as const;
+/** Tag of the operations on webhooks. */
+export const WEBHOOKS_TAG = ['Webhooks', 'URLs that receive events, and their deliveries.'] as const;
 
 /** Webhook endpoints, below the path of an audience. */
 export function webhooksController(audience: Audience): Type {
@@ -63,7 +60,7 @@ export function webhooksController(audience: Audience): Type {
     @Operation({
       id: `list${own}Webhooks`,
       summary: `List ${isOwn ? 'your' : 'the'} webhook endpoints`,
-      description: `Lists the endpoints of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, never with their secrets.`,
+      description: `Lists the endpoints of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
       answers: {
         status: 200,
         description: 'A page of endpoints',
@@ -86,13 +83,13 @@ export function webhooksController(audience: Audience): Type {
     @Post()
     @Operation({
       id: `create${own}Webhook`,
-      summary: 'Make a webhook endpoint',
+      summary: 'Create a webhook endpoint',
       description:
-        `Makes an endpoint of ${isOwn ? 'your' : 'a'} client. From now on it is sent each of its events, in messages that the secret in the ` +
-        'response verifies. A key can subscribe it only to what the key itself may read.',
+        `Creates an endpoint of ${isOwn ? 'your' : 'a'} client. From now on it receives its events in messages that are signed with the secret in the ` +
+        'response. A key can subscribe it only to events that the key may read.',
       answers: {
         status: 201,
-        description: 'The endpoint, with its secret this once',
+        description: 'The endpoint with its secret, which is shown only in this response',
         type: WebhookEndpointWithSecretDto,
         location: endpointAddress,
       },
@@ -121,7 +118,7 @@ export function webhooksController(audience: Audience): Type {
     @Operation({
       id: `get${own}Webhook`,
       summary: 'Show a webhook endpoint',
-      description: `Shows an endpoint${isOwn ? ' of your client' : ''}, never its secret, whether it fails, and how much waits for it.`,
+      description: `Shows an endpoint${isOwn ? ' of your client' : ''}, without its secret, whether it fails, and how many messages wait.`,
       answers: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
@@ -138,7 +135,7 @@ export function webhooksController(audience: Audience): Type {
       id: `update${own}Webhook`,
       summary: 'Change, disable or enable a webhook endpoint',
       description:
-        'Changes what is named. A disabled endpoint is sent nothing, and never what happens in that time; when enabled again, it continues ' +
+        'Changes the given fields. A disabled endpoint receives no messages, and never the events of that time. When it is enabled again, it continues ' +
         'with the messages that waited when it was disabled.',
       answers: { status: 200, description: 'The endpoint as it is now', type: WebhookEndpointDto },
     })
@@ -165,7 +162,7 @@ export function webhooksController(audience: Audience): Type {
     @Operation({
       id: `delete${own}Webhook`,
       summary: 'Delete a webhook endpoint',
-      description: 'Deletes an endpoint with its log. What it was not sent yet, it never is.',
+      description: 'Deletes an endpoint with its log. Waiting messages are never sent.',
       answers: { status: 200, description: 'The endpoint as it was', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
@@ -182,10 +179,10 @@ export function webhooksController(audience: Audience): Type {
       id: `rotate${own}WebhookSecret`,
       summary: 'Rotate the secret of a webhook endpoint',
       description:
-        'Makes a new secret. Messages are signed with both for the grace, so that receivers can go over to the new one.',
+        'Creates a new secret. During the `grace`, messages are signed with both, so that the receiver can switch to the new one.',
       answers: {
         status: 200,
-        description: 'The endpoint, with its new secret this once',
+        description: 'The endpoint with its new secret, which is shown only in this response',
         type: WebhookEndpointWithSecretDto,
       },
     })

@@ -12,7 +12,7 @@ import { WebhookMessages } from '../webhook-messages.js';
 import { WEBHOOK_API_KEY_BANNED, WEBHOOK_QUOTA_THRESHOLD } from './account-webhook.events.js';
 
 /**
- * Sends what the quota reports. The events arrive after the request was decided, in a later turn of the event loop, so that no
+ * Sends the events of the quota as webhooks. They arrive after the request was decided, in a later turn of the event loop, so that no
  * request waits for them or fails with them; they are lost if the process dies at that moment.
  */
 @Injectable()

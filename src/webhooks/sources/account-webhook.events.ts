@@ -6,7 +6,7 @@ class TheKey {
   @ApiProperty({ type: 'string' })
   readonly keyId!: string;
 
-  @ApiProperty({ type: 'string', description: 'The beginning of the key' })
+  @ApiProperty({ type: 'string', description: 'The first characters of the key' })
   readonly prefix!: string;
 
   @ApiProperty({ type: 'string', nullable: true })

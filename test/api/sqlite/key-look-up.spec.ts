@@ -112,7 +112,7 @@ describe('a database that does not answer', () => {
         headers: { 'Retry-After': '1' },
       }),
     ],
-    ['does not answer', new Error('SQLITE_IOERR: disk I/O error')],
+    ['does not respond', new Error('SQLITE_IOERR: disk I/O error')],
   ])('that %s: 503 with Retry-After, counted for nobody', async (reason, failure) => {
     const { service } = await open();
     const { key } = await service.issueKey();

@@ -103,7 +103,7 @@ describe('a database with the tables of a module that is gone', () => {
     await dataSource.query(
       `INSERT INTO schema_migrations (timestamp, name) VALUES (1600000000001, 'Bowls1600000000001')`,
     );
-    await expect(migrate(dataSource)).rejects.toThrow(/Bowls1600000000001.*put the module back/);
+    await expect(migrate(dataSource)).rejects.toThrow(/Bowls1600000000001.*add the module again/);
     await dataSource.destroy();
   });
 });

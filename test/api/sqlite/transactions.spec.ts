@@ -229,7 +229,7 @@ describe('work that outlives its transaction', () => {
     });
     await expect(outer).rejects.toThrow('undo');
     failed.open();
-    await expect(within).rejects.toThrow(/has ended before it/);
+    await expect(within).rejects.toThrow(/has already ended/);
     await dataSource.getRepository(Pet).insert(pet('next'));
     expect(await namesNow()).toEqual(['next']);
   });

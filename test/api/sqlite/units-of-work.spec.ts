@@ -381,7 +381,7 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     go.pass();
     expect((await slow).status).toBe(201);
     expect(told[1]).toMatch(name);
-    expect(told[1]).toMatch(/had the write lock for 2500 ms\.$/);
+    expect(told[1]).toMatch(/held the write lock for 2500 ms\.$/);
     vi.useRealTimers();
     expect((await addBeside()).status).toBe(201);
     expect(told).toHaveLength(2);

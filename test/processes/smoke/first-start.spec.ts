@@ -44,7 +44,9 @@ describe('how a key is made', () => {
     const production = { NODE_ENV: 'production', DATABASE_URL: 'sqlite:the shop/pets.sqlite' };
     const [line = '', ...more] = await adviceOf(path, production);
     expect(more).toEqual([]);
-    expect(line).toMatch(/^There is no client yet, so every request is refused with 401\. In .* this makes/);
+    expect(line).toMatch(
+      /^There is no client yet, so every request is refused with 401\. In .* this creates/,
+    );
     expect(line).not.toContain('pst_');
     const printed = paste(line, path);
     expect(printed).toContain('pst_live_');
@@ -57,7 +59,7 @@ describe('how a key is made', () => {
     const path = await folderOfTest();
     expect(await adviceOf(path)).toEqual([]);
     const service = await serviceOfTest(path);
-    const line = /"(The demo key was shown at the first start alone\. In .* this makes another: [^"]*)"/;
+    const line = /"(The demo key was shown only at the first start\. In .* this creates another: [^"]*)"/;
     const [, told = ''] = line.exec(service.output) ?? [];
     expect(await listed(service, paste(told, path))).toHaveLength(1);
   });
@@ -70,9 +72,9 @@ it('a setting that is misspelt or gone is told of with the right name and no val
   const memory = { NODE_ENV: 'production', DATABASE_URL: 'sqlite::memory:' };
   const advice = await adviceOf(path, { ...memory, LOG_LEVELL: 'secret', WEB_CONCURRENCY: '4' });
   expect(advice.toSorted()).toEqual([
-    'LOG_LEVELL is no setting and is not read: did you mean LOG_LEVEL?',
-    'TRUST_PROXI is no setting and is not read: did you mean TRUST_PROXY?',
-    expect.stringMatching(/^WEB_CONCURRENCY is not read any more: run one instance/),
+    'LOG_LEVELL is not a setting and is ignored: did you mean LOG_LEVEL?',
+    'TRUST_PROXI is not a setting and is ignored: did you mean TRUST_PROXY?',
+    expect.stringMatching(/^WEB_CONCURRENCY no longer exists: run one instance/),
   ]);
 });
 
@@ -117,8 +119,8 @@ describe('files of the database', () => {
 });
 
 it.each([
-  ['192.0.2.1', /HOST: 192\.0\.2\.1 is no address of this machine; set HOST/],
-  ['shop.invalid', /HOST: no address is known of shop\.invalid; set HOST/],
+  ['192.0.2.1', /HOST: 192\.0\.2\.1 is not an address of this machine; set HOST/],
+  ['shop.invalid', /HOST: shop\.invalid cannot be resolved; set HOST/],
 ])(
   'the HOST %s, on which nothing can listen, is told in one sentence with what to set',
   async (HOST, says) => {

@@ -13,7 +13,7 @@ export class ClientSuspendedError extends PetstoreError {
   override readonly name: string = 'ClientSuspendedError';
 }
 
-/** 429 `daily_quota_exceeded`. The client has used the requests that its plan allows in a UTC day. */
+/** 429 `daily_quota_exceeded`. The client has used all requests of its plan for this UTC day. */
 export class DailyQuotaExceededError extends PetstoreError {
   declare readonly code: 'daily_quota_exceeded';
   override readonly name: string = 'DailyQuotaExceededError';
@@ -61,7 +61,7 @@ export class InvalidApiKeyError extends PetstoreError {
   override readonly name: string = 'InvalidApiKeyError';
 }
 
-/** 409 `key_already_expired`. An expired key can neither be rotated nor be given another expiry. */
+/** 409 `key_already_expired`. An expired key cannot be rotated or given another expiry. */
 export class KeyAlreadyExpiredError extends PetstoreError {
   declare readonly code: 'key_already_expired';
   override readonly name: string = 'KeyAlreadyExpiredError';
@@ -73,7 +73,7 @@ export class KeyAlreadyRevokedError extends PetstoreError {
   override readonly name: string = 'KeyAlreadyRevokedError';
 }
 
-/** 409 `key_already_rotated`. A key is rotated once; its successor can be rotated in turn. */
+/** 409 `key_already_rotated`. A key can be rotated only once. Its successor can be rotated. */
 export class KeyAlreadyRotatedError extends PetstoreError {
   declare readonly code: 'key_already_rotated';
   override readonly name: string = 'KeyAlreadyRotatedError';
@@ -85,7 +85,7 @@ export class KeyChangeLimitReachedError extends PetstoreError {
   override readonly name: string = 'KeyChangeLimitReachedError';
 }
 
-/** 409 `key_limit_reached`. Self-service issues keys up to `ACCOUNT_MAX_KEYS` that work at the same time, and rotates up to twice as many, so that a leaked key cannot fill the database. */
+/** 409 `key_limit_reached`. Self-service issues keys up to `ACCOUNT_MAX_KEYS` working ones, and rotates up to twice as many, so that a leaked key cannot fill the database. */
 export class KeyLimitReachedError extends PetstoreError {
   declare readonly code: 'key_limit_reached';
   override readonly name: string = 'KeyLimitReachedError';
@@ -97,7 +97,7 @@ export class KeyNotFoundError extends PetstoreError {
   override readonly name: string = 'KeyNotFoundError';
 }
 
-/** 403 `key_protected`. Self-service neither issues, nor changes, rotates or revokes keys with a protected scope such as `admin`. */
+/** 403 `key_protected`. Self-service does not issue, change, rotate or revoke keys with a protected scope such as `admin`. */
 export class KeyProtectedError extends PetstoreError {
   declare readonly code: 'key_protected';
   override readonly name: string = 'KeyProtectedError';
@@ -121,7 +121,7 @@ export class MissingApiKeyError extends PetstoreError {
   override readonly name: string = 'MissingApiKeyError';
 }
 
-/** 409 `new_key_limit_reached`. Self-service makes at most `ACCOUNT_MAX_KEYS` new keys in 24 hours, issued or by rotation; revoked ones count too. */
+/** 409 `new_key_limit_reached`. Self-service creates at most `ACCOUNT_MAX_KEYS` new keys in 24 hours, by issuing or rotating; revoked ones count too. */
 export class NewKeyLimitReachedError extends PetstoreError {
   declare readonly code: 'new_key_limit_reached';
   override readonly name: string = 'NewKeyLimitReachedError';
@@ -145,7 +145,7 @@ export class OperationRemovedError extends PetstoreError {
   override readonly name: string = 'OperationRemovedError';
 }
 
-/** 413 `payload_too_large`. The body, once decoded, exceeds BODY_LIMIT_BYTES or the limit of the operation; or a file of it exceeds its own. */
+/** 413 `payload_too_large`. The decoded body exceeds BODY_LIMIT_BYTES or the limit of the operation, or an uploaded file exceeds its limit. */
 export class PayloadTooLargeError extends PetstoreError {
   declare readonly code: 'payload_too_large';
   override readonly name: string = 'PayloadTooLargeError';
@@ -157,7 +157,7 @@ export class PetNotFoundError extends PetstoreError {
   override readonly name: string = 'PetNotFoundError';
 }
 
-/** 429 `rate_limit_exceeded`. The client has used the requests that its plan allows in this window, or an address without a valid key has; or an operation that no quota counts was called more often than its own bound allows, which the message then names. */
+/** 429 `rate_limit_exceeded`. The client, or an address without a valid key, has used all requests of this window; or an operation without a quota was called more often than its separate limit allows, which the message then names. */
 export class RateLimitExceededError extends PetstoreError {
   declare readonly code: 'rate_limit_exceeded';
   override readonly name: string = 'RateLimitExceededError';
@@ -169,7 +169,7 @@ export class RevokedApiKeyError extends PetstoreError {
   override readonly name: string = 'RevokedApiKeyError';
 }
 
-/** 403 `scope_not_held`. The key that orders a new key lacks one of its scopes, or, where the order names none, all that keys get by default. */
+/** 403 `scope_not_held`. The sending key lacks one of the scopes of the new key, or, if the request names none, all default scopes. */
 export class ScopeNotHeldError extends PetstoreError {
   declare readonly code: 'scope_not_held';
   override readonly name: string = 'ScopeNotHeldError';
@@ -193,7 +193,7 @@ export class UnsupportedMediaTypeError extends PetstoreError {
   override readonly name: string = 'UnsupportedMediaTypeError';
 }
 
-/** 400 `validation_failed`. A field or parameter is missing, or holds a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored. */
+/** 400 `validation_failed`. A field or parameter is missing, or has a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored. */
 export class ValidationFailedError extends PetstoreError {
   declare readonly code: 'validation_failed';
   override readonly name: string = 'ValidationFailedError';
@@ -229,7 +229,7 @@ export class WebhookEndpointNotFoundError extends PetstoreError {
   override readonly name: string = 'WebhookEndpointNotFoundError';
 }
 
-/** 409 `webhook_secret_limit_reached`. The secret was rotated too often within the grace of earlier rotations, and each old secret still signs. */
+/** 409 `webhook_secret_limit_reached`. The secret was rotated too often while the grace of earlier rotations has not ended. */
 export class WebhookSecretLimitReachedError extends PetstoreError {
   declare readonly code: 'webhook_secret_limit_reached';
   override readonly name: string = 'WebhookSecretLimitReachedError';

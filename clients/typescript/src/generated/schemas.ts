@@ -52,9 +52,9 @@ export interface components {
              * Client that the key belongs to
              */
             clientId: string;
-            /** The beginning of the key */
+            /** The first characters of the key */
             prefix: string;
-            /** What people call it */
+            /** A label for people */
             label: string | null;
             scopes: string[];
             /**
@@ -64,7 +64,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * When it ends; null for never
+             * When it expires; null for never
              */
             expiresAt: string | null;
             /**
@@ -92,9 +92,9 @@ export interface components {
              * Client that the key belongs to
              */
             clientId: string;
-            /** The beginning of the key */
+            /** The first characters of the key */
             prefix: string;
-            /** What people call it */
+            /** A label for people */
             label: string | null;
             scopes: string[];
             /**
@@ -104,7 +104,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * When it ends; null for never
+             * When it expires; null for never
              */
             expiresAt: string | null;
             /**
@@ -139,7 +139,7 @@ export interface components {
              */
             bannedUntil: string;
         };
-        /** An account that holds a plan and owns keys. */
+        /** An account with a plan and API keys. */
         Client: {
             /** Format: uuid */
             id: string;
@@ -153,12 +153,12 @@ export interface components {
             perDay: number;
             /**
              * Format: date-time
-             * When it was made
+             * When it was created
              */
             createdAt: string;
             /**
              * Format: date-time
-             * Since when its keys are refused; null while they are not
+             * When it was suspended; null if it is not suspended
              */
             suspendedAt: string | null;
         };
@@ -176,32 +176,32 @@ export interface components {
             perDay: number;
             /**
              * Format: date-time
-             * When it was made
+             * When it was created
              */
             createdAt: string;
             /**
              * Format: date-time
-             * Since when its keys are refused; null while they are not
+             * When it was suspended; null if it is not suspended
              */
             suspendedAt: string | null;
-            /** The minute and the day as the answering process counts them; with Redis, as all do */
+            /** The minute and the day as counted by the responding process; with Redis, by all processes together */
             windows: components["schemas"]["WindowUse"][];
             /** Its keys that are banned */
             bans: components["schemas"]["Ban"][];
             /**
              * Format: date-time
-             * When any of its keys was last used, to the minute
+             * When one of its keys was last used, to the minute
              */
             lastUsedAt: string | null;
-            /** Requests in each UTC day, today first */
+            /** Requests in each UTC day, latest first */
             days: components["schemas"]["DayUse"][];
-            /** What came of its requests in those days, most first */
+            /** Outcomes of its requests in those days, most frequent first */
             outcomes: components["schemas"]["OutcomeUse"][];
             /** Its calls of deprecated operations in those days */
             deprecatedCalls: components["schemas"]["DeprecatedUse"][];
-            /** Requests in each of the last 60 minutes, this one first */
+            /** Requests in each of the last 60 minutes, latest first */
             minutes: components["schemas"]["MinuteUse"][];
-            /** What came of its requests by key and operation, most first, at most 200 */
+            /** Outcomes of its requests by key and operation, most frequent first, at most 200 */
             operations: components["schemas"]["OperationUse"][];
         };
         /** The requests of one UTC day. */
@@ -227,7 +227,7 @@ export interface components {
              */
             lastDay: string;
         };
-        /** A key just issued. Its secret is shown this once. */
+        /** A new key with its secret, which is shown only in this response. */
         IssuedKey: {
             /** Format: uuid */
             id: string;
@@ -236,9 +236,9 @@ export interface components {
              * Client that the key belongs to
              */
             clientId: string;
-            /** The beginning of the key */
+            /** The first characters of the key */
             prefix: string;
-            /** What people call it */
+            /** A label for people */
             label: string | null;
             scopes: string[];
             /**
@@ -248,7 +248,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * When it ends; null for never
+             * When it expires; null for never
              */
             expiresAt: string | null;
             /**
@@ -266,24 +266,24 @@ export interface components {
              * The key that it was rotated to; null if it was not
              */
             replacedBy: string | null;
-            /** The key itself, to be sent as bearer token; only its SHA-256 is kept */
+            /** The key to send as a bearer token; the service stores only its SHA-256 */
             key: string;
         };
-        /** What to change of a key; what is left out stays as it is. */
+        /** Changes to a key; omitted fields stay as they are. */
         KeyChanges: {
-            /** What people call the key. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string | null;
-            /** How long the key still lives; its end can be brought forward, never put off */
+            /** Remaining lifetime of the key; its expiry can be brought forward, never postponed */
             expires?: string;
         };
         /** How to rotate a key. */
         KeyRotation: {
             /**
-             * How long the old key still lives, never longer than its own end; 0 ends it at once
+             * How long the old key remains valid, at most until its own expiry; 0 ends it at once
              * @default 24h
              */
             grace?: string;
-            /** Lifetime of the new key, within that of the ordering key; default: as long as the old one was made for, or as the ordering key lives */
+            /** Lifetime of the new key, at most that of the sending key; default: the original lifetime of the old key */
             expires?: string;
         };
         /** The requests of one minute. */
@@ -298,27 +298,27 @@ export interface components {
             /** Requests refused with 429, beyond a limit or because the key is banned */
             refused: number;
         };
-        /** A key to issue. */
+        /** The scopes, label and lifetime of a new key. */
         NewOwnKey: {
-            /** Scopes of the key, none that the ordering key lacks; default: what the ordering key holds of the scopes that keys get by default */
+            /** Scopes of the new key, each of which the sending key must have; default: those of the default scopes that the sending key has */
             scopes?: string[];
-            /** What people call the key. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string;
-            /** Lifetime, such as 90d, 12h or 30m, within that of the ordering key; default: as long as that, or no end */
+            /** Lifetime, such as 90d, 12h or 30m, at most that of the sending key; default: the lifetime of the sending key */
             expires?: string;
         };
-        /** A webhook endpoint to make. */
+        /** The URL, events and label of a new webhook endpoint. */
         NewOwnWebhookEndpoint: {
-            /** Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair */
+            /** URL that messages are sent to, in its normal form: https, a public host, no user, password or fragment. At least one visible character; no NUL and no half of a surrogate pair */
             url: string;
-            /** The events it is sent; the key must have the scope of each */
+            /** Events that it receives; the key must have the scope of each */
             events: string[];
-            /** What people call the endpoint. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string;
         };
-        /** What came of the requests of one key to one operation. */
+        /** Outcomes of the requests of one key to one operation. */
         OperationUse: {
-            /** `2xx` or `304`, with ` uncounted` behind it if it used no quota, or status and code of an error */
+            /** `2xx` or `304`, followed by ` uncounted` if the request used no quota, or the status and code of an error */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
@@ -333,9 +333,9 @@ export interface components {
             /** Method and route */
             operation: string;
         };
-        /** What came of requests: how often, and how long they took. */
+        /** An outcome of requests: how often it occurred, and how long the requests took. */
         OutcomeUse: {
-            /** `2xx` or `304`, with ` uncounted` behind it if it used no quota, or status and code of an error */
+            /** `2xx` or `304`, followed by ` uncounted` if the request used no quota, or the status and code of an error */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
@@ -351,11 +351,11 @@ export interface components {
          * @enum {string}
          */
         Plan: "free" | "pro" | "business" | "enterprise";
-        /** A request with a valid key that was answered with an error. */
+        /** A request with a valid key that got an error response. */
         RefusedRequest: {
             /**
              * Format: date-time
-             * When it was answered
+             * When the response was sent
              */
             at: string;
             /** `X-Request-Id`, which a client may send more than once */
@@ -378,7 +378,7 @@ export interface components {
         };
         RefusedRequests: components["schemas"]["RefusedRequest"][];
         WebhookDeliveries: components["schemas"]["WebhookDelivery"][];
-        /** A message for one endpoint, and what became of it. */
+        /** A message to one endpoint, and its state. */
         WebhookDelivery: {
             /** Format: int64 */
             id: bigint;
@@ -391,9 +391,9 @@ export interface components {
             messageId: string;
             /** Name of the event */
             event: string;
-            /** It is waiting, got a 2xx response, or was given up */
+            /** Whether it is waiting, was delivered (2xx), or has failed for good */
             state: components["schemas"]["DeliveryState"];
-            /** How often it was sent */
+            /** Number of attempts */
             attempts: number;
             /** HTTP status of the response to the last attempt; null if there was no response */
             status: number | null;
@@ -406,11 +406,11 @@ export interface components {
             happenedAt: string;
             /**
              * Format: date-time
-             * When it was last sent; null while it was not
+             * When it was last sent; null if it was not sent yet
              */
             attemptedAt: string | null;
         };
-        /** A delivery with what is sent. */
+        /** A delivery with its body. */
         WebhookDeliveryWithPayload: {
             /** Format: int64 */
             id: bigint;
@@ -423,9 +423,9 @@ export interface components {
             messageId: string;
             /** Name of the event */
             event: string;
-            /** It is waiting, got a 2xx response, or was given up */
+            /** Whether it is waiting, was delivered (2xx), or has failed for good */
             state: components["schemas"]["DeliveryState"];
-            /** How often it was sent */
+            /** Number of attempts */
             attempts: number;
             /** HTTP status of the response to the last attempt; null if there was no response */
             status: number | null;
@@ -438,13 +438,13 @@ export interface components {
             happenedAt: string;
             /**
              * Format: date-time
-             * When it was last sent; null while it was not
+             * When it was last sent; null if it was not sent yet
              */
             attemptedAt: string | null;
-            /** The body as it is sent, which the signature is made of: JSON text with `type`, `timestamp` and `data` */
+            /** The body over which the signature is made: JSON text with `type`, `timestamp` and `data` */
             payload: string;
         };
-        /** An address of a client that is sent messages. */
+        /** A URL of a client that receives messages. */
         WebhookEndpoint: {
             /** Format: uuid */
             id: string;
@@ -453,52 +453,52 @@ export interface components {
              * Client that the endpoint belongs to
              */
             clientId: string;
-            /** Where messages are sent */
+            /** URL that messages are sent to */
             url: string;
-            /** What people call it */
+            /** A label for people */
             label: string | null;
-            /** The events it is sent */
+            /** Events that it receives */
             events: string[];
-            /** Whether it is sent messages */
+            /** Whether it receives messages */
             enabled: boolean;
             /**
              * Format: date-time
-             * Since when it is sent nothing; null while it is enabled
+             * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
             /**
-             * Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
+             * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
              * @enum {string|null}
              */
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * Since when the message that is next fails; null while it does not
+             * Since when attempts to send the next message have failed; null if they do not fail
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * Until when a secret before the present one signs, too; null for no more
+             * Until when messages are also signed with an older secret; null if they are not
              */
             previousSecretUntil: string | null;
             /**
              * Format: date-time
-             * When it was made
+             * When it was created
              */
             createdAt: string;
         };
-        /** What to change of a webhook endpoint; what is left out stays as it is. */
+        /** Changes to a webhook endpoint; omitted fields stay as they are. */
         WebhookEndpointChanges: {
-            /** Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network. At least one visible character; no NUL and no half of a surrogate pair */
+            /** URL that messages are sent to, in its normal form: https, a public host, no user, password or fragment. At least one visible character; no NUL and no half of a surrogate pair */
             url?: string;
-            /** The events it is sent; the key must have the scope of each */
+            /** Events that it receives; the key must have the scope of each */
             events?: string[];
-            /** What people call the endpoint. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string | null;
-            /** Whether it is sent messages; when enabled again, it continues with the next message */
+            /** Whether it receives messages; when it is enabled again, it continues with the waiting ones */
             enabled?: boolean;
         };
-        /** An endpoint, and how much waits for it. */
+        /** An endpoint, and the number of waiting messages. */
         WebhookEndpointState: {
             /** Format: uuid */
             id: string;
@@ -507,43 +507,43 @@ export interface components {
              * Client that the endpoint belongs to
              */
             clientId: string;
-            /** Where messages are sent */
+            /** URL that messages are sent to */
             url: string;
-            /** What people call it */
+            /** A label for people */
             label: string | null;
-            /** The events it is sent */
+            /** Events that it receives */
             events: string[];
-            /** Whether it is sent messages */
+            /** Whether it receives messages */
             enabled: boolean;
             /**
              * Format: date-time
-             * Since when it is sent nothing; null while it is enabled
+             * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
             /**
-             * Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
+             * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
              * @enum {string|null}
              */
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * Since when the message that is next fails; null while it does not
+             * Since when attempts to send the next message have failed; null if they do not fail
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * Until when a secret before the present one signs, too; null for no more
+             * Until when messages are also signed with an older secret; null if they are not
              */
             previousSecretUntil: string | null;
             /**
              * Format: date-time
-             * When it was made
+             * When it was created
              */
             createdAt: string;
-            /** Messages that it has not been sent yet */
+            /** Messages that were not delivered yet */
             waiting: number;
         };
-        /** An endpoint whose secret was just made. It is shown this once. */
+        /** An endpoint with its new secret, which is shown only in this response. */
         WebhookEndpointWithSecret: {
             /** Format: uuid */
             id: string;
@@ -552,40 +552,40 @@ export interface components {
              * Client that the endpoint belongs to
              */
             clientId: string;
-            /** Where messages are sent */
+            /** URL that messages are sent to */
             url: string;
-            /** What people call it */
+            /** A label for people */
             label: string | null;
-            /** The events it is sent */
+            /** Events that it receives */
             events: string[];
-            /** Whether it is sent messages */
+            /** Whether it receives messages */
             enabled: boolean;
             /**
              * Format: date-time
-             * Since when it is sent nothing; null while it is enabled
+             * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
             /**
-             * Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
+             * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
              * @enum {string|null}
              */
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * Since when the message that is next fails; null while it does not
+             * Since when attempts to send the next message have failed; null if they do not fail
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * Until when a secret before the present one signs, too; null for no more
+             * Until when messages are also signed with an older secret; null if they are not
              */
             previousSecretUntil: string | null;
             /**
              * Format: date-time
-             * When it was made
+             * When it was created
              */
             createdAt: string;
-            /** What signs its messages, to verify them with (Standard Webhooks 1.0) */
+            /** Secret to verify its messages with (Standard Webhooks 1.0) */
             secret: string;
         };
         WebhookEndpoints: components["schemas"]["WebhookEndpoint"][];
@@ -595,14 +595,14 @@ export interface components {
             name: string;
             /** When it happens */
             description: string;
-            /** Scope that a key needs to subscribe an endpoint to it; null if any key may */
+            /** Scope that a key needs to subscribe an endpoint to this event; null if it needs none */
             scope: string | null;
         };
         WebhookEvents: components["schemas"]["WebhookEvent"][];
         /** How to rotate the secret of a webhook endpoint. */
         WebhookSecretRotation: {
             /**
-             * How long the old secret signs besides the new one; those before it do until their own ends. 0 ends all old ones at once
+             * How long messages are also signed with the old secret; still older ones keep their own end. 0 ends all old secrets at once
              * @default 24h
              */
             grace?: string;
@@ -638,7 +638,7 @@ export interface operations {
                 limit?: number;
                 /** Restrict the result to animals of this status */
                 status?: components["schemas"]["PetStatus"];
-                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
             };
         };
@@ -699,7 +699,7 @@ export interface operations {
     getAccountUsage: {
         parameters: {
             query?: {
-                /** How many UTC days to show, today among them */
+                /** How many UTC days to show, including today */
                 days?: number;
             };
         };
@@ -715,9 +715,9 @@ export interface operations {
     listOwnRefusedRequests: {
         parameters: {
             query?: {
-                /** Most entries of a page */
+                /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
                 /** Only requests with this `X-Request-Id`. At least one visible character; no NUL and no half of a surrogate pair */
                 requestId?: string;
@@ -735,9 +735,9 @@ export interface operations {
     listOwnKeys: {
         parameters: {
             query?: {
-                /** Most entries of a page */
+                /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
             };
         };
@@ -759,7 +759,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The key, with its secret this once */
+            /** The key with its secret, which is shown only in this response */
             201: {
                 content: {
                     "application/json": components["schemas"]["IssuedKey"];
@@ -817,7 +817,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The new key, with its secret this once */
+            /** The new key with its secret, which is shown only in this response */
             201: {
                 content: {
                     "application/json": components["schemas"]["IssuedKey"];
@@ -844,9 +844,9 @@ export interface operations {
     listOwnWebhooks: {
         parameters: {
             query?: {
-                /** Most entries of a page */
+                /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
             };
         };
@@ -868,7 +868,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The endpoint, with its secret this once */
+            /** The endpoint with its secret, which is shown only in this response */
             201: {
                 content: {
                     "application/json": components["schemas"]["WebhookEndpointWithSecret"];
@@ -942,7 +942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The endpoint, with its new secret this once */
+            /** The endpoint with its new secret, which is shown only in this response */
             200: {
                 content: {
                     "application/json": components["schemas"]["WebhookEndpointWithSecret"];
@@ -953,9 +953,9 @@ export interface operations {
     listOwnWebhookDeliveries: {
         parameters: {
             query?: {
-                /** Most entries of a page */
+                /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins: taken from the `Link` with rel `next` of the page before */
+                /** Where the page begins, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
                 /** Only deliveries in this state */
                 state?: components["schemas"]["DeliveryState"];

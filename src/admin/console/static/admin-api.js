@@ -1,5 +1,5 @@
 // @ts-check
-// Asks the administration, or the account of a key holder. Every response is one of their public APIs; there is nothing here that a script
+// Sends requests to /admin, or to /account for a key holder. These APIs are public: the page can do nothing that a script
 // could not do.
 import { pauseFor } from './patience.js';
 import { endSession, keyOfTab } from './session.js';
@@ -34,7 +34,7 @@ export class Refusal extends Error {
     this.retryAfterS = retryAfterS;
     this.details = details;
     this.isOwn = isOwn;
-    /** Whether an order may have been done although its response is lost. */
+    /** Whether a change may have been made although its response was lost. */
     this.mayBeDone = mayBeDone;
   }
 
@@ -55,15 +55,15 @@ export class Refusal extends Error {
  * @typedef {object} Answer
  * @property {any} body
  * @property {string | undefined} next the cursor of the next page
- * @property {string | null} tag of what was answered, for `ifMatch`
+ * @property {string | null} tag of the response, for `ifMatch`
  */
 
 /**
- * Asks one operation. Throws Refusal; one of the key itself ends the session too.
+ * Sends one request. Throws Refusal; a refusal of the key also ends the session.
  * @param {string} method
  * @param {string} path below /admin/ or /account/
  * @param {{ query?: Record<string, string | number | boolean | undefined>, json?: unknown, key?: string, signal?: AbortSignal, ifMatch?: string | null, isFile?: boolean }} [options]
- *   of a file the text is answered as it is
+ *   of a file the text is returned unchanged
  * @returns {Promise<Answer>}
  */
 export async function ask(method, path, options = {}) {
@@ -97,7 +97,7 @@ export async function ask(method, path, options = {}) {
   // A key that only reads may continue reading.
   if (refusal.endsSession && !(isOrder && refusal.is('insufficient_scope'))) {
     const kept = keyOfTab();
-    // The tab got another key while this was on its way; what was refused was not done.
+    // The tab got another key during the request; a refused request has changed nothing.
     if (kept !== null && kept !== sent) return ask(method, path, options);
     endSession(sent, `You were signed out. ${refusal.message} (${refusal.code})`);
   }
@@ -122,7 +122,7 @@ async function answered(url, isOrder, patienceMs, signal, request) {
     return { response, text: await response.text() };
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refusal(0, 'no_answer', 'The service does not answer.', { mayBeDone: isOrder });
+    throw new Refusal(0, 'no_answer', 'The service does not respond.', { mayBeDone: isOrder });
   }
 }
 
@@ -166,7 +166,7 @@ function refusalOf({ status, headers }, body, isOrder) {
       isOwn: true,
       mayBeDone: isOrder && status >= 500,
     });
-  // A proxy in front answered in the service's place.
+  // A proxy in front responded instead of the service.
   const away = status === 502 || status === 504 ? 503 : status;
   const message = `The response was ${status}, without a reason from the service.`;
   return new Refusal(away, `http_${status}`, message, { retryAfterS, mayBeDone: isOrder });

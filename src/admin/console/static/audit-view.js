@@ -1,5 +1,5 @@
 // @ts-check
-// Who changed what, latest first, in sentences; filtered, and as a file.
+// The audit trail in sentences, latest first, with filters and an export.
 import { ask } from './admin-api.js';
 import { button, choice, field } from './controls.js';
 import { el, idOf, put, written } from './elements.js';
@@ -10,7 +10,7 @@ import { when } from './times.js';
 
 /** What was done, in words. @type {Readonly<Record<string, string>>} */
 const DONE = {
-  'client.created': 'made the client',
+  'client.created': 'created the client',
   'client.updated': 'changed the client',
   'client.suspended': 'suspended the client',
   'client.resumed': 'resumed the client',
@@ -20,9 +20,9 @@ const DONE = {
   'api_key.rotated': 'rotated a key of',
   'api_key.revoked': 'revoked a key of',
   'api_key.unbanned': 'lifted the ban of a key of',
-  'outbox_event.retried': 'had delivered again',
+  'outbox_event.retried': 'retried',
   'outbox_event.discarded': 'deleted',
-  'webhook_endpoint.created': 'made a webhook endpoint of',
+  'webhook_endpoint.created': 'created a webhook endpoint of',
   'webhook_endpoint.updated': 'changed a webhook endpoint of',
   'webhook_endpoint.deleted': 'deleted a webhook endpoint of',
   'webhook_endpoint.secret_rotated': 'rotated the secret of a webhook endpoint of',

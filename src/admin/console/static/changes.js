@@ -1,5 +1,5 @@
 // @ts-check
-// What is changed of a client, a key and a webhook endpoint: each asked before it is done. All answer undefined when it was cancelled.
+// Changes of clients, keys and webhook endpoints, each with a confirmation. All return undefined when cancelled.
 import { Refusal, ask, isHolder, me } from './admin-api.js';
 import { GRACES, boxes, choice, chosenIn, field, textField, valueOf } from './controls.js';
 import { confirm } from './dialogs.js';
@@ -60,11 +60,11 @@ export function createClient() {
   return confirm({
     title: 'New client',
     body: [textField('Name', 'name', { required: true }), ...planFields({})],
-    action: 'Make the client',
-    unsure: 'The client may exist nevertheless: look for its name before you create it again.',
+    action: 'Create the client',
+    unsure: 'The client may have been created: look for its name before you create it again.',
     order: ['POST', 'clients'],
     json: (form) => ({ name: valueOf(form, 'name') ?? '', ...planOf(form) }),
-    done: 'The client was made. It has no key yet.',
+    done: 'The client was created. It has no key yet.',
   });
 }
 
@@ -87,7 +87,7 @@ export function changePlan(client, tag) {
         return await send(seen);
       } catch (error) {
         if (!(error instanceof Refusal) || !error.is('precondition_failed')) throw error;
-        // Another operator has changed it since this dialog was opened: this one decides again.
+        // Another operator has changed the plan since this dialog was opened, so this operator decides again.
         const { body, tag: latest } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
         seen = latest;
         const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
@@ -137,7 +137,7 @@ export function suspendOrResume({ id, name, suspendedAt }) {
 }
 
 const KEY_UNSURE =
-  'The key may exist nevertheless: check the list of keys, and revoke the new one there if you do not have its secret.';
+  'The key may have been created: check the list of keys, and revoke the new one there if you do not have its secret.';
 
 /** The existing scopes; for a holder those of its key that it can pass on. @param {Key | undefined} own */
 async function scopesToOffer(own) {
@@ -146,7 +146,7 @@ async function scopesToOffer(own) {
   return names.map((name) => ({ name, description: '', grantedByDefault: name !== 'account' }));
 }
 
-/** Whether only operators hand a scope on. @param {string} scope */
+/** Whether only operators can pass on a scope. @param {string} scope */
 export function administers(scope) {
   return /^admin(?::|$)/.test(scope);
 }
@@ -155,11 +155,11 @@ export function administers(scope) {
 function lifetimesUntil(latest) {
   const longest = latest ? Date.parse(latest) - now() : Number.POSITIVE_INFINITY;
   const shorter = LIFETIMES.filter(([, , hours]) => hours * HOUR_MS < longest);
-  const whole = latest ? `Until your key ends, ${exactly(latest)}` : 'It has no end';
+  const whole = latest ? `Until your key expires, ${exactly(latest)}` : 'No expiry';
   return [['', whole], ...shorter.map(([value, text]) => /** @type {[string, string]} */ ([value, text]))];
 }
 
-/** How a key is called in a sentence. @param {Key} key */
+/** Name of a key in a sentence. @param {Key} key */
 function called({ prefix, label }) {
   return el('span', el('code', `${prefix}…`), label !== null && [' ', written(label)]);
 }
@@ -187,7 +187,7 @@ export async function issue(client) {
     title: 'Issue a key',
     body: [
       el('p', 'A new key for ', written(client.name), '. It is shown once.'),
-      textField('Label', 'label', {}, 'What people call it, such as Web shop. It may be empty.'),
+      textField('Label', 'label', {}, 'A label for people, such as Web shop. Optional.'),
       boxes('Scopes', 'scopes', offered, lacks),
       field('Lifetime', choice('expires', lifetimesUntil(own?.expiresAt), '90d')),
     ],
@@ -225,9 +225,9 @@ export async function rotate(key) {
         'A new key with the same scopes replaces ',
         called(key),
         '. The old one works until the grace period is over, so that nothing stops.',
-        end && ` The new one ends at the latest with the key that you signed in with, ${exactly(end)}.`,
+        end && ` The new one expires at the latest with the key that you signed in with, ${exactly(end)}.`,
       ),
-      field('Grace of the old key', choice('grace', GRACES), 'Never longer than its own end.'),
+      field('Grace of the old key', choice('grace', GRACES), 'At most until its own expiry.'),
     ],
     action: 'Rotate',
     unsure: KEY_UNSURE,
@@ -304,11 +304,11 @@ export async function createEndpoint(clientId) {
         'Messages are sent there by POST, such as https://shop.example.com/webhooks.',
       ),
       boxes('Events', 'events', events),
-      textField('Label', 'label', {}, 'It may be empty.'),
+      textField('Label', 'label', {}, 'Optional.'),
     ],
-    action: 'Make the endpoint',
+    action: 'Create the endpoint',
     unsure:
-      'The endpoint may exist nevertheless: check the list, and delete it if you do not have its secret.',
+      'The endpoint may have been created: check the list, and delete it if you do not have its secret.',
     order: ['POST', 'webhooks'],
     json: (form) => ({
       clientId,
@@ -329,7 +329,7 @@ export function rotateSecret({ id }) {
       field('Grace of the old secret', choice('grace', GRACES)),
     ],
     action: 'Rotate',
-    unsure: 'The secret may have been rotated nevertheless: rotate it again to see one.',
+    unsure: 'The secret may have been rotated: rotate it again to get a new one.',
     order: ['POST', `webhooks/${id}/rotate-secret`],
     json: (form) => ({ grace: valueOf(form, 'grace') }),
     secret: { member: 'secret', title: 'The new secret', note: SECRET_NOTE },

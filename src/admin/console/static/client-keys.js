@@ -10,13 +10,13 @@ import { ago, exactly, now, when } from './times.js';
 
 /** @typedef {import('./changes.js').Key} Key */
 
-/** Keys of a page that is shown. */
+/** Number of keys per page. */
 const SHOWN = 20;
-/** Keys that are requested at once, as many as a page of the service may have. */
+/** Number of keys per request, the maximum of the service. */
 const ASKED = 100;
 /** How many banned keys that are not on the page are requested one by one, and how long a response is used. */
 const ALONE = { most: 5, knownMs: 60_000 };
-/** A key that ends within this time is about to, in milliseconds. */
+/** Keys that expire within this time are marked, in milliseconds. */
 const SOON_MS = 7 * 86_400_000;
 
 /** The state of a key in words, and the look of its badge. @param {Key} key @param {string | undefined} bannedUntil */
@@ -156,7 +156,7 @@ export class ClientKeys {
     );
   }
 
-  /** Runs an order, and asks for everything again. @param {() => Promise<unknown>} run @param {boolean} makesKey that is on the first page */
+  /** Makes a change, and reloads everything. @param {() => Promise<unknown>} run @param {boolean} makesKey that is on the first page */
   async #order(run, makesKey) {
     if (!(await run())) return;
     if (makesKey) this.pages.reset();

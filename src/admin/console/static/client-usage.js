@@ -1,5 +1,5 @@
 // @ts-check
-// What a client uses: both windows now, the last minutes and days, and the outcomes of its requests.
+// Usage of a client: current windows, the last minutes and days, and the outcomes of its requests.
 import { choice } from './controls.js';
 import { el, number, put, say } from './elements.js';
 import { Meter, Plot } from './plots.js';

@@ -27,7 +27,7 @@ export function showClients(main, signal) {
     query: () => ({ days: 1, name: name() }),
   });
   const poller = poll(
-    () => clients.refresh(signal, name() && 'No client has this in its name.'),
+    () => clients.refresh(signal, name() && 'No client name contains this text.'),
     signal,
     (refusal) => {
       // No name can contain this text.
@@ -89,7 +89,7 @@ function rowOf(client) {
   );
 }
 
-/** Whatever is unusual about a client. @param {any} client with its usage */
+/** Badges for whatever is unusual about a client. @param {any} client with its usage */
 export function badgesOf({ suspendedAt, bans, outcomes }) {
   let refused = 0;
   for (const { outcome, lastHour } of outcomes) if (outcome.startsWith('429')) refused += lastHour;

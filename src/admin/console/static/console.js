@@ -84,7 +84,7 @@ function show() {
   first = false;
 }
 
-/** Hides what a key cannot order that only reads. */
+/** Hides controls that a key with read access cannot use. */
 async function showRights() {
   const who = await me().catch(() => undefined);
   const readsOnly = who !== undefined && !who.key.scopes.includes(isHolder ? 'account' : 'admin');

@@ -64,8 +64,8 @@ function closedAtLast(dialog, mayClose, kept) {
  */
 
 /**
- * Asks before something is done, and does it. The dialog stays open with the reason when it is refused, and cannot be closed while the
- * response is on its way. Returns the response, or undefined when it was cancelled.
+ * Confirms a change and makes it. If it is refused, the dialog stays open with the reason; it cannot be closed while the
+ * request is running. Returns the response, or undefined when cancelled.
  * @param {Question} question
  * @returns {Promise<any>}
  */
@@ -83,7 +83,7 @@ export async function confirm({
 }) {
   const fault = el('div.fault', { role: 'alert' });
   const force = el('input', { type: 'checkbox', name: 'force' });
-  const anyway = el('label.check', { hidden: true }, force, el('span', 'I know, do it anyway'));
+  const anyway = el('label.check', { hidden: true }, force, el('span', 'Do it anyway'));
   const cancel = button('Cancel', () => dialog.close());
   const go = el('button', { class: danger ? 'danger' : 'primary' }, action);
   const form = el('form');
@@ -115,7 +115,7 @@ export async function confirm({
       // An error of another class is a response of another shape than the service has.
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : strangeAnswer(true);
-      const doubt = unsure ?? 'It may have been done nevertheless: check before you repeat it.';
+      const doubt = unsure ?? 'It may have been carried out: check before you repeat it.';
       put(fault, faultOf(refusal), refusal.mayBeDone && el('p', doubt));
       if (refusal.code === 'last_key_with_scope') anyway.hidden = false;
     } finally {
@@ -128,7 +128,7 @@ export async function confirm({
   const ended = () => dialog.close();
   addEventListener('petstore:session', ended);
   const first = form.querySelector('input:not([name=force]), select');
-  // Enter must not do at once what cannot be undone.
+  // Enter must not confirm a change that cannot be undone.
   if (danger || !(first instanceof HTMLElement)) cancel.focus();
   else first.focus();
   await closedAtLast(dialog, () => !isUnderWay);
@@ -181,7 +181,7 @@ async function showSecret(title, secret, note, what) {
   function askAgain(isAsked) {
     put(
       question,
-      isAsked && el('p', `Is the ${what} stored? Once this is closed, nobody can show it again.`),
+      isAsked && el('p', `Have you stored the ${what}? It cannot be shown again after you close this.`),
     );
     usual.hidden = isAsked;
     again.hidden = !isAsked;

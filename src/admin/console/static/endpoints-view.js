@@ -70,7 +70,7 @@ function rowOf(endpoint, isOfAll) {
 /** All endpoints. @param {Element} main @param {AbortSignal} signal */
 export function showEndpoints(main, signal) {
   const endpoints = new Endpoints(undefined, () => poller.soon());
-  const note = el('p.note', 'To make an endpoint, open its client.');
+  const note = el('p.note', 'To create an endpoint, open its client.');
   showView(main, { title: 'Webhooks' }, endpoints.element, note);
   const poller = poll(() => endpoints.refresh(signal), signal);
 }

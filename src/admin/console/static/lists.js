@@ -62,7 +62,7 @@ export class Pages {
   }
 }
 
-/** Rows that are made again only when what they show has changed: in the others the focus stays, and what is open. */
+/** Rows are recreated only when their content has changed, so the others keep their focus and open details. */
 export class Rows {
   /** @type {Map<unknown, { shown: string, element: HTMLElement }>} */
   #rows = new Map();
@@ -135,7 +135,7 @@ export class PagedList {
     this.changed();
   }
 
-  /** Asks for the wanted page and shows it; answers its items. @param {AbortSignal} signal @param {string} [none] @returns {Promise<readonly any[]>} */
+  /** Fetches the wanted page and shows it; returns its items. @param {AbortSignal} signal @param {string} [none] @returns {Promise<readonly any[]>} */
   async refresh(signal, none) {
     const { place: cursor, turn } = this.pages.wanted;
     const { body, next } = await ask('GET', this.path, {

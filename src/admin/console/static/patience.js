@@ -1,6 +1,6 @@
 // @ts-check
-// How long no view sends a request by itself: as long as the service said, longer and longer while it is unavailable. Asking
-// sooner would use up what is left of the quota, or get the key banned.
+// How long no view polls: as long as the service said, with a growing pause while it is unavailable. Polling
+// sooner would use up the quota, or get the key banned.
 
 /** First and longest pause while the service is unavailable, in milliseconds. */
 const AWAY_MS = { first: 2_000, longest: 30_000 };

@@ -1,5 +1,5 @@
 // @ts-check
-// Asks again and again while the page is seen: not in a hidden tab, nor in a pause that the service asked for, whatever the view.
+// Polls while the page is visible, but not in a hidden tab and not during a pause that the service requested.
 import { Refusal, strangeAnswer } from './admin-api.js';
 import { button } from './controls.js';
 import { byId, el, put, tell } from './elements.js';
@@ -15,7 +15,7 @@ const HELD_MS = 1_000;
  * Runs `refresh` now and again until the view ends.
  * @param {() => Promise<unknown>} refresh
  * @param {AbortSignal} signal ends it
- * @param {(refusal: Refusal) => boolean} [takes] shows a refusal that will not pass by itself, and answers whether it was one: then
+ * @param {(refusal: Refusal) => boolean} [takes] shows a permanent refusal, and returns whether it was one: then
  *   nothing is requested until `soon`
  * @returns {{ soon: () => void }} `soon` asks at once, or when the pause is over
  */
@@ -55,7 +55,7 @@ export function poll(refresh, signal, takes = () => false) {
       endPause(before);
     } catch (error) {
       if (signal.aborted) return;
-      // What is not a refusal is a fault of this page, or a response of another shape than the service has.
+      // Anything but a Refusal is a bug of this page, or an unexpected response.
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : strangeAnswer();
       if (takes(refusal)) {
@@ -75,7 +75,7 @@ export function poll(refresh, signal, takes = () => false) {
   };
 
   const wait = () => {
-    showTrouble(() => (mayTry() ? void run(true) : tell('It was tried just now. Wait a little.')));
+    showTrouble(() => (mayTry() ? void run(true) : tell('The last attempt was just now. Wait a moment.')));
     later(Math.max(pauseLeft(), 1));
   };
 
@@ -92,7 +92,7 @@ export function poll(refresh, signal, takes = () => false) {
   return { soon: () => void run() };
 }
 
-/** Shows why nothing is requested now, and when it is tried again; nothing without a way to try. @param {() => void} [tryNow] */
+/** Shows why polling has paused, and when it continues; nothing without a way to retry. @param {() => void} [tryNow] */
 function showTrouble(tryNow) {
   const bar = byId('trouble');
   const refusal = lastPause()?.refusal;
@@ -115,12 +115,12 @@ function troubleOf(refusal) {
   const { status, code, isOwn } = refusal;
   if (refusal.is('api_key_banned')) return 'This key is banned for a while.';
   if (status === 429)
-    return isOwn ? 'This key has used up its quota.' : 'Something in front of the service asks for patience.';
+    return isOwn ? 'This key has used up its quota.' : 'A proxy in front of the service limits requests.';
   const what =
     status === 503 || code === 'no_answer'
       ? 'The service is unavailable.'
       : isOwn
-        ? 'The service could not answer.'
-        : 'Something between this page and the service answers in its place.';
+        ? 'The service failed to respond.'
+        : 'A proxy between this page and the service responds instead.';
   return `${what} What you see may be out of date; the page updates by itself.`;
 }

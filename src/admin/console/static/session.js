@@ -1,5 +1,5 @@
 // @ts-check
-// The admin key, in this tab and nowhere else: sessionStorage ends with the tab, and is never sent by the browser itself.
+// The key, kept in this tab only: sessionStorage ends with the tab, and browsers never send it.
 
 const NAME = 'petstore-console-key';
 
@@ -32,7 +32,7 @@ export function forgetKey(why) {
 }
 
 /**
- * Forgets a key that was refused, once nothing holds the session any more, and unless the tab has another key by then.
+ * Forgets a refused key once nothing holds the session, unless the tab has another key by then.
  * @param {string} key
  * @param {string} why
  */
@@ -43,8 +43,8 @@ export function endSession(key, why) {
 }
 
 /**
- * Keeps the session until what this answers is called: a response that is on its way, or a secret on show, would be lost with it.
- * Until then no view sends a request by itself, and the browser asks before it leaves the page.
+ * Keeps the session until the returned function is called; otherwise a pending response or a shown secret would be lost.
+ * Until then no view polls, and the browser asks before it leaves the page.
  */
 export function holdSession() {
   holders += 1;

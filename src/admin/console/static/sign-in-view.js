@@ -12,11 +12,11 @@ const [LEAD, LABEL, NOTE] = isHolder
   : [
       'Clients, keys, webhooks, usage and the audit trail of this service.',
       'Admin key',
-      'An API key with the scope admin, or admin:read to look only.',
+      'An API key with the scope admin, or admin:read to only read.',
     ];
 
 /**
- * Asks for a key, and tries it before it is kept.
+ * Asks for a key, and tries it before keeping it.
  * @param {Element} main
  * @param {() => void} signedIn
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// A separate script that the browser runs before it paints, so that a chosen scheme does not flash into the other one.
+// A separate script that runs before the first paint, so that the chosen colour scheme does not flicker.
 (() => {
   const chosen = localStorage.getItem('petstore-theme');
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;

@@ -22,7 +22,7 @@ export class DatabaseFiles {
   private opened: readonly OpenedFile[] = [];
   private readonly outage = new Outage<ApiError>({
     begun: ({ cause }) => String(cause),
-    over: () => 'The files of the database are back, and it is read and written again.',
+    over: () => 'The files of the database are back; reads and writes continue.',
   });
   private timer: NodeJS.Timeout | undefined;
   /** The file as it was before SQLite opened it. */
@@ -74,7 +74,7 @@ export class DatabaseFiles {
     this.refuseIfDamaged();
   }
 
-  /** Checks now, and answers why nothing can be read or written. */
+  /** Checks now, and returns why nothing can be read or written. */
   look(): ApiError | undefined {
     const damage = this.damageNow();
     if (damage === undefined) this.outage.end();
@@ -82,12 +82,12 @@ export class DatabaseFiles {
     return this.fault;
   }
 
-  /** What is wrong with the files, and what an operator should do. */
+  /** The fault of the files, and its remedy. */
   private damageNow(): string | undefined {
     for (const { path, stats, remedy } of this.opened) {
       const now = statsOf(path);
       if (!isSame(stats, now))
-        return `${path} was ${now ? 'replaced' : 'removed'}. Nothing is read or written any more. ${remedy}`;
+        return `${path} was ${now ? 'replaced' : 'removed'}. Reads and writes are refused with 503. ${remedy}`;
     }
     return undefined;
   }

@@ -6,18 +6,18 @@ import type { DatabaseFiles } from './database-files.js';
 import { LOCKED, NOT_WRITTEN, STATES, type State, damaged, messageOf, truerCode } from './sqlite-errors.js';
 
 const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
-/** What statements meet in files that were removed, replaced or cut. */
+/** Errors of statements on files that were removed, replaced or truncated. */
 const OF_FILES = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
 /** On a bad disk reads of some pages succeed and of others fail: reads count as recovered after this time without a refused one. */
 const QUIET_MS = 10_000;
 /** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
 const KEPT_MS = 1_000;
 
-/** A state, and what SQLite said. */
+/** A state, and the message of SQLite. */
 type Told = State & { readonly said: string };
 
 /**
- * What is wrong with an SQLite database, as the results of its statements show. Files that were moved or replaced are reported by
+ * Failures of an SQLite database, as the results of its statements show. Files that were moved or replaced are reported by
  * DatabaseFiles, which is checked before a failure is attributed to the disk.
  */
 export class DatabaseTroubles extends WriteTrouble {
@@ -43,7 +43,7 @@ export class DatabaseTroubles extends WriteTrouble {
     });
     this.reads = new Outage({
       begun: ({ trouble, said, remedy }) =>
-        `${file} cannot be read: ${trouble} (${said}). Requests that meet this are refused with 503. ${remedy}; ` +
+        `${file} cannot be read: ${trouble} (${said}). Requests that need it are refused with 503. ${remedy}; ` +
         'the service recovers by itself.',
       over: () => `No read of ${file} has been refused for ${QUIET_MS / 1_000} s`,
       quietMs: QUIET_MS,
@@ -51,13 +51,12 @@ export class DatabaseTroubles extends WriteTrouble {
     this.lock = new Outage({
       begun: () =>
         `${file} is locked by another process. Writes are refused with 503 after a wait of some seconds, reads continue. ` +
-        `"fuser -v ${file}" shows that process; when it ends or unlocks the file, the service recovers by itself.`,
-      over: (seconds) =>
-        `${file} is written again, after ${seconds} s in which another process had it locked`,
+        `"fuser -v ${file}" shows that process; when it ends or releases the lock, the service recovers by itself.`,
+      over: (seconds) => `${file} is written again, after another process had locked it for ${seconds} s`,
     });
     this.damage = new Outage({
       begun: ({ cause }) =>
-        `${damaged(file, messageOf(cause))} "petstore doctor" shows the damage. What meets it is refused with 503, and ` +
+        `${damaged(file, messageOf(cause))} "petstore doctor" shows the damage. Requests that reach the damage are refused with 503, and ` +
         '/health/ready is 503 until the service is started again.',
     });
   }

@@ -6,17 +6,17 @@ export function driverCodeOf(error: unknown): string | undefined {
   return (error as { driverError?: { code?: string } }).driverError?.code;
 }
 
-/** What to do when the file belongs to another program. */
+/** The remedy when the file belongs to another program. */
 export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
 /** How many tables of another program are named at most. */
 const MOST_NAMED = 3;
-const BACKUP = 'put a backup in its place with "petstore db restore <backup>"';
+const BACKUP = 'replace it with a backup by "petstore db restore <backup>"';
 
 /** A state of the database that passes without a change of the service. */
 export interface State {
   /** The messages for a client. */
   readonly refusal: string;
-  /** What the log and a command say of it, and what to do. */
+  /** The message for the log and for commands, and the remedy. */
   readonly trouble: string;
   readonly remedy: string;
 }
@@ -29,7 +29,7 @@ export const LOCKED: State = {
   trouble: 'it is locked by another process, or by a long write',
   remedy: 'End the process that holds the lock ("fuser -v" with the file shows it)',
 };
-const FULL: State = { refusal: NOT_WRITTEN, trouble: 'the disk is full', remedy: 'Make room on it' };
+const FULL: State = { refusal: NOT_WRITTEN, trouble: 'the disk is full', remedy: 'Free space on it' };
 /** By SQLite's code, or that of the file system. */
 export const STATES: Readonly<Record<string, State>> = {
   SQLITE_BUSY: LOCKED,

@@ -86,7 +86,7 @@ async function nearestFolder(file: string, folder: string): Promise<string> {
 
 function leadsNowhere(file: string, link: string): UnusableDatabase {
   return new UnusableDatabase(
-    `${file} cannot be used: ${link} is a link that leads nowhere. Make what it leads to, or name another file with DATABASE_URL.`,
+    `${file} cannot be used: ${link} is a broken link. Create its target, or name another file with DATABASE_URL.`,
   );
 }
 
@@ -94,9 +94,9 @@ function leadsNowhere(file: string, link: string): UnusableDatabase {
 async function checkAccess(file: string): Promise<number> {
   const there = await stat(file).catch(absent);
   if (there?.isDirectory()) throw new UnusableDatabase(`${file} is a folder. ${NAME_ANOTHER}.`);
-  // A device or a pipe keeps nothing; of /dev/null nobody may change the rights either.
+  // A device or a pipe stores nothing, and the permissions of /dev/null must not change.
   if (there && !there.isFile())
-    throw new UnusableDatabase(`${file} is a device, a pipe or a socket, and no file. ${NAME_ANOTHER}.`);
+    throw new UnusableDatabase(`${file} is a device, a pipe or a socket, not a file. ${NAME_ANOTHER}.`);
   if (there) {
     await permitting(`${file} may not be read`, () => access(file, constants.R_OK));
     await permitting(`${file} may not be written`, () => access(file, constants.W_OK));
@@ -104,13 +104,13 @@ async function checkAccess(file: string): Promise<number> {
   const folder = dirname(there ? await realpath(file) : file);
   if (!there) {
     await makingFolder(file);
-    const refused = `${file} cannot be used: its folder ${folder} cannot be made`;
+    const refused = `${file} cannot be used: its folder ${folder} cannot be created`;
     await permitting(refused, () => makePrivateFolder(folder));
   }
-  const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside it`;
+  const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside the database`;
   await permitting(what, () => access(folder, constants.W_OK));
   // SQLite would create it with the permissions that the umask leaves.
-  if (!there) await permitting(`${file} cannot be made`, () => makePrivateFile(file));
+  if (!there) await permitting(`${file} cannot be created`, () => makePrivateFile(file));
   return there?.size ?? 0;
 }
 
@@ -120,13 +120,13 @@ async function permitting(refused: string, work: () => Promise<void>): Promise<v
     await work();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    // ENOENT: /proc and its likes take no files at all.
+    // ENOENT: file systems such as /proc accept no files.
     if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(code)) throw error;
     throw new UnusableDatabase(withPermission(`${refused} (${code})`), { cause: error });
   }
 }
 
-/** Undefined for what is not there, nor can be because a file is in its way; throws any other error. */
+/** Undefined for a missing file, or if its folder is a file; throws any other error. */
 function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
   throw error;

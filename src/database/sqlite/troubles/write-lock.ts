@@ -45,7 +45,7 @@ export function watchWriteLock(name: () => string): () => void {
   const timer = setTimeout(() => {
     isLong = true;
     logger.warn(
-      `${name()} has had the write lock for ${WRITE_LOCK_BOUND_MS} ms, and every other writer waits. ` +
+      `${name()} has held the write lock for ${WRITE_LOCK_BOUND_MS} ms, and all other writers wait. ` +
         'Await nothing but the database in a transaction.',
     );
   }, WRITE_LOCK_BOUND_MS).unref();
@@ -53,6 +53,6 @@ export function watchWriteLock(name: () => string): () => void {
     clearTimeout(timer);
     const total = Math.round(performance.now() - since);
     // The total is compared too: while the event loop is blocked, the timer does not fire.
-    if (isLong || total >= WRITE_LOCK_BOUND_MS) logger.warn(`${name()} had the write lock for ${total} ms.`);
+    if (isLong || total >= WRITE_LOCK_BOUND_MS) logger.warn(`${name()} held the write lock for ${total} ms.`);
   };
 }

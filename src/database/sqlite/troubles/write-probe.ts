@@ -12,7 +12,7 @@ const TRIED_BYTES = 65_536;
 /**
  * Finds out when a database that could not be written can be written again. A successful write of a request proves little: a small
  * one may fit where the next does not. An attempt takes 64 KiB and gives them back in the same transaction, so the file stays as
- * large as it is. Answers the function that stops it.
+ * large as it is. Returns the function that stops it.
  */
 export function probeWrites(
   file: string,

@@ -16,7 +16,7 @@ function mend(root) {
     const name = parameter?.dataset.paramName ?? NAMES.find(([place]) => control.closest(place))?.[1];
     if (name !== undefined) control.setAttribute('aria-label', name);
   }
-  // Their names differ from their texts, which who speaks to the browser says.
+  // Voice control needs the visible text, which differs from the accessible name.
   for (const button of root.querySelectorAll('.modal-btn[aria-label]')) button.removeAttribute('aria-label');
   for (const block of root.querySelectorAll('pre:not([tabindex])')) block.tabIndex = 0;
   for (const heading of root.querySelectorAll('h6')) heading.ariaLevel = '5';

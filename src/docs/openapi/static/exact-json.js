@@ -1,6 +1,6 @@
 // @ts-check
-// Shows numbers of answers as they came: of 9223372036854775807 the library's JSON.parse() makes 9223372036854776000. What
-// "Try it out" sends is the text that was typed.
+// Shows numbers in responses exactly: the library's JSON.parse() turns 9223372036854775807 into 9223372036854776000.
+// "Try it out" sends the text as typed.
 
 /**
  * JSON text, indented, its numbers as they were; the text itself where it is not JSON, or the browser cannot know how a number was written.

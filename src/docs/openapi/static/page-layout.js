@@ -1,5 +1,5 @@
 // @ts-check
-// What is on the page around the operations. Unlike the library's own layout it leaves `main` to the page, and shows the prose at
+// The page around the operations. Unlike the library's own layout it leaves `main` to the page, and shows the prose at
 // the head of a document as sections that open when asked for.
 
 /** Plugin of the Swagger UI. */

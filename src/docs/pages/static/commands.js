@@ -1,5 +1,5 @@
 // @ts-check
-// Makes lines ready to paste: with the address by which the page was reached, which the service does not know behind a proxy, and a
+// Completes commands with the address of the page, which the service does not know behind a proxy, and adds a
 // button that copies them.
 
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-api]')))

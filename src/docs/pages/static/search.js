@@ -1,5 +1,5 @@
 // @ts-check
-// Shows what holds every word that is looked for. The address keeps the words, so that what was found can be sent to others.
+// Shows entries that contain every search word. The address has the words, so that a search can be shared.
 
 const words = /** @type {HTMLInputElement} */ (document.getElementById('words'));
 const count = /** @type {HTMLElement} */ (document.querySelector('[role=status]'));

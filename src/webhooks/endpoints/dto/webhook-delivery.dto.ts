@@ -6,7 +6,7 @@ import { DELIVERY_STATES, type DeliveryState, type WebhookDelivery } from '../..
 const STATE = { values: DELIVERY_STATES, enumName: 'DeliveryState' };
 
 /** One entry of the log of an endpoint. */
-@ApiSchema({ name: 'WebhookDelivery', description: 'A message for one endpoint, and what became of it.' })
+@ApiSchema({ name: 'WebhookDelivery', description: 'A message to one endpoint, and its state.' })
 export class WebhookDeliveryDto {
   @ApiProperty({ type: 'integer', format: 'int64', example: 7 })
   id!: bigint;
@@ -27,11 +27,11 @@ export class WebhookDeliveryDto {
   @ApiProperty({
     enum: DELIVERY_STATES,
     enumName: 'DeliveryState',
-    description: 'It is waiting, got a 2xx response, or was given up',
+    description: 'Whether it is waiting, was delivered (2xx), or has failed for good',
   })
   state!: DeliveryState;
 
-  @ApiProperty({ type: 'integer', description: 'How often it was sent', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of attempts', example: 1 })
   attempts!: number;
 
   @ApiProperty({
@@ -52,7 +52,7 @@ export class WebhookDeliveryDto {
   @Instant({ description: 'When it happened' })
   happenedAt!: string;
 
-  @Instant({ description: 'When it was last sent; null while it was not', nullable: true })
+  @Instant({ description: 'When it was last sent; null if it was not sent yet', nullable: true })
   attemptedAt!: string | null;
 }
 
@@ -63,19 +63,18 @@ export function toWebhookDeliveryDto(delivery: WebhookDelivery): WebhookDelivery
   return { id, endpointId, messageId, event, state, attempts, status, error, happenedAt, attemptedAt };
 }
 
-/** A delivery with what is sent. */
-@ApiSchema({ name: 'WebhookDeliveryWithPayload', description: 'A delivery with what is sent.' })
+/** A delivery with its body. */
+@ApiSchema({ name: 'WebhookDeliveryWithPayload', description: 'A delivery with its body.' })
 export class WebhookDeliveryWithPayloadDto extends WebhookDeliveryDto {
   @ApiProperty({
     type: 'string',
-    description:
-      'The body as it is sent, which the signature is made of: JSON text with `type`, `timestamp` and `data`',
+    description: 'The body over which the signature is made: JSON text with `type`, `timestamp` and `data`',
     example: '{"type":"webhook.test","timestamp":"2026-11-20T12:00:00.000Z","data":{}}',
   })
   payload!: string;
 }
 
-/** Makes the shown form of a delivery with what is sent. */
+/** Makes the shown form of a delivery with its body. */
 export function toWebhookDeliveryWithPayloadDto(delivery: WebhookDelivery): WebhookDeliveryWithPayloadDto {
   return Object.assign(toWebhookDeliveryDto(delivery), { payload: delivery.message.payload });
 }

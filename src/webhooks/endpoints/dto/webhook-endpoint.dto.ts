@@ -9,7 +9,7 @@ import { WithoutApiKey } from '../../../http/validation/without-api-key.js';
 const URL_EXAMPLE = 'https://shop.example.com/webhooks';
 
 /** A webhook endpoint as shown; never its secret. */
-@ApiSchema({ name: 'WebhookEndpoint', description: 'An address of a client that is sent messages.' })
+@ApiSchema({ name: 'WebhookEndpoint', description: 'A URL of a client that receives messages.' })
 export class WebhookEndpointDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   id!: string;
@@ -17,19 +17,19 @@ export class WebhookEndpointDto {
   @ApiProperty({ type: 'string', format: 'uuid', description: 'Client that the endpoint belongs to' })
   clientId!: string;
 
-  @ApiProperty({ type: 'string', description: 'Where messages are sent', example: URL_EXAMPLE })
+  @ApiProperty({ type: 'string', description: 'URL that messages are sent to', example: URL_EXAMPLE })
   url!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'What people call it', example: 'Web shop' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'A label for people', example: 'Web shop' })
   label!: string | null;
 
-  @ApiProperty({ type: [String], description: 'The events it is sent', example: ['pets.created'] })
+  @ApiProperty({ type: [String], description: 'Events that it receives', example: ['pets.created'] })
   events!: readonly string[];
 
-  @ApiProperty({ type: 'boolean', description: 'Whether it is sent messages' })
+  @ApiProperty({ type: 'boolean', description: 'Whether it receives messages' })
   enabled!: boolean;
 
-  @Instant({ description: 'Since when it is sent nothing; null while it is enabled', nullable: true })
+  @Instant({ description: 'When it was disabled; null if it is enabled', nullable: true })
   disabledAt!: string | null;
 
   @ApiProperty({
@@ -37,23 +37,23 @@ export class WebhookEndpointDto {
     enum: [...DISABLED_BECAUSE, null],
     nullable: true,
     description:
-      'Why it is sent nothing: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)',
+      'Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)',
   })
   disabledBecause!: DisabledBecause | null;
 
   @Instant({
-    description: 'Since when the message that is next fails; null while it does not',
+    description: 'Since when attempts to send the next message have failed; null if they do not fail',
     nullable: true,
   })
   failingSince!: string | null;
 
   @Instant({
-    description: 'Until when a secret before the present one signs, too; null for no more',
+    description: 'Until when messages are also signed with an older secret; null if they are not',
     nullable: true,
   })
   previousSecretUntil!: string | null;
 
-  @Instant({ description: 'When it was made' })
+  @Instant({ description: 'When it was created' })
   createdAt!: string;
 }
 
@@ -71,10 +71,10 @@ export function toWebhookEndpointDto({ endpoint, events }: SubscribedEndpoint): 
   return { id, clientId, url, label, events, ...state, previousSecretUntil, createdAt };
 }
 
-/** One endpoint, and how much it has not been sent yet. */
-@ApiSchema({ name: 'WebhookEndpointState', description: 'An endpoint, and how much waits for it.' })
+/** One endpoint, and the number of waiting messages. */
+@ApiSchema({ name: 'WebhookEndpointState', description: 'An endpoint, and the number of waiting messages.' })
 export class WebhookEndpointStateDto extends WebhookEndpointDto {
-  @ApiProperty({ type: 'integer', description: 'Messages that it has not been sent yet', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Messages that were not delivered yet', example: 0 })
   waiting!: number;
 }
 
@@ -86,21 +86,21 @@ export function toWebhookEndpointStateDto(
   return Object.assign(toWebhookEndpointDto(found), { waiting });
 }
 
-/** An endpoint whose secret was just made. */
+/** An endpoint with its new secret. */
 @ApiSchema({
   name: 'WebhookEndpointWithSecret',
-  description: 'An endpoint whose secret was just made. It is shown this once.',
+  description: 'An endpoint with its new secret, which is shown only in this response.',
 })
 export class WebhookEndpointWithSecretDto extends WebhookEndpointDto {
   @ApiProperty({
     type: 'string',
-    description: 'What signs its messages, to verify them with (Standard Webhooks 1.0)',
+    description: 'Secret to verify its messages with (Standard Webhooks 1.0)',
     example: 'whsec_…',
   })
   secret!: string;
 }
 
-/** Makes the shown form of an endpoint whose secret was just made. */
+/** Makes the shown form of an endpoint with its new secret. */
 export function toWebhookEndpointWithSecretDto(made: EndpointWithSecret): WebhookEndpointWithSecretDto {
   const { id, ...rest } = toWebhookEndpointDto(made);
   return { id, secret: made.secret, ...rest };
@@ -108,24 +108,27 @@ export function toWebhookEndpointWithSecretDto(made: EndpointWithSecret): Webhoo
 
 const URL_FIELD = {
   description:
-    'Absolute address that messages are sent to, in its normal form: https, without user, password and fragment, and none of a private network',
+    'URL that messages are sent to, in its normal form: https, a public host, no user, password or fragment',
   example: URL_EXAMPLE,
   maxLength: LONGEST_URL,
 };
 const EVENTS = {
-  description: 'The events it is sent; the key must have the scope of each',
+  description: 'Events that it receives; the key must have the scope of each',
   example: ['pets.created'],
   most: MOST_EVENTS,
 };
 const LABEL = {
-  description: 'What people call the endpoint',
+  description: 'A label for people',
   example: 'Web shop',
   maxLength: 255,
   optional: true,
 };
 
-/** An endpoint to create for the caller's client. */
-@ApiSchema({ name: 'NewOwnWebhookEndpoint', description: 'A webhook endpoint to make.' })
+/** Body that creates an endpoint for the caller's client. */
+@ApiSchema({
+  name: 'NewOwnWebhookEndpoint',
+  description: 'The URL, events and label of a new webhook endpoint.',
+})
 export class NewOwnWebhookEndpointDto {
   @Text(URL_FIELD)
   @WithoutApiKey()
@@ -139,17 +142,20 @@ export class NewOwnWebhookEndpointDto {
   label?: string;
 }
 
-/** An endpoint to make for any client. */
-@ApiSchema({ name: 'NewWebhookEndpoint', description: 'A webhook endpoint to make.' })
+/** Body that creates an endpoint for any client. */
+@ApiSchema({
+  name: 'NewWebhookEndpoint',
+  description: 'The URL, events and label of a new webhook endpoint.',
+})
 export class NewWebhookEndpointDto extends NewOwnWebhookEndpointDto {
   @Uuid({ description: 'Client that the endpoint belongs to' })
   clientId!: string;
 }
 
-/** What can be changed of an endpoint; what is left out stays as it is. */
+/** Changeable fields of an endpoint; omitted fields stay as they are. */
 @ApiSchema({
   name: 'WebhookEndpointChanges',
-  description: 'What to change of a webhook endpoint; what is left out stays as it is.',
+  description: 'Changes to a webhook endpoint; omitted fields stay as they are.',
 })
 export class WebhookEndpointChangesDto {
   @Text({ ...URL_FIELD, optional: true })
@@ -164,19 +170,19 @@ export class WebhookEndpointChangesDto {
   label?: string | null;
 
   @Flag({
-    description: 'Whether it is sent messages; when enabled again, it continues with the next message',
+    description: 'Whether it receives messages; when it is enabled again, it continues with the waiting ones',
     optional: true,
   })
   enabled?: boolean;
 }
 
-/** How the secret of an endpoint is rotated. */
+/** Body that rotates the secret of an endpoint. */
 @ApiSchema({ name: 'WebhookSecretRotation', description: 'How to rotate the secret of a webhook endpoint.' })
 export class WebhookSecretRotationDto {
   /** In milliseconds. */
   @Duration({
     description:
-      'How long the old secret signs besides the new one; those before it do until their own ends. 0 ends all old ones at once',
+      'How long messages are also signed with the old secret; still older ones keep their own end. 0 ends all old secrets at once',
     example: '24h',
     default: '24h',
     orZero: true,
@@ -196,7 +202,7 @@ export class WebhookEventDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'Scope that a key needs to subscribe an endpoint to it; null if any key may',
+    description: 'Scope that a key needs to subscribe an endpoint to this event; null if it needs none',
     example: 'pets:read',
   })
   scope!: string | null;
