@@ -160,7 +160,7 @@ describe('a cursor', () => {
     const { status, body } = await service.request('GET', targetOf(cursor));
     expect([status, body.details]).toEqual([
       400,
-      [{ field: 'cursor', code: 'broken_cursor', message: expect.stringMatching(/this list gave/) }],
+      [{ field: 'cursor', code: 'broken_cursor', message: expect.stringMatching(/from this list/) }],
     ]);
   });
 });

@@ -148,7 +148,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     for (const name of await readdir(running)) await copyFile(join(running, name), join(folder, name));
     const before = await contents(folder);
     expect(before.map(([name]) => name)).toEqual(['store.sqlite', 'store.sqlite-shm', 'store.sqlite-wal']);
-    await expect(copy(join(folder, 'store.sqlite'))).rejects.toThrow(/no migration makes the table notes/);
+    await expect(copy(join(folder, 'store.sqlite'))).rejects.toThrow(/no migration creates the table notes/);
     expect(await contents(folder)).toEqual(before);
     await copy(join(folder, 'store.sqlite'), { leftOut: ['notes'] });
     expect(await rows(`SELECT to_regclass('notes')`)).toEqual([[null]]);
