@@ -361,6 +361,8 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
         return commitsHeld('narrow');
       };
       await expect.poll(hanging).toBe(2);
+      // Later no statement of a request finds out: no connection is left for one.
+      await pause(3 * KNOWN_WITHIN_MS);
       proxy.swallows = true;
       // What it has in memory needs no connection for a while.
       await expect

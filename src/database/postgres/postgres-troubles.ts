@@ -130,7 +130,8 @@ export class PostgresTroubles extends WriteTrouble {
     for (let lost = 0; !this.isEnded;) {
       try {
         this.found(await this.attempt(isFull(this.readOnly.reason)));
-        if (!this.readOnly.reason) break;
+        // While all connections hang in commits, no statement could find out that the server is away.
+        if (!this.readOnly.reason && !this.isStuck()) break;
       } catch (error) {
         const meaning = meaningOf(error);
         lost = meaning === 'lost' ? lost + 1 : 0;
