@@ -51,3 +51,16 @@ it.each<[what: string, error: Error | undefined, isCertain: boolean]>([
     expect(await isDone(over)).toBe(true);
   },
 );
+
+it('a late commit on a connection from before an outage is waited for no longer than a minute after it', async () => {
+  const late = commits();
+  const { client } = connection();
+  late.send(client, { text: 'COMMIT' }).done.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(LIMIT_MS + 500);
+  const free = late.free(client);
+  late.outdate();
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(await isDone(free)).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([await isDone(free), late.fault]).toEqual([true, undefined]);
+});

@@ -9,7 +9,7 @@ import { ANSWER_LATE_MS } from './postgres-options.js';
 const NEVER: { readonly query_timeout: number } = { query_timeout: 2 ** 31 - 1 };
 /** After this time in which all commits were confirmed in time, the server counts as recovered, in milliseconds. */
 const CALM_MS = 5_000;
-/** For how long a commit counts of which nobody will know how it ended, in milliseconds. */
+/** For how long a commit counts whose outcome nobody will know, or may never be known, in milliseconds. */
 const FORGOTTEN_MS = 60_000;
 
 /** A commit that has been sent. */
@@ -34,11 +34,14 @@ export class LateCommit extends Error {
  * use until the server has responded, or the connection is lost.
  */
 export class LateCommits {
-  /** When each connection whose commit is late is free. */
-  private readonly late = new Map<PoolClient, Promise<void>>();
+  /** Each connection whose commit is late: when it is free, and what frees it before it is answered. */
+  private readonly late = new Map<
+    PoolClient,
+    { readonly free: Promise<void>; readonly giveUp: () => void }
+  >();
   private readonly outage: Outage<true>;
-  private giveUp!: () => void;
-  private readonly givenUp = new Promise<void>((resolve) => (this.giveUp = resolve));
+  private giveUpAll!: () => void;
+  private readonly ended = new Promise<void>((resolve) => (this.giveUpAll = resolve));
 
   /**
    * `name` is how the log calls the database; a commit may take `limitMs`, 0 for no limit; `most` of them may be late. `onFull` is
@@ -82,12 +85,20 @@ export class LateCommits {
 
   /** Resolves when a connection is free whose commit is late; undefined when none is late on it. */
   free(client: PoolClient): Promise<void> | undefined {
-    return this.late.get(client);
+    return this.late.get(client)?.free;
+  }
+
+  /**
+   * The server was away and responds again: a connection from before may be dead without knowing it, which TCP finds out after 11
+   * minutes. Until then one that is alive may hold a session of the server, so that it is not given up at once.
+   */
+  outdate(): void {
+    for (const { giveUp } of this.late.values()) setTimeout(giveUp, FORGOTTEN_MS).unref();
   }
 
   /** At the end of the process: waits for no commit any more. */
   end(): void {
-    this.giveUp();
+    this.giveUpAll();
   }
 
   private inTime(client: PoolClient, answer: Promise<QueryResult>): Promise<QueryResult> {
@@ -102,10 +113,10 @@ export class LateCommits {
   }
 
   private keep(client: PoolClient, answered: Promise<void>): void {
-    this.late.set(
-      client,
-      Promise.race([answered, this.givenUp]).then(() => void this.late.delete(client)),
-    );
+    let giveUp!: () => void;
+    const givenUp = new Promise<void>((resolve) => (giveUp = resolve));
+    const free = Promise.race([answered, givenUp, this.ended]).then(() => void this.late.delete(client));
+    this.late.set(client, { free, giveUp });
     this.outage.note(() => true);
     if (this.fault) this.onFull(this.fault);
   }

@@ -97,6 +97,7 @@ export class PostgresPool {
       () => {
         // Closes those that are idle on its way to one that is not outdated.
         this.read(() => Promise.resolve()).catch(ignored);
+        this.late.outdate();
         onOver();
       },
       () => this.late.fault !== undefined,
