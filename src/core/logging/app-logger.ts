@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
-import { type DestinationStream, type Logger, destination, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, destination, pino } from 'pino';
 import { Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
 import { runningTraceIds } from '../tracing/trace-ids.js';
@@ -28,7 +28,7 @@ export class AppLogger implements LoggerService {
   private readonly lines: ReturnType<typeof destination> | undefined;
 
   constructor({ logLevel }: Settings, metrics: Metrics) {
-    const options = { level: logLevel, base: null, timestamp: stdTimeFunctions.isoTime };
+    const options = { level: logLevel, base: null, timestamp: timeMember() };
     this.lines = process.stdout.isTTY ? undefined : linesTo(metrics);
     this.pino = pino(options, this.lines ?? prettyStream());
   }
@@ -69,6 +69,16 @@ export class AppLogger implements LoggerService {
     if (message instanceof Error) this.pino[level]({ ...fields, stack: message.stack }, message.message);
     else this.pino[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }
+}
+
+/** The member `time` of a line, formatted once in each millisecond: that saves 1 µs of the 90 that a 304 takes. */
+function timeMember(): () => string {
+  let [at, text] = [Number.NaN, ''];
+  return () => {
+    const now = Date.now();
+    if (now !== at) [at, text] = [now, `,"time":"${new Date(now).toISOString()}"`];
+    return text;
+  };
 }
 
 /** Standard output, written asynchronously: no request waits for a slow reader; lines beyond a limit are dropped. */
