@@ -5,7 +5,6 @@ import { TransientMap } from '../core/transient-map.js';
 import { BatchedInsert, type ToldRow } from './batched-insert.js';
 import { type CachedKind, kindsWithNewRow } from './data-version.js';
 import type { Database } from './database.js';
-import { inStatementSpan } from './statement-span.js';
 
 /** Maximum number of rows of one INSERT. */
 const MOST_ROWS = 500;
@@ -50,10 +49,6 @@ export class InsertBatches {
     const insert = this.inserts.get(metadata);
     const json = insert?.jsonOf(row);
     if (!insert || json === undefined) return undefined;
-    return inStatementSpan(database, 'INSERT', () => this.inNextBatch(insert, row, json));
-  }
-
-  private inNextBatch(insert: BatchedInsert, row: ObjectLiteral, json: string): Promise<InsertResult> {
     return new Promise<InsertResult>((resolve, reject) => {
       const rows = this.waiting.get(insert) ?? [];
       this.waiting.set(insert, rows);

@@ -4,7 +4,6 @@ import type { Request, Response } from 'express';
 import { Clock } from '../core/time/clock.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../core/metrics/metrics.js';
-import { inSpan } from '../core/tracing/spans.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
 import { quotaHeaders } from './quota-headers.js';
 import { QuotaStore } from './quota-store.js';
@@ -105,7 +104,7 @@ export class QuotaService {
       throw refusalOfFailure(error);
     };
     try {
-      const decided = inSpan('quota', 'INTERNAL', {}, () => this.store.take(request, this.clock.now()));
+      const decided = this.store.take(request, this.clock.now());
       return decided instanceof Promise ? decided.catch(refuse) : decided;
     } catch (error) {
       return refuse(error);

@@ -89,7 +89,7 @@ export class LateCommits {
   }
 
   /**
-   * The server was away and responds again: a connection from before may be dead without knowing it, which TCP finds out after 11
+   * The server was unavailable and responds again: a connection from before may be dead without knowing it, which TCP finds out after 11
    * minutes. Until then one that is alive may hold a session of the server, so that it is not given up at once.
    */
   outdate(): void {

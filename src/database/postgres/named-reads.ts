@@ -4,7 +4,6 @@ import type { DataSource } from 'typeorm';
 import { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
-import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
 import { codeOf, meaningOf } from './postgres-errors.js';
 import type { Lease, PostgresPool } from './postgres-pool.js';
@@ -64,7 +63,7 @@ export class NamedReads extends JsonReader {
       return rows[0];
     }
     this.dataSource.logger.logQuery(statement.text, [...parameters]);
-    return inStatementSpan(this.dataSource, sql, () => this.persistently(statement, parameters));
+    return this.persistently(statement, parameters);
   }
 
   /** The lock leaves others free to refer to the row by a foreign key. */

@@ -130,7 +130,7 @@ export class PostgresTroubles extends WriteTrouble {
     for (let lost = 0; !this.isEnded;) {
       try {
         this.found(await this.attempt(isFull(this.readOnly.reason)));
-        // While all connections hang in commits, no statement could find out that the server is away.
+        // While all connections hang in commits, no statement could find out that the server is unavailable.
         if (!this.readOnly.reason && !this.isStuck()) break;
       } catch (error) {
         const meaning = meaningOf(error);

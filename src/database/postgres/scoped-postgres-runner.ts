@@ -6,7 +6,6 @@ import { ApiError } from '../../core/errors/api-error.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
-import { inStatementSpan } from '../statement-span.js';
 import type { TransactionHome } from '../scopes/transaction.js';
 import { suitColumn } from './columns.js';
 import type { PostgresConnection } from './postgres-connection.js';
@@ -28,10 +27,6 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
-    return inStatementSpan(this.connection, sql, () => this.inTurn(sql, parameters, structured));
-  }
-
-  private async inTurn(sql: string, parameters: unknown[], structured: boolean): Promise<never> {
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const { scope, giveBack } = await this.transactions.take();
     try {

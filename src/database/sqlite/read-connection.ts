@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
-import { inStatementSpan } from '../statement-span.js';
 import type { Transactions } from '../transactions.js';
 import { type Bound, Connection, type Row } from './connection.js';
 import { JoinedReads } from './joined-reads.js';
@@ -54,7 +53,7 @@ export class ReadConnection extends JsonReader {
     if (transactions.isInside()) return this.inTransaction.first(sql, parameters);
     files.refuseIfDamaged();
     logger.logQuery(sql, [...parameters]);
-    return inStatementSpan(this.dataSource, sql, () => this.joined.first(sql, parameters));
+    return this.joined.first(sql, parameters);
   }
 
   /** Closes the connection, once the statements have ended. */

@@ -6,7 +6,6 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
-import { inStatementSpan } from '../statement-span.js';
 import type { TransactionHome } from '../scopes/transaction.js';
 import type { SqliteWriter } from './sqlite-writer.js';
 
@@ -31,10 +30,6 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
-    return inStatementSpan(this.connection, sql, () => this.inTurn(sql, parameters, structured));
-  }
-
-  private async inTurn(sql: string, parameters: unknown[], structured: boolean): Promise<never> {
     // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
     const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
     const { reads } = this.writer;
