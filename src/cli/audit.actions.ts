@@ -1,11 +1,20 @@
 import type { INestApplication } from '@nestjs/common';
 import { AuditListing } from '../admin/audit/audit-listing.js';
+import type { AuditEntryDto } from '../admin/dto/audit-entry.dto.js';
 import { AuditFilters } from '../admin/dto/inputs.js';
 import type { Call } from './call.js';
-import { Moment, listTable } from './list-table.js';
+import type { Column } from './list-table.js';
 import { LimitOption, clientIdOf, everyPage, inputOf, keyIdOf } from './service-calls.js';
 
-const COLUMNS = ['AT', 'ACTION', 'BY', 'CLIENT', 'KEY', 'FROM', 'DETAILS'];
+const COLUMNS: Column<AuditEntryDto>[] = [
+  'at',
+  'action',
+  ['by', ({ actor, actorName, actorKeyId }) => [actor, actorName ?? actorKeyId ?? ''].join(' ').trim()],
+  ['client', ({ clientName, clientId }) => clientName ?? clientId],
+  'keyId',
+  'from',
+  ['details', ({ details }) => JSON.stringify(details)],
+];
 
 /** `petstore audit list`. */
 export async function list(call: Call): Promise<void> {
@@ -14,16 +23,7 @@ export async function list(call: Call): Promise<void> {
     const filters = await filtersOf(app, call);
     return everyPage((page) => app.get(AuditListing).page(page, filters), limit);
   });
-  const rows = () =>
-    entries.map(
-      ({ at, action, clientId, clientName, keyId, actor, actorKeyId, actorName, from, details }) => {
-        const by = [actor, actorName ?? actorKeyId].filter((part) => part !== null).join(' ');
-        return [new Moment(at), action, by, clientName ?? clientId, keyId, from, JSON.stringify(details)];
-      },
-    );
-  await call.show(entries, (view) =>
-    entries.length === 0 ? 'There is no such change.' : listTable(COLUMNS, rows(), view),
-  );
+  await call.showList(entries, COLUMNS, 'There is no such change.');
 }
 
 /** `petstore audit export`. */

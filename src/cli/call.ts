@@ -4,48 +4,40 @@ import type { Command } from 'commander';
 import { stringify } from 'lossless-json';
 import type { Operator } from '../auth/clients/audited-changes.js';
 import { SystemClock } from '../core/time/clock.js';
-import type { View } from './list-table.js';
+import { type Column, type View, listTable } from './list-table.js';
 import { secretLine } from './prompt.js';
 import { Refusal } from './refusal.js';
 import type { DatabaseUse, Shell } from './shell.js';
 import { printable } from './table.js';
 
 /** Options that no DTO validates, as Commander parses them; a command has some of them. */
-interface Options {
-  readonly client?: string;
-  readonly key?: string;
-  readonly name?: string;
+type Options = {
+  readonly [Text in 'client' | 'key' | 'name' | 'forward' | 'from' | 'to' | 'out' | 'singular']?: string;
+} & { readonly [List in 'events' | 'leaveOut' | 'field']?: readonly string[] } & {
+  readonly [
+    Flag in
+      | 'account'
+      | 'admin'
+      | 'deprecated'
+      | 'dryRun'
+      | 'force'
+      | 'issueKey'
+      | 'json'
+      | 'overwrite'
+      | 'wide'
+      | 'yes'
+  ]?: boolean;
+} & {
   /** False for `--no-label`. */
   readonly label?: string | false;
-  readonly forward?: string;
-  readonly events?: readonly string[];
-  readonly from?: string;
-  readonly to?: string;
-  readonly out?: string;
-  readonly singular?: string;
-  readonly leaveOut?: readonly string[];
-  readonly field?: readonly string[];
-}
-
-/** Options without a value. */
-type Flag =
-  | 'account'
-  | 'admin'
-  | 'deprecated'
-  | 'dryRun'
-  | 'force'
-  | 'issueKey'
-  | 'json'
-  | 'overwrite'
-  | 'wide'
-  | 'yes';
+};
 
 /** One call of a command: its options, the application that runs it, and the person at the terminal. */
 export class Call {
   /** The operator of its changes. */
   readonly by = commandLineOperator();
 
-  readonly options: Options & { readonly [Name in Flag]?: boolean };
+  readonly options: Options;
 
   constructor(
     private readonly shell: Shell,
@@ -68,13 +60,14 @@ export class Call {
   readonly tell = (text: string): void => this.shell.writeError(text);
 
   /**
-   * Writes to standard output while the command runs, and waits until it is written; returns false when the reader has gone. Throws
-   * Refusal when it cannot be written.
+   * Writes to standard output, and waits until it is written; returns false when the reader has gone: it may have seen enough, as `head`
+   * has. Throws Refusal, which adds `hint`, when it cannot be written.
    */
-  async write(text: string): Promise<boolean> {
+  async write(text: string, hint = ''): Promise<boolean> {
     this.shell.write(text);
     const lost = await this.shell.flushed?.();
-    if (lost && lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.`);
+    if (lost && lost.code !== 'EPIPE')
+      throw new Refusal(`The output could not be written: ${lost.message}.${hint}`);
     return lost === undefined;
   }
 
@@ -111,20 +104,21 @@ export class Call {
     return this.show(result, text, true);
   }
 
+  /** As show(), for a list; an empty one is shown as the text `none`. */
+  showList<T>(rows: readonly T[], columns: readonly Column<T>[], none?: string): Promise<void> {
+    return this.show(rows, (view) => (rows.length === 0 && none) || listTable(rows, columns, view));
+  }
+
   /** Prints the result: with `--json` as JSON, otherwise as text; undefined prints nothing. */
   async show(result: unknown, text: (view: View) => string | undefined, isChange = false): Promise<void> {
     const { json = false, wide: isWide = false } = this.options;
-    const { screen, write, flushed, writeError } = this.shell;
+    const { screen } = this.shell;
     const view = { isWide, now: new SystemClock().now(), ...(screen ? { screen } : {}) };
     const shown = json ? stringify(result, undefined, 2) : text(view);
     if (shown === undefined) return;
-    write(`${shown}\n`);
-    const lost = await flushed?.();
-    if (!lost) return;
     const stays = isChange ? ' Completed changes remain; `petstore audit list` shows clients and keys.' : '';
-    // The reader may have seen enough, as `head` has; that is not a failure.
-    if (lost.code !== 'EPIPE') throw new Refusal(`The output could not be written: ${lost.message}.${stays}`);
-    if (isChange) writeError(`The result was not read.${stays}\n`);
+    const isRead = await this.write(`${shown}\n`, stays);
+    if (!isRead && isChange) this.tell(`The result was not read.${stays}\n`);
   }
 }
 

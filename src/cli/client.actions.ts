@@ -11,9 +11,9 @@ import { type ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usa
 import { type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
 import { DaysQuery } from '../admin/dto/inputs.js';
 import type { Call } from './call.js';
-import { Moment, listTable } from './list-table.js';
+import { type Column, factsOf } from './list-table.js';
 import { clientOf, everyPage, inputOf } from './service-calls.js';
-import { type Cell, printable, tableOf } from './table.js';
+import { printable, tableOf } from './table.js';
 
 class PlanOptions extends PickType(NewClientDto, ['plan', 'perMinute', 'perDay']) {}
 class NameOption extends PickType(NewClientDto, ['name']) {}
@@ -42,7 +42,15 @@ export async function create(call: Call): Promise<void> {
   );
 }
 
-const COLUMNS = ['ID', 'NAME', 'PLAN', 'PER MINUTE', 'PER DAY', 'CREATED', 'SUSPENDED'];
+const COLUMNS: Column<ClientDto>[] = [
+  'id',
+  'name',
+  'plan',
+  'perMinute',
+  'perDay',
+  'createdAt',
+  'suspendedAt?',
+];
 
 /** `petstore client list`. */
 export async function list(call: Call): Promise<void> {
@@ -52,15 +60,8 @@ export async function list(call: Call): Promise<void> {
     const rows = await everyPage((page) => clients.list(page, name === undefined ? {} : { name }));
     return rows.map((client) => toClientDto(client, clients.limitsOf(client)));
   });
-  const cells = (one: ClientDto) => {
-    const [created, suspended] = [new Moment(one.createdAt), new Moment(one.suspendedAt)];
-    return [one.id, one.name, one.plan, one.perMinute, one.perDay, created, suspended];
-  };
-  await call.show(found, (view) =>
-    found.length === 0
-      ? `There is no ${name === undefined ? '' : 'such '}client; create one with \`petstore client create\`.`
-      : listTable(COLUMNS, found.map(cells), view),
-  );
+  const none = `There is no ${name === undefined ? '' : 'such '}client; create one with \`petstore client create\`.`;
+  await call.showList(found, COLUMNS, none);
 }
 
 /** `petstore client show`. */
@@ -110,6 +111,8 @@ export async function remove(call: Call, given: string): Promise<void> {
   );
 }
 
+const clientText = (client: ClientDto): string => tableOf(factsOf(client, COLUMNS));
+
 async function change(
   call: Call,
   given: string,
@@ -128,26 +131,10 @@ async function shown(app: INestApplication, ordered: Promise<Client>): Promise<C
   return toClientDto(client, app.get(ClientsService).limitsOf(client));
 }
 
-function clientText(client: ClientDto): string {
-  return tableOf(clientRows(client));
-}
-
-function clientRows(client: ClientDto): Cell[][] {
-  return [
-    ['id', client.id],
-    ['name', client.name],
-    ['plan', client.plan],
-    ['per minute', client.perMinute],
-    ['per day', client.perDay],
-    ['created', client.createdAt],
-    ...(client.suspendedAt === null ? [] : [['suspended', client.suspendedAt]]),
-  ];
-}
-
 function usageText(client: ClientDetailsDto): string {
   const { windows, bans, lastUsedAt, days, operations, deprecatedCalls } = client;
   const text = tableOf([
-    ...clientRows(client),
+    ...factsOf(client, COLUMNS),
     ...windows.map((window) => [
       `this ${window.name}`,
       `${window.used} used, ${window.remaining} left; full again at ${window.resetsAt}`,
@@ -160,15 +147,11 @@ function usageText(client: ClientDetailsDto): string {
       `${calls} calls of ${operation}, the last on ${lastDay}`,
     ]),
   ]);
-  const rows = operations.map((one) => [
-    one.operation,
-    one.outcome,
-    one.requests,
-    one.lastHour,
-    one.p50Ms,
-    one.p99Ms,
-    one.keyId,
-  ]);
+  if (operations.length === 0) return text;
   const titles = ['OPERATION', 'OUTCOME', `LAST ${days.length} DAYS`, '60 MIN', 'P50 MS', 'P99 MS', 'KEY'];
-  return rows.length === 0 ? text : `${text}\n\n${tableOf([titles, ...rows])}`;
+  const rows = operations.map((one) => {
+    const { operation, outcome, requests, lastHour, p50Ms, p99Ms, keyId } = one;
+    return [operation, outcome, requests, lastHour, p50Ms, p99Ms, keyId];
+  });
+  return `${text}\n\n${tableOf([titles, ...rows])}`;
 }

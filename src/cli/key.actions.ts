@@ -5,6 +5,7 @@ import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
 import { UsageService } from '../auth/clients/usage.service.js';
 import {
   type ApiKeyDto,
+  type ApiKeyStateDto,
   KeyChangesDto,
   KeyRotationDto,
   NewOwnKeyDto,
@@ -14,8 +15,8 @@ import {
 } from '../admin/dto/api-key.dto.js';
 import { Text } from '../http/validation/fields.js';
 import type { Call } from './call.js';
-import { Moment, listTable } from './list-table.js';
-import { clientIdOf, clientOf, everyPage, inputOf, keyOf } from './service-calls.js';
+import { type Column, Moment, factsOf } from './list-table.js';
+import { clientOf, everyPage, inputOf, keyOf, ofClient } from './service-calls.js';
 import { shortSpan } from './short-times.js';
 import { tableOf } from './table.js';
 
@@ -36,33 +37,30 @@ export async function issue(call: Call): Promise<void> {
   await call.showChange(issued, () => shownOnce(`Issued the key ${id} with ${scopes.join(', ')}.`, key));
 }
 
-const COLUMNS = ['KEY', 'CLIENT', 'SCOPES', 'LABEL', 'EXPIRES', 'REVOKED', 'LAST USED', 'ID', 'ROTATED TO'];
+const CUT_KEY: Column<ApiKeyDto> = ['key', ({ prefix }) => `${prefix}…`];
+const EXPIRES: Column<ApiKeyDto> = ['expires', ({ expiresAt }) => new Moment(expiresAt, 'never')];
+const LAST_USED: Column<ApiKeyDto> = ['last used', ({ lastUsedAt }) => new Moment(lastUsedAt, 'never')];
+const ROTATED_TO: Column<ApiKeyDto> = ['rotated to?', ({ replacedBy }) => replacedBy];
+const COLUMNS: readonly Column<ApiKeyDto>[] = [
+  CUT_KEY,
+  'clientId',
+  'scopes',
+  'label',
+  EXPIRES,
+  'revokedAt',
+  LAST_USED,
+  'id',
+  ROTATED_TO,
+];
 
 /** `petstore key list`. */
 export async function list(call: Call): Promise<void> {
-  const { client } = call.options;
   const found = await call.inApp(async (app) => {
-    const clientId = await clientIdOf(app, client);
-    const filter = clientId === undefined ? {} : { clientId };
+    const filter = await ofClient(app, call);
     return everyPage((page) => app.get(ApiKeysService).list(page, filter));
   });
-  const keys = found.map(toApiKeyDto);
-  const cells = (key: ApiKeyDto) => [
-    `${key.prefix}…`,
-    key.clientId,
-    key.scopes.join(','),
-    key.label,
-    new Moment(key.expiresAt, 'never'),
-    new Moment(key.revokedAt),
-    new Moment(key.lastUsedAt, 'never'),
-    key.id,
-    key.replacedBy,
-  ];
-  await call.show(keys, (view) =>
-    keys.length === 0
-      ? 'There are no keys yet; create one with `petstore key issue`.'
-      : listTable(COLUMNS, keys.map(cells), view),
-  );
+  const none = 'There are no keys yet; create one with `petstore key issue`.';
+  await call.showList(found.map(toApiKeyDto), COLUMNS, none);
 }
 
 /** `petstore key show`. */
@@ -70,7 +68,7 @@ export async function show(call: Call, given: string): Promise<void> {
   const state = await withKey(call, given, async (app, key) =>
     toApiKeyStateDto(key, await app.get(UsageService).bannedUntil(key)),
   );
-  await call.show(state, () => keyText(state, state.bannedUntil));
+  await call.show(state, () => keyText(state));
 }
 
 /** `petstore key update`. */
@@ -138,18 +136,14 @@ function endOf({ id, prefix, label }: ApiKey, when: string): string {
 
 const shownOnce = (done: string, key: string): string => `${done} It is shown only once:\n\n${key}`;
 
-function keyText(key: ApiKeyDto, bannedUntil: string | null = null): string {
-  return tableOf([
-    ['id', key.id],
-    ['client', key.clientId],
-    ['key', `${key.prefix}…`],
-    ['label', key.label],
-    ['scopes', key.scopes.join(', ')],
-    ['created', key.createdAt],
-    ['expires', key.expiresAt ?? 'never'],
-    ['last used', key.lastUsedAt ?? 'never'],
-    ...(key.replacedBy === null ? [] : [['rotated to', key.replacedBy]]),
-    ...(key.revokedAt === null ? [] : [['revoked', key.revokedAt]]),
-    ...(bannedUntil === null ? [] : [['banned until', bannedUntil]]),
-  ]);
+function keyText(key: ApiKeyDto & Partial<ApiKeyStateDto>): string {
+  const facts = ['id', 'clientId', CUT_KEY, 'label', 'scopes', 'createdAt', EXPIRES, LAST_USED] as const;
+  return tableOf(
+    factsOf(key, [
+      ...facts,
+      ROTATED_TO,
+      'revokedAt?',
+      ['banned until?', ({ bannedUntil = null }) => bannedUntil],
+    ]),
+  );
 }

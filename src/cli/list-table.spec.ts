@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { Moment, type View, listTable } from './list-table.js';
+import { type Column, Moment, type View, listTable } from './list-table.js';
 import { type Cell, widthOf } from './table.js';
 
 const NOW = Date.parse('2026-05-01T12:00:00.000Z');
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const TITLES = ['ID', 'NAME', 'PLAN', 'MADE', 'END'];
+const COLUMNS = TITLES.map((title, at): Column<readonly (Cell | Moment)[]> => [
+  title,
+  (row) => row[at] ?? null,
+]);
 const ROWS: (Cell | Moment)[][] = [
   [ID, 'Acme', 'free', new Moment('2026-05-01T11:57:10.000Z'), new Moment(null, 'never')],
   [
@@ -16,7 +20,7 @@ const ROWS: (Cell | Moment)[][] = [
   ],
 ];
 const shown = (columns: number | undefined, more: Partial<View> = {}, rows = ROWS) =>
-  listTable(TITLES, rows, {
+  listTable(rows, COLUMNS, {
     isWide: false,
     now: NOW,
     ...(columns === undefined ? {} : { screen: { columns, isColoured: false } }),
@@ -35,6 +39,10 @@ describe('a list', () => {
     ]);
     const long = shown(200, {}, [[ID, 'n'.repeat(37), 'free', 1, 2]]).split('\n');
     expect(long.slice(1)).toEqual([`${ID}  ${'n'.repeat(35)}…  free  1     2`, '(--wide shows all)']);
+  });
+
+  it('does not take a cell that ends in an ellipsis for one that was cut', () => {
+    expect(shown(200, {}, [[ID, 'pst_test_0000…', 'free', 1, 2]]).split('\n')).toHaveLength(2);
   });
 
   it.each([200, 100, 80, 77, 70, 60, 56, 50, 40, 36])(

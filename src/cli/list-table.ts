@@ -1,6 +1,6 @@
 import truncatedWidth from 'fast-string-truncated-width';
 import { shortTime } from './short-times.js';
-import { type Cell, alignedLines, printable, widthOf } from './table.js';
+import { type Cell, alignedLines, printable, widthOf, widthsOf } from './table.js';
 
 /** The terminal that standard output is. */
 export interface Screen {
@@ -28,6 +28,16 @@ export class Moment {
   ) {}
 }
 
+/** What a column has of a row. */
+type Value = Cell | readonly string[] | Moment;
+
+/**
+ * A column of a list, or a line of the facts about one row: a property, whose name gives the title (`expiresAt` is `expires`, and an
+ * instant), or a title and the cell. Facts leave out a line whose name ends in `?` if its cell is null.
+ */
+export type Column<T> =
+  (keyof T & string) | `${keyof T & string}?` | readonly [title: string, cell: (row: T) => Value];
+
 /** Between two columns. */
 const GAP = 2;
 /** Longest cell of a list that has to fit a terminal, as long as an id. */
@@ -37,44 +47,71 @@ const LEAST = 8;
 const ELLIPSIS = '…';
 const [BOLD, PLAIN] = ['\u001B[1m', '\u001B[22m'];
 
+/** The facts about one row, each with its title, for tableOf(). */
+export function factsOf<T>(row: T, columns: readonly Column<T>[]): [title: string, fact: string][] {
+  return columns
+    .map((column) => ({ column, cell: cellOf(row, column) }))
+    .filter(({ column, cell }) => cell !== null || !nameOf(column).endsWith('?'))
+    .map(({ column, cell }) => [titleOf(column), textOf(cell, ', ')]);
+}
+
 /**
  * Formats a list: whole, or so that it fits the terminal, with a last line that says how to see the rest. Columns that do not fit are
  * left out from the right, and the last one that is shown is cut; the first one is always whole.
  */
-export function listTable(
-  titles: readonly string[],
-  rows: readonly (readonly (Cell | Moment)[])[],
+export function listTable<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
   { screen, isWide, now }: View,
 ): string {
   const most = isWide || !screen ? Infinity : screen.columns;
-  const whole = rows.map((row) => row.map((cell) => textOf(cell, most === Infinity ? undefined : now)));
+  const whole = [
+    columns.map((column) => titleOf(column).toUpperCase()),
+    ...rows.map((row) =>
+      columns.map((column) => textOf(cellOf(row, column), ',', most === Infinity ? undefined : now)),
+    ),
+  ];
   const texts = most === Infinity ? whole : whole.map((row) => row.map((text) => cut(text, LONGEST)));
-  const widths = titles.map((title, at) =>
-    texts.reduce((widest, row) => Math.max(widest, widthOf(row[at] ?? '')), widthOf(title)),
-  );
+  const widths = widthsOf(texts);
   let [used = 0] = widths;
   let count = 1;
-  for (; count < titles.length; count += 1) {
+  for (; count < columns.length; count += 1) {
     const width = widths[count] ?? 0;
     if (used + GAP + Math.min(width, LEAST) > most) break;
     used += GAP + width;
   }
   const last = count === 1 ? Infinity : (widths[count - 1] ?? 0) - Math.max(0, used - most);
   const [heading = '', ...body] = alignedLines(
-    [titles, ...texts].map((row) => [...row.slice(0, count - 1), cut(row[count - 1] ?? '', last)]),
+    texts.map((row) => [...row.slice(0, count - 1), cut(row[count - 1] ?? '', last)]),
   );
-  const isWhole =
-    count === titles.length && used <= most && texts.flat().every((text) => !text.endsWith(ELLIPSIS));
-  const hidden = titles.slice(count).join(', ') || 'all';
+  const isWhole = used <= most && texts.every((row, at) => row.join() === whole[at]?.join());
+  const hidden = whole[0]?.slice(count).join(', ') ?? '';
   return [
     screen?.isColoured === true ? BOLD + heading + PLAIN : heading,
     ...body,
-    ...(isWhole || most === Infinity ? [] : [cut(`(--wide shows ${hidden})`, most)]),
+    ...(hidden === '' && isWhole ? [] : [cut(`(--wide shows ${hidden || 'all'})`, most)]),
   ].join('\n');
 }
 
-function textOf(cell: Cell | Moment, now: number | undefined): string {
-  if (!(cell instanceof Moment)) return printable(String(cell ?? '-'));
+function nameOf<T>(column: Column<T>): string {
+  return typeof column === 'string' ? column : column[0];
+}
+
+function titleOf<T>(column: Column<T>): string {
+  const name = nameOf(column).replace(/\?$/, '');
+  if (typeof column !== 'string') return name;
+  return name.replace(/(?:At|Id)$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function cellOf<T>(row: T, column: Column<T>): Value {
+  if (typeof column !== 'string') return column[1](row);
+  const name = column.replace(/\?$/, '') as keyof T & string;
+  const value = row[name] as Value;
+  return typeof value === 'string' && /^at$|At$/.test(name) ? new Moment(value) : value;
+}
+
+function textOf(cell: Value, separator: string, now?: number): string {
+  if (!(cell instanceof Moment)) return printable([cell ?? '-'].flat().join(separator));
   if (cell.at === null) return cell.without;
   return now === undefined ? cell.at : shortTime(cell.at, now);
 }

@@ -6,10 +6,10 @@ import { OutboxStore } from '../events/outbox/outbox-store.js';
 import { Outbox } from '../events/outbox/outbox.js';
 import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
-import { Moment, listTable } from './list-table.js';
+import { listTable } from './list-table.js';
 import { LimitOption, inputOf } from './service-calls.js';
 
-const LIST_COLUMNS = ['ID', 'EVENT', 'LISTENER', 'PUBLISHED', 'FAILURES', 'ERROR', 'KEY'];
+const COLUMNS = ['id', 'event', 'listener', 'publishedAt', 'failures', 'error', 'key'] as const;
 
 /** `petstore outbox list`. */
 export async function list(call: Call): Promise<void> {
@@ -23,14 +23,11 @@ export async function list(call: Call): Promise<void> {
       waiting: counts.map(([listener, events]) => ({ listener, events, isKnown: names.includes(listener) })),
     };
   });
-  const rows = parked.map(({ id, listener, event, key, publishedAt, failures, error }) => {
-    return [String(id), event, listener, new Moment(publishedAt), failures, error, key];
-  });
   const unknown = ', and this version has no listener of that name';
   const lines = waiting.map(
     ({ listener, events, isKnown }) => `${listener}: ${events} waiting${isKnown ? '' : unknown}`,
   );
-  await call.show({ parked, waiting }, (view) => [listTable(LIST_COLUMNS, rows, view), ...lines].join('\n'));
+  await call.show({ parked, waiting }, (view) => [listTable(parked, COLUMNS, view), ...lines].join('\n'));
 }
 
 /** `petstore outbox retry`. */

@@ -1,29 +1,23 @@
 import { type RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refused-request.dto.js';
 import { RequestHistory } from '../auth/clients/request-history.js';
 import type { Call } from './call.js';
-import { Moment, listTable } from './list-table.js';
+import { type Column, factsOf } from './list-table.js';
 import { Refusal } from './refusal.js';
-import { LimitOption, clientIdOf, everyPage, inputOf } from './service-calls.js';
+import { LimitOption, everyPage, inputOf, ofClient } from './service-calls.js';
 import { tableOf } from './table.js';
 
-const COLUMNS = ['AT', 'CLIENT', 'OPERATION', 'STATUS', 'CODE', 'ADDRESS', 'REQUEST ID', 'KEY'];
+const REQUEST_ID: Column<RefusedRequestDto> = ['request id', ({ requestId }) => requestId];
+const OUTCOME = ['operation', 'status', 'code', 'address'] as const;
 
 /** `petstore request list`. */
 export async function list(call: Call): Promise<void> {
   const { limit } = await inputOf(LimitOption, call.options);
   const found = await call.inApp(async (app) => {
-    const clientId = await clientIdOf(app, call.options.client);
-    const filter = clientId === undefined ? {} : { clientId };
+    const filter = await ofClient(app, call);
     return everyPage((page) => app.get(RequestHistory).errors(page, filter), limit);
   });
-  const shown = found.map(toRefusedRequestDto);
-  const cells = (one: RefusedRequestDto) => {
-    const { at, clientId, operation, status, code, address, requestId, keyId } = one;
-    return [new Moment(at), clientId, operation, status, code, address, requestId, keyId];
-  };
-  await call.show(shown, (view) =>
-    shown.length === 0 ? 'There is no such request.' : listTable(COLUMNS, shown.map(cells), view),
-  );
+  const columns = ['at', 'clientId', ...OUTCOME, REQUEST_ID, 'keyId'] as const;
+  await call.showList(found.map(toRefusedRequestDto), columns, 'There is no such request.');
 }
 
 /** `petstore request show`. */
@@ -34,20 +28,6 @@ export async function show(call: Call, requestId: string): Promise<void> {
     throw new Refusal(
       `No request ${requestId} is kept: the last 200 errors of each client are, for USAGE_RETENTION_DAYS. The log has all requests.`,
     );
-  await call.show(shown, () =>
-    shown
-      .map((one) =>
-        tableOf([
-          ['at', one.at],
-          ['request id', one.requestId],
-          ['client', one.clientId],
-          ['key', one.keyId],
-          ['operation', one.operation],
-          ['status', one.status],
-          ['code', one.code],
-          ['address', one.address],
-        ]),
-      )
-      .join('\n\n'),
-  );
+  const facts = ['at', REQUEST_ID, 'clientId', 'keyId', ...OUTCOME] as const;
+  await call.show(shown, () => shown.map((one) => tableOf(factsOf(one, facts))).join('\n\n'));
 }

@@ -9,6 +9,7 @@ import { ApiError } from '../core/errors/api-error.js';
 import type { Page, PageRequest } from '../database/keyset-page.js';
 import { Integer } from '../http/validation/fields.js';
 import { ValidationPipe } from '../http/validation/validation.pipe.js';
+import type { Call } from './call.js';
 import { Refusal } from './refusal.js';
 
 const PAGE_SIZE = 500;
@@ -58,6 +59,12 @@ export async function clientOf(app: INestApplication, idOrName: string): Promise
   const holding = await everyPage((page) => clients.list(page, { name: idOrName }));
   const named = holding.filter(({ name }) => name === idOrName);
   return only(named, `clients are called ${idOrName}`) ?? clients.get(idOrName);
+}
+
+/** The filter of a list by `--client`. */
+export async function ofClient(app: INestApplication, { options }: Call): Promise<{ clientId?: string }> {
+  const clientId = await clientIdOf(app, options.client);
+  return clientId === undefined ? {} : { clientId };
 }
 
 /** The id of a client, also of one that was deleted; undefined for no text. */

@@ -4,7 +4,7 @@ import truncatedWidth from 'fast-string-truncated-width';
 const UNPRINTABLE = /[\p{Cc}\p{Cf}]/gu;
 
 /** A cell of a table; null is shown as a dash. */
-export type Cell = string | number | null;
+export type Cell = string | number | bigint | null;
 
 /** Formats rows as aligned columns; the first row sets the number of columns. */
 export function tableOf(given: readonly (readonly Cell[])[]): string {
@@ -13,15 +13,20 @@ export function tableOf(given: readonly (readonly Cell[])[]): string {
 
 /** Rows of printable texts as lines with aligned columns; the first row sets the number of columns. */
 export function alignedLines(rows: readonly (readonly string[])[]): string[] {
-  // No spread of all rows: there may be more of them than arguments that a function can have.
-  const widths = (rows[0] ?? []).map((_, column) =>
-    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
-  );
+  const widths = widthsOf(rows);
   return rows.map((row) =>
     row
       .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
       .join('  ')
       .trimEnd(),
+  );
+}
+
+/** The width of each column; the first row sets their number. */
+export function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  // No spread of all rows: there may be more of them than arguments that a function can have.
+  return (rows[0] ?? []).map((_, column) =>
+    rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
   );
 }
 

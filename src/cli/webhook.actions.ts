@@ -24,9 +24,9 @@ import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveri
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.js';
 import type { Call } from './call.js';
-import { Moment, listTable } from './list-table.js';
+import { type Column, Moment, factsOf } from './list-table.js';
 import { Refusal } from './refusal.js';
-import { LimitOption, clientIdOf, clientOf, everyPage, inputOf } from './service-calls.js';
+import { LimitOption, clientOf, everyPage, inputOf, ofClient } from './service-calls.js';
 import { printableLines, tableOf } from './table.js';
 
 /** A new endpoint for a client that is given by its id or name. */
@@ -48,26 +48,21 @@ export async function create(call: Call): Promise<void> {
   await call.showChange(made, () => shownOnce(`Created the endpoint ${made.id}.`, made.secret));
 }
 
-const COLUMNS = ['ID', 'URL', 'STATE', 'EVENTS', 'LABEL', 'CREATED', 'CLIENT'];
+const STATE: Column<WebhookEndpointDto> = [
+  'state',
+  ({ enabled, disabledBecause, failingSince }) =>
+    enabled ? (failingSince === null ? 'enabled' : 'failing') : `disabled (${disabledBecause})`,
+];
 
 /** `petstore webhook list`. */
 export async function list(call: Call): Promise<void> {
-  const { client } = call.options;
   const found = await call.inApp(async (app) => {
-    const clientId = await clientIdOf(app, client);
-    const of = clientId === undefined ? {} : { clientId };
+    const of = await ofClient(app, call);
     return everyPage((page) => endpointsOf(app).list(page, of));
   });
-  const endpoints = found.map(toWebhookEndpointDto);
-  const cells = (one: WebhookEndpointDto) => {
-    const { id, url, label, createdAt, clientId } = one;
-    return [id, url, conditionOf(one), one.events.join(','), label, new Moment(createdAt), clientId];
-  };
-  await call.show(endpoints, (view) =>
-    endpoints.length === 0
-      ? 'There are no endpoints; create one with `petstore webhook create`.'
-      : listTable(COLUMNS, endpoints.map(cells), view),
-  );
+  const columns = ['id', 'url', STATE, 'events', 'label', 'createdAt', 'clientId'] as const;
+  const none = 'There are no endpoints; create one with `petstore webhook create`.';
+  await call.showList(found.map(toWebhookEndpointDto), columns, none);
 }
 
 /** `petstore webhook show`. */
@@ -139,7 +134,16 @@ async function send(call: Call, order: (app: INestApplication) => Promise<Webhoo
   await call.showChange(sent, () => text);
 }
 
-const DELIVERY_COLUMNS = ['ID', 'EVENT', 'STATE', 'ATTEMPTS', 'RESPONSE', 'LAST SENT', 'HAPPENED', 'MESSAGE'];
+const DELIVERY_COLUMNS: readonly Column<WebhookDeliveryDto>[] = [
+  'id',
+  'event',
+  'state',
+  'attempts',
+  ['response', ({ error, status }) => error ?? status],
+  ['last sent', ({ attemptedAt }) => new Moment(attemptedAt, 'never')],
+  'happenedAt',
+  'messageId',
+];
 
 /** `petstore webhook deliveries`. */
 export async function deliveries(call: Call, endpointId: string): Promise<void> {
@@ -148,20 +152,7 @@ export async function deliveries(call: Call, endpointId: string): Promise<void> 
   const found = await call.inApp((app) =>
     everyPage((page) => deliveriesOf(app).list(page, endpointId, of), limit),
   );
-  const sent = found.map(toWebhookDeliveryDto);
-  const cells = (one: WebhookDeliveryDto) => [
-    String(one.id),
-    one.event,
-    one.state,
-    one.attempts,
-    one.error ?? one.status,
-    new Moment(one.attemptedAt, 'never'),
-    new Moment(one.happenedAt),
-    one.messageId,
-  ];
-  await call.show(sent, (view) =>
-    sent.length === 0 ? 'There is no such delivery.' : listTable(DELIVERY_COLUMNS, sent.map(cells), view),
-  );
+  await call.showList(found.map(toWebhookDeliveryDto), DELIVERY_COLUMNS, 'There is no such delivery.');
 }
 
 /** `petstore webhook delivery`. */
@@ -178,8 +169,11 @@ export async function delivery(call: Call, given: string): Promise<void> {
 /** `petstore webhook events`. */
 export async function events(call: Call): Promise<void> {
   const all = await call.inApp(() => Promise.resolve(tellableEvents().map(toWebhookEventDto)), 'none');
-  const rows = all.map(({ name, scope, description }) => [name, scope, description]);
-  await call.show(all, (view) => listTable(['EVENT', 'SCOPE', 'WHEN'], rows, view));
+  await call.showList(all, [
+    ['event', ({ name }) => name],
+    'scope',
+    ['when', ({ description }) => description],
+  ]);
 }
 
 /** The delivery with this id. Throws Refusal without one. */
@@ -194,23 +188,19 @@ async function deliveryOf(app: INestApplication, given: string): Promise<Webhook
 const shownOnce = (done: string, secret: string): string =>
   `${done} Its secret is shown only once:\n\n${secret}`;
 
-function conditionOf({ enabled, disabledBecause, failingSince }: WebhookEndpointDto): string {
-  if (!enabled) return `disabled (${disabledBecause})`;
-  return failingSince === null ? 'enabled' : 'failing';
-}
-
 function endpointText(endpoint: WebhookEndpointDto): string {
-  const { id, clientId, url, label, events: names, createdAt, failingSince, previousSecretUntil } = endpoint;
-  return tableOf([
-    ['id', id],
-    ['client', clientId],
-    ['url', url],
-    ['label', label],
-    ['events', names.join(', ')],
-    ['state', conditionOf(endpoint)],
-    ...(endpoint.disabledAt === null ? [] : [['disabled', endpoint.disabledAt]]),
-    ...(failingSince === null ? [] : [['failing since', failingSince]]),
-    ...(previousSecretUntil === null ? [] : [['old secret until', previousSecretUntil]]),
-    ['created', createdAt],
-  ]);
+  return tableOf(
+    factsOf(endpoint, [
+      'id',
+      'clientId',
+      'url',
+      'label',
+      'events',
+      STATE,
+      'disabledAt?',
+      'failingSince?',
+      ['old secret until?', ({ previousSecretUntil }) => previousSecretUntil],
+      'createdAt',
+    ]),
+  );
 }
