@@ -1,8 +1,5 @@
-import { SystemClock } from '../core/time/clock.js';
 import { columnsOf } from './table.js';
 
-/** How often the line is redrawn, in milliseconds. */
-const REDRAWN_MS = 100;
 /** Moves the cursor to the start of the line and clears it (ECMA-48). */
 const ANEW = '\r\u001B[K';
 
@@ -14,11 +11,9 @@ export interface Progress {
   readonly of: number;
 }
 
-/** Shows progress in one line of the terminal, which is redrawn; shows nothing without a terminal. */
+/** Shows progress in one line of the terminal, which is redrawn for each percent; shows nothing without a terminal. */
 export class ProgressLine {
-  private readonly clock = new SystemClock();
-  private phase = '';
-  private shownAt = -Infinity;
+  private shown = '';
 
   /** `columns` returns the width of the terminal, and is absent without one. */
   constructor(
@@ -26,23 +21,20 @@ export class ProgressLine {
     private readonly columns: (() => number) | undefined = terminalColumns(),
   ) {}
 
-  /** Shows progress, unless the line was redrawn a moment ago; always at the beginning and the end of a phase. */
   show({ phase, done, of }: Progress): void {
-    const now = this.clock.steady();
-    if (!this.columns) return;
-    if (phase === this.phase && done < of && now - this.shownAt < REDRAWN_MS) return;
-    this.phase = phase;
-    this.shownAt = now;
     const percent = of === 0 ? 100 : Math.min(100, Math.floor((done / of) * 100));
-    const text = `${phase} ${String(percent).padStart(3)} %  ${grouped(done)} of ${grouped(of)} rows`;
+    const shown = `${phase} ${String(percent).padStart(3)} %`;
+    if (!this.columns || shown === this.shown) return;
+    this.shown = shown;
+    const text = `${shown}  ${grouped(done)} of ${grouped(of)} rows`;
     // A longer line cannot be redrawn, and some terminals wrap as soon as the last column is written.
     this.write(ANEW + text.slice(0, Math.max(0, this.columns() - 1)));
   }
 
   /** Ends the line, so that what is written next begins a new one. */
   end(): void {
-    if (this.shownAt > -Infinity) this.write('\n');
-    this.shownAt = -Infinity;
+    if (this.shown !== '') this.write('\n');
+    this.shown = '';
   }
 }
 
