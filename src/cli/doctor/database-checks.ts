@@ -11,7 +11,7 @@ import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
 import { checkDeclaredMigrations, checkSchema } from '../../http/entity-checks.js';
-import { type Check, type Finding, examined, fail } from './finding.js';
+import { type Finding, examined, fail } from './finding.js';
 import { clockText } from './machine-checks.js';
 import { serverText } from './postgres-checks.js';
 
@@ -29,34 +29,32 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 
 /** The checks of the database. If modules could not be imported, migrations and entities are unknown and not checked. */
 export async function databaseFindings(settings: Settings, areImported: boolean): Promise<Finding[]> {
-  const ofModules = (...checks: Check[]) => (areImported ? checks : []);
   const address = readDatabaseUrl(settings.databaseUrl);
-  const path = address?.kind === 'sqlite' ? address.file : ':memory:';
-  let opened: Database | undefined;
+  let database: Database | undefined;
   try {
-    if (path !== ':memory:' && (await isMissing(path))) {
-      const file = join(await checkCreatable(path), basename(path));
+    if (address?.kind === 'sqlite' && (await isMissing(address.file))) {
+      const file = join(await checkCreatable(address.file), basename(address.file));
       return await examined([
-        ['database', () => `${path} does not exist yet; the first start creates it`],
-        ...ofModules(['entities', () => entitiesText()]),
+        ['database', () => `${address.file} does not exist yet; the first start creates it`],
+        areImported && ['entities', () => entitiesText()],
         ['disk', () => diskText(file)],
         ['clock', () => clockText()],
       ]);
     }
-    const database = (opened = await openDataSource(settings, { journal: 'as it is' }));
-    const file = fileOf(database);
+    const opened = (database = await openDataSource(settings, { journal: 'as it is' }));
+    const file = fileOf(opened);
     const isServer = address?.kind === 'postgres';
     const takesWrites = await examined([
-      ['database', () => (isServer ? serverText(database, settings) : writesText(file))],
+      ['database', () => (isServer ? serverText(opened, settings) : writesText(file))],
     ]);
     const others = await examined([
-      ...(isServer ? [] : [['integrity', () => integrityText(database)] as const]),
-      ...ofModules(
-        ['migrations', () => migrationsText(database)],
-        ['entities', () => entitiesText(database)],
-      ),
-      ...(file === undefined ? [] : fileChecks(file, settings)),
-      ['clock', () => clockText(database, file)],
+      !isServer && ['integrity', () => integrityText(opened)],
+      areImported && ['migrations', () => migrationsText(opened)],
+      areImported && ['entities', () => entitiesText(opened)],
+      file !== undefined && ['rights', () => rightsText(file)],
+      file !== undefined && ['disk', () => diskText(file)],
+      file !== undefined && ['processes', () => processesText(file, settings)],
+      ['clock', () => clockText(opened, file)],
     ]);
     return [...takesWrites, ...others];
   } catch (error) {
@@ -65,20 +63,13 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
       ['clock', () => clockText()],
     ]);
   } finally {
-    await opened?.destroy();
+    await database?.destroy();
   }
-}
-
-function fileChecks(file: string, settings: Settings): Check[] {
-  return [
-    ['rights', () => rightsText(file)],
-    ['disk', () => diskText(file)],
-    ['processes', () => processesText(file, settings)],
-  ];
 }
 
 /** Whether the first start will create the database: the file does not exist or is empty. */
 async function isMissing(path: string): Promise<boolean> {
+  if (path === ':memory:') return false;
   try {
     const found = await stat(path);
     return found.isFile() && found.size === 0;
