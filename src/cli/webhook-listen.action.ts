@@ -39,18 +39,26 @@ export async function listen(call: Call): Promise<void> {
       const url = await receiver.begin();
       try {
         if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
-        await whileEndpoint(app, call, { client, url }, async (made) => {
-          receiver.secret = made.secret;
-          call.tell(`Messages for ${client.name} are signed with ${made.secret}. Press Ctrl-C to stop.\n`);
-          const { id } = await app.get(WebhookDeliveriesService).test(made.endpoint.id);
-          const late = setTimeout(() => {
-            void tellWhyLate(app, call, made.endpoint.id, id, receiver);
-          }, PATIENCE_MS);
+        await whileEndpoint(app, call, { client, url }, async ({ endpoint, secret }) => {
+          receiver.secret = secret;
+          call.tell(`Messages for ${client.name} are signed with ${secret}. Press Ctrl-C to stop.\n`);
+          const deliveries = app.get(WebhookDeliveriesService);
+          const { id } = await deliveries.test(endpoint.id);
+          const tellWhyLate = async (): Promise<void> => {
+            if (receiver.received > 0) return;
+            const { error } = await deliveries.get(endpoint.id, id, call.by);
+            const why =
+              error === null
+                ? 'Is the service running, with the same DATABASE_URL?'
+                : `The service could not send it: ${error} ${NEEDS}`;
+            call.tell(`The test message has not arrived. ${why}\n`);
+          };
+          const late = setTimeout(() => void tellWhyLate(), PATIENCE_MS);
           if (!signal.aborted) await once(signal, 'abort');
           clearTimeout(late);
         });
       } finally {
-        await receiver.end();
+        receiver.end();
       }
     }),
   );
@@ -88,22 +96,6 @@ async function listenedClient(app: INestApplication, given: string | undefined):
   return only;
 }
 
-async function tellWhyLate(
-  app: INestApplication,
-  call: Call,
-  endpointId: string,
-  id: bigint,
-  receiver: Receiver,
-): Promise<void> {
-  if (receiver.received > 0) return;
-  const { error } = await app.get(WebhookDeliveriesService).get(endpointId, id, call.by);
-  const why =
-    error === null
-      ? 'Is the service running, with the same DATABASE_URL?'
-      : `The service could not send it: ${error} ${NEEDS}`;
-  call.tell(`The test message has not arrived. ${why}\n`);
-}
-
 /** Receives messages on this machine, prints them, and forwards each before it responds, with the same status. */
 class Receiver {
   secret = '';
@@ -122,27 +114,25 @@ class Receiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
   }
 
-  async end(): Promise<void> {
+  end(): void {
     this.server.close();
     this.server.closeAllConnections();
   }
 
   private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request).catch(() => '');
-    const {
-      'webhook-id': id = '',
-      'webhook-timestamp': timestamp,
-      'webhook-signature': signature,
-    } = request.headers as Readonly<Record<string, string | undefined>>;
+    const [id = '', timestamp = '', signature = ''] = ['id', 'timestamp', 'signature'].map((name) =>
+      String(request.headers[`webhook-${name}`]),
+    );
     // Other programs on this machine may call it, too.
     if (signature !== webhookSignature({ id, timestamp: Number(timestamp), body }, [this.secret])) {
       response.writeHead(400).end();
       return;
     }
     this.received += 1;
-    const headers = { 'content-type': 'application/json', 'webhook-id': id, 'webhook-signature': signature };
-    const sent = { ...headers, 'webhook-timestamp': String(timestamp) };
-    const { status, error } = await this.forwarded(body, sent);
+    const sent = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+    const headers = { 'content-type': 'application/json', ...sent };
+    const { status, error } = await this.forwarded(body, headers);
     const printed =
       this.call.options.json === true
         ? `{"id":${JSON.stringify(id)},"status":${status},"error":${JSON.stringify(error)},"message":${body}}`
