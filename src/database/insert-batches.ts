@@ -1,6 +1,6 @@
 import type { EntityManager, EntityMetadata, EntityTarget, InsertResult, ObjectLiteral } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
-import { outsideOfSpans } from '../core/tracing/spans.js';
+import { outsideOfSpans } from '../core/tracing.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BatchedInsert, type ToldRow } from './batched-insert.js';
 import { type CachedKind, kindsWithNewRow } from './data-version.js';

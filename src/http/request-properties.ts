@@ -1,6 +1,6 @@
 import type { Context } from '@opentelemetry/api';
 import type { Caller } from '../auth/caller.js';
-import type { TraceIds } from '../core/tracing/trace-ids.js';
+import type { TraceIds } from '../core/tracing.js';
 import type { Versions } from '../database/data-version.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './caching/precondition.js';

@@ -11,8 +11,7 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Public } from '../../src/auth/auth.decorators.js';
-import { startTracing } from '../../src/core/tracing/spans.js';
-import { runningTraceIds } from '../../src/core/tracing/trace-ids.js';
+import { runningTraceIds, startTracing } from '../../src/core/tracing.js';
 import { DomainEvents, OnDomainEvent, defineEvent } from '../../src/events/domain-events.js';
 import { Outbox } from '../../src/events/outbox/outbox.js';
 import { TestService } from '../kit/test-service.js';

@@ -19,7 +19,7 @@ import { startAdvice } from './start-advice.js';
 import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
 import { OtherProcesses } from '../../throttling/memory/other-processes.js';
 import { RedisSplit } from '../../throttling/redis/redis-split.js';
-import { flushSpans, startTracing } from '../../core/tracing/spans.js';
+import { flushSpans, startTracing } from '../../core/tracing.js';
 import { WebhookDispatcher } from '../../webhooks/webhook-dispatcher.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */

@@ -4,7 +4,7 @@ import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
 import { type DestinationStream, type Logger, destination, pino } from 'pino';
 import { Settings } from '../config/settings.js';
 import { Metrics } from '../metrics/metrics.js';
-import { runningTraceIds } from '../tracing/trace-ids.js';
+import { runningTraceIds } from '../tracing.js';
 
 /** Timeout for writing the last lines at the stop, in milliseconds. */
 const FINISH_LIMIT_MS = 1_000;

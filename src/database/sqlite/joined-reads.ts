@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { outsideOfSpans } from '../../core/tracing/spans.js';
+import { outsideOfSpans } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { withParameters } from '../dialect.js';
 import type { Bound, Row } from './connection.js';

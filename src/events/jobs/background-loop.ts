@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@nestjs/common';
 import { TransientMap } from '../../core/transient-map.js';
-import { outsideOfSpans } from '../../core/tracing/spans.js';
+import { outsideOfSpans } from '../../core/tracing.js';
 import { OneAtATime } from '../../database/one-at-a-time.js';
 import type { Transactions } from '../../database/transactions.js';
 import type { HeldLease, Leases } from './leases.js';

@@ -6,7 +6,7 @@ import { Settings } from '../../core/config/settings.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { rowOf } from '../../core/errors/raw-response.js';
-import { noteArrival } from '../../core/tracing/spans.js';
+import { noteArrival } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { hold, release } from './held-socket.js';
 import { Overload } from './overload.js';

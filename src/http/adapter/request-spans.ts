@@ -1,8 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { Request, Response } from 'express';
 import { holdsApiKey } from '../../auth/clients/api-key.format.js';
-import { tracing } from '../../core/tracing/spans.js';
-import { callersTraceOf, runWithTraceIds } from '../../core/tracing/trace-ids.js';
+import { callersTraceOf, runWithTraceIds, tracing } from '../../core/tracing.js';
 import { routeTemplateOf } from '../request-records.js';
 
 /** Replaces a part of a target that holds an API key. */

@@ -12,7 +12,7 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
-import { callersTraceOf } from '../../core/tracing/trace-ids.js';
+import { callersTraceOf } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { RequestRecords, assignRequestId } from '../request-records.js';
 import { MalformedRequestMiddleware, readRequestLine } from './malformed-request.middleware.js';
