@@ -1,13 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type INestApplication, Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { type Settings, loadSettings } from '../core/config/settings.js';
-import { fileOf } from '../database/sqlite/sqlite-data-source.js';
 import { tablesBelow } from '../database/tables.module.js';
-import { named } from '../database/sqlite/troubles/sqlite-errors.js';
-import { ApiError } from '../core/errors/api-error.js';
 import { importing } from '../core/import-failure.js';
 import { projectModules } from '../core/project-modules.js';
 import type { DatabaseUse } from './shell.js';
@@ -24,29 +20,23 @@ export async function importApplication(): Promise<typeof import('../app.setup.j
   return application;
 }
 
-/**
- * Runs a command in the service's own application, not listening, and closes it; `tell` writes to standard error.
- */
-export async function withApplication<T>(
-  command: (app: INestApplication) => Promise<T>,
+/** Starts the service's own application for a command, not listening; `tell` writes to standard error. */
+export async function openApplication(
   use: DatabaseUse,
   tell: (text: string) => void,
-): Promise<T> {
+): Promise<INestApplication> {
   const { createApp } = await importApplication();
   const absent = use === 'none' ? undefined : absentFile(loadSettings());
   if (use === 'none' || (use === 'read' && absent !== undefined)) process.env['DATABASE_URL'] = IN_MEMORY;
   const app = await createApp({ logger: false });
   try {
     await app.init();
-    if (absent !== undefined) tell(absenceText(absent, use));
-    return await command(app);
   } catch (error) {
-    const file = fileOf(app.get(DataSource));
-    // Remedies for HTTP clients, such as headers to check, do not help here: the message names the database file instead.
-    throw error instanceof ApiError && file !== undefined ? named(file, error) : error;
-  } finally {
     await app.close();
+    throw error;
   }
+  if (absent !== undefined) tell(absenceText(absent, use));
+  return app;
 }
 
 /**

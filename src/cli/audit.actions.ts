@@ -19,19 +19,17 @@ const COLUMNS: Column<AuditEntryDto>[] = [
 /** `petstore audit list`. */
 export async function list(call: Call): Promise<void> {
   const { limit } = await inputOf(LimitOption, call.options);
-  const entries = await call.inApp(async (app) => {
-    const filters = await filtersOf(app, call);
-    return everyPage((page) => app.get(AuditListing).page(page, filters), limit);
-  });
+  const app = await call.start();
+  const filters = await filtersOf(app, call);
+  const entries = await everyPage((page) => app.get(AuditListing).page(page, filters), limit);
   await call.showList(entries, COLUMNS, 'There is no such change.');
 }
 
 /** `petstore audit export`. */
 export async function exportCsv(call: Call): Promise<void> {
-  await call.inApp(async (app) => {
-    for await (const lines of app.get(AuditListing).csv(await filtersOf(app, call)))
-      if (!(await call.write(lines))) break;
-  });
+  const app = await call.start();
+  for await (const lines of app.get(AuditListing).csv(await filtersOf(app, call)))
+    if (!(await call.write(lines))) break;
 }
 
 /** A name that nobody has is refused: an empty result would be read as proof that nothing was changed. */

@@ -46,9 +46,9 @@ export class Call {
     this.options = called.opts();
   }
 
-  /** Runs work in the service's application. */
-  inApp<T>(work: (app: INestApplication) => Promise<T>, use: DatabaseUse = 'read'): Promise<T> {
-    return this.shell.withApp(work, use);
+  /** Starts the service's application for the rest of the command. */
+  start(use: DatabaseUse = 'read'): Promise<INestApplication> {
+    return this.shell.openApp(use);
   }
 
   /** As `loadModules` of Shell. */

@@ -25,17 +25,13 @@ export async function create(call: Call): Promise<void> {
   const { scopes, ...input } = await inputOf(ClientOrder, call.options);
   if (scopes && !issueKey)
     throw new InvalidArgumentError('--scopes: This needs --issue-key, which creates the key.');
-  const { client, key } = await call.inApp(
-    (app) =>
-      app.get(DataSource).transaction(async () => {
-        const made = await shown(app, app.get(ClientsService).create(input, call.by));
-        if (!issueKey) return { client: made };
-        const order = { clientId: made.id, ...(scopes ? { scopes } : {}) };
-        const issued = await app.get(KeyIssuingService).issue(order, call.by);
-        return { client: made, key: toIssuedKeyDto(issued) };
-      }),
-    'write',
-  );
+  const app = await call.start('write');
+  const { client, key } = await app.get(DataSource).transaction(async () => {
+    const made = await shown(app, app.get(ClientsService).create(input, call.by));
+    if (!issueKey) return { client: made };
+    const order = { clientId: made.id, ...(scopes ? { scopes } : {}) };
+    return { client: made, key: toIssuedKeyDto(await app.get(KeyIssuingService).issue(order, call.by)) };
+  });
   const text = `Created the client ${client.id}.\n${clientText(client)}`;
   await call.showChange(key ? Object.assign(client, { key }) : client, () =>
     key ? `${text}\n\nIts key with ${key.scopes.join(', ')} is shown only once:\n\n${key.key}` : text,
@@ -55,11 +51,9 @@ const COLUMNS: Column<ClientDto>[] = [
 /** `petstore client list`. */
 export async function list(call: Call): Promise<void> {
   const { name } = call.options;
-  const found = await call.inApp(async (app) => {
-    const clients = app.get(ClientsService);
-    const rows = await everyPage((page) => clients.list(page, name === undefined ? {} : { name }));
-    return rows.map((client) => toClientDto(client, clients.limitsOf(client)));
-  });
+  const clients = (await call.start()).get(ClientsService);
+  const rows = await everyPage((page) => clients.list(page, name === undefined ? {} : { name }));
+  const found = rows.map((client) => toClientDto(client, clients.limitsOf(client)));
   const none = `There is no ${name === undefined ? '' : 'such '}client; create one with \`petstore client create\`.`;
   await call.showList(found, COLUMNS, none);
 }
@@ -67,10 +61,9 @@ export async function list(call: Call): Promise<void> {
 /** `petstore client show`. */
 export async function show(call: Call, given: string): Promise<void> {
   const { days } = await inputOf(DaysQuery, call.options);
-  const usage = await call.inApp(async (app) => {
-    const client = await clientOf(app, given);
-    return toClientUsageDto(client, await app.get(UsageService).of(client, days));
-  });
+  const app = await call.start();
+  const client = await clientOf(app, given);
+  const usage = toClientUsageDto(client, await app.get(UsageService).of(client, days));
   await call.show(usage, () => usageText(usage));
 }
 
@@ -100,11 +93,10 @@ export async function resume(call: Call, given: string): Promise<void> {
 /** `petstore client delete`. */
 export async function remove(call: Call, given: string): Promise<void> {
   call.requireConsent();
-  const deleted = await call.inApp(async (app) => {
-    const { id, name } = await clientOf(app, given);
-    await call.confirm(`Delete the client ${id} (${name}) with all its keys, for good`);
-    return shown(app, app.get(ClientsService).delete(id, call.options, call.by));
-  });
+  const app = await call.start();
+  const { id, name } = await clientOf(app, given);
+  await call.confirm(`Delete the client ${id} (${name}) with all its keys, for good`);
+  const deleted = await shown(app, app.get(ClientsService).delete(id, call.options, call.by));
   await call.showChange(
     deleted,
     () => `Deleted the client ${deleted.id} (${printable(deleted.name)}) and its keys.`,
@@ -119,10 +111,9 @@ async function change(
   order: (clients: ClientsService, id: string) => Promise<Client>,
   done: string,
 ): Promise<void> {
-  const client = await call.inApp(async (app) => {
-    const { id } = await clientOf(app, given);
-    return shown(app, order(app.get(ClientsService), id));
-  });
+  const app = await call.start();
+  const { id } = await clientOf(app, given);
+  const client = await shown(app, order(app.get(ClientsService), id));
   await call.showChange(client, () => `${done}\n${clientText(client)}`);
 }
 

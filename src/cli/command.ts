@@ -32,7 +32,13 @@ export function command(name: string, definition: Definition): Addition {
     for (const one of [...options, ...(hasNoJson || options.includes(JSON_OPTION) ? [] : [JSON_OPTION])])
       added.addOption(one);
     added.addHelpText('after', `\nExamples:\n${examples.map((call) => `  petstore ${call}`).join('\n')}`);
-    added.action(() => run(new Call(shell, added), String(added.processedArgs[0] ?? '')));
+    added.action(async () => {
+      try {
+        await run(new Call(shell, added), String(added.processedArgs[0] ?? ''));
+      } finally {
+        await shell.closeApp?.();
+      }
+    });
   };
 }
 

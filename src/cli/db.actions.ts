@@ -39,13 +39,11 @@ export async function seed(call: Call): Promise<void> {
     await call.confirm(
       `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production, where no command removes it`,
     );
-  const added = await call.inApp(async (app) => {
-    const progress = new ProgressLine(call.tell);
-    const show = (done: number, of: number): void => progress.show({ phase: 'Adding', done, of });
-    const rows = await app.get(DemoData).add(count, count === undefined ? undefined : show);
-    progress.end();
-    return rows;
-  }, 'write');
+  const app = await call.start('write');
+  const progress = new ProgressLine(call.tell);
+  const show = (done: number, of: number): void => progress.show({ phase: 'Adding', done, of });
+  const added = await app.get(DemoData).add(count, count === undefined ? undefined : show);
+  progress.end();
   await call.showChange({ added }, () => `Added ${added} rows of demo data.`);
 }
 

@@ -1,6 +1,9 @@
+import { readDatabaseUrl } from '../core/config/database-url.js';
 import { SettingsError } from '../core/config/define-settings.js';
+import { loadSettings } from '../core/config/settings.js';
 import { DeclarationError } from '../core/declaration-faults.js';
 import { DatabaseRefusal } from '../database/commands/refusal.js';
+import { UnusableDatabase, named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { errorCatalogue } from '../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
@@ -15,8 +18,15 @@ export function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return `Invalid settings:\n${error.message}`;
   if ([DeclarationError, DatabaseRefusal].some((kind) => error instanceof kind))
     return (error as Error).message;
-  if (error instanceof ApiError) return messageOf(error);
+  if (error instanceof ApiError) return reasonOfFile(error) ?? messageOf(error);
   return `Failed: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** What is wrong with the SQLite file: remedies for HTTP clients, such as headers to check, do not help here. */
+function reasonOfFile(error: ApiError): string | undefined {
+  const address = readDatabaseUrl(loadSettings().databaseUrl);
+  const reason = address?.kind === 'sqlite' ? named(address.file, error) : error;
+  return reason instanceof UnusableDatabase ? reason.message : undefined;
 }
 
 /** The same message as over HTTP, with options instead of fields. */

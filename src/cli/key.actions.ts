@@ -1,4 +1,3 @@
-import type { INestApplication } from '@nestjs/common';
 import type { ApiKey } from '../auth/clients/api-key.entity.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
@@ -29,10 +28,9 @@ class KeyOrder extends NewOwnKeyDto {
 /** `petstore key issue`. */
 export async function issue(call: Call): Promise<void> {
   const { client, ...input } = await inputOf(KeyOrder, call.options);
-  const issued = await call.inApp(async (app) => {
-    const { id: clientId } = await clientOf(app, client);
-    return toIssuedKeyDto(await app.get(KeyIssuingService).issue({ ...input, clientId }, call.by));
-  });
+  const app = await call.start();
+  const { id: clientId } = await clientOf(app, client);
+  const issued = toIssuedKeyDto(await app.get(KeyIssuingService).issue({ ...input, clientId }, call.by));
   const { id, scopes, key } = issued;
   await call.showChange(issued, () => shownOnce(`Issued the key ${id} with ${scopes.join(', ')}.`, key));
 }
@@ -55,19 +53,17 @@ const COLUMNS: readonly Column<ApiKeyDto>[] = [
 
 /** `petstore key list`. */
 export async function list(call: Call): Promise<void> {
-  const found = await call.inApp(async (app) => {
-    const filter = await ofClient(app, call);
-    return everyPage((page) => app.get(ApiKeysService).list(page, filter));
-  });
+  const app = await call.start();
+  const filter = await ofClient(app, call);
+  const found = await everyPage((page) => app.get(ApiKeysService).list(page, filter));
   const none = 'There are no keys yet; create one with `petstore key issue`.';
   await call.showList(found.map(toApiKeyDto), COLUMNS, none);
 }
 
 /** `petstore key show`. */
 export async function show(call: Call, given: string): Promise<void> {
-  const state = await withKey(call, given, async (app, key) =>
-    toApiKeyStateDto(key, await app.get(UsageService).bannedUntil(key)),
-  );
+  const { app, key } = await startedWith(call, given);
+  const state = toApiKeyStateDto(key, await app.get(UsageService).bannedUntil(key));
   await call.show(state, () => keyText(state));
 }
 
@@ -77,11 +73,10 @@ export async function update(call: Call, given: string): Promise<void> {
   const input = await inputOf(KeyChangesDto, { ...others, label: label === false ? null : label });
   const { expires } = input;
   if (expires !== undefined) call.requireConsent();
-  const changed = await withKey(call, given, async (app, key) => {
-    if (expires !== undefined)
-      await call.confirm(endOf(key, `in ${shortSpan(expires)}, which cannot be postponed again`));
-    return toApiKeyDto(await app.get(ApiKeysService).update(key.id, input, call.options, call.by));
-  });
+  const { keys, key } = await startedWith(call, given);
+  if (expires !== undefined)
+    await call.confirm(endOf(key, `in ${shortSpan(expires)}, which cannot be postponed again`));
+  const changed = toApiKeyDto(await keys.update(key.id, input, call.options, call.by));
   await call.showChange(changed, () => `Changed the key.\n${keyText(changed)}`);
 }
 
@@ -89,44 +84,38 @@ export async function update(call: Call, given: string): Promise<void> {
 export async function rotate(call: Call, given: string): Promise<void> {
   const input = await inputOf(KeyRotationDto, call.options);
   if (input.grace === 0) call.requireConsent();
-  const { issued, old } = await withKey(call, given, async (app, key) => {
-    if (input.grace === 0) await call.confirm(endOf(key, 'at once and for good, and create its successor'));
-    const made = await app.get(KeyIssuingService).rotate(key.id, input, call.by, call.options);
-    return { issued: toIssuedKeyDto(made), old: await app.get(ApiKeysService).get(key.id) };
-  });
+  const { app, keys, key } = await startedWith(call, given);
+  if (input.grace === 0) await call.confirm(endOf(key, 'at once and for good, and create its successor'));
+  const made = await app.get(KeyIssuingService).rotate(key.id, input, call.by, call.options);
+  const [issued, old] = [toIssuedKeyDto(made), await keys.get(key.id)];
   const done = `The key ${issued.id} follows ${old.id}, which ends at ${old.expiresAt ?? '-'}.`;
   await call.showChange(issued, () => shownOnce(done, issued.key));
 }
 
 /** `petstore key unban`. */
 export async function unban(call: Call, given: string): Promise<void> {
-  const key = await withKey(call, given, async (app, { id }) =>
-    toApiKeyDto(await app.get(ApiKeysService).unban(id, call.by)),
-  );
+  const { keys, key: banned } = await startedWith(call, given);
+  const key = toApiKeyDto(await keys.unban(banned.id, call.by));
   await call.showChange(key, () => `The key ${key.id} is no longer banned, and its strikes are reset.`);
 }
 
 /** `petstore key revoke`. */
 export async function revoke(call: Call, given: string): Promise<void> {
   call.requireConsent();
-  const revoked = await withKey(call, given, async (app, key) => {
-    await call.confirm(endOf(key, 'at once, for good'));
-    return toApiKeyDto(await app.get(ApiKeysService).revoke(key.id, call.options, call.by));
-  });
+  const { keys, key } = await startedWith(call, given);
+  await call.confirm(endOf(key, 'at once, for good'));
+  const revoked = toApiKeyDto(await keys.revoke(key.id, call.options, call.by));
   await call.showChange(
     revoked,
     () => `Revoked the key ${revoked.id}; running servers apply this within 5 s.`,
   );
 }
 
-/** Does something with the key that is named, which is read before the application starts. */
-async function withKey<T>(
-  call: Call,
-  given: string,
-  work: (app: INestApplication, key: ApiKey) => Promise<T>,
-): Promise<T> {
+/** Starts the application, and finds the key that is named, which is read before. */
+async function startedWith(call: Call, given: string) {
   const named = await call.secret(given, 'Key');
-  return call.inApp(async (app) => work(app, await keyOf(app, named)));
+  const app = await call.start();
+  return { app, keys: app.get(ApiKeysService), key: await keyOf(app, named) };
 }
 
 /** Names the key whose end is to be confirmed. */

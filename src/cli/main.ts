@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { INestApplication } from '@nestjs/common';
 import { keepCompiled } from '../core/compile-cache.js';
 import { runPetstore } from './program.js';
 import { readSecret, terminalPrompt } from './prompt.js';
@@ -8,6 +9,9 @@ keepCompiled();
 
 /** Imported only by commands that need it, so that help and refusals are quick. */
 const application = () => import('./application.js');
+
+/** The application, once a command has started it. */
+let app: INestApplication | undefined;
 
 /** Why standard output could no longer be written. */
 let lost: NodeJS.ErrnoException | undefined;
@@ -23,7 +27,8 @@ const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 const writeError = (text: string): void => void process.stderr.write(text);
 
 process.exitCode = await runPetstore(process.argv.slice(2), {
-  withApp: async (command, use) => (await application()).withApplication(command, use, writeError),
+  openApp: async (use) => (app = await (await application()).openApplication(use, writeError)),
+  closeApp: async () => app?.close(),
   loadModules: async () => void (await (await application()).importApplication()),
   write: (text) => void process.stdout.write(text, (error) => (lost ??= error ?? undefined)),
   flushed: () => new Promise((resolve) => process.stdout.write('', () => resolve(lost))),

@@ -7,7 +7,7 @@ import type { Call } from './call.js';
 export async function openapi(call: Call): Promise<void> {
   const { admin, account, out } = call.options;
   const outline = admin ? ADMIN_DOCUMENT : account ? ACCOUNT_DOCUMENT : API_DOCUMENT;
-  const document = await call.inApp((app) => Promise.resolve(buildDocument(app, outline)), 'none');
+  const document = buildDocument(await call.start('none'), outline);
   const text = JSON.stringify(document, null, 2);
   if (out === undefined) await call.show(document, () => text);
   else await writeFile(out, `${text}\n`);

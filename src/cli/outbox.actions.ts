@@ -14,14 +14,12 @@ const COLUMNS = ['id', 'event', 'listener', 'publishedAt', 'failures', 'error', 
 /** `petstore outbox list`. */
 export async function list(call: Call): Promise<void> {
   const { limit } = await inputOf(LimitOption, call.options);
-  const { parked, waiting } = await call.inApp(async (app) => {
-    const store = app.get(OutboxStore);
-    const { names } = app.get(Outbox);
-    const counts = [...(await store.byListener('waiting'))];
-    return {
-      parked: await store.parked(limit),
-      waiting: counts.map(([listener, events]) => ({ listener, events, isKnown: names.includes(listener) })),
-    };
+  const app = await call.start();
+  const store = app.get(OutboxStore);
+  const counts = [...(await store.byListener('waiting'))];
+  const parked = await store.parked(limit);
+  const waiting = counts.map(([listener, events]) => {
+    return { listener, events, isKnown: app.get(Outbox).names.includes(listener) };
   });
   const unknown = ', and this version has no listener of that name';
   const lines = waiting.map(
@@ -32,18 +30,18 @@ export async function list(call: Call): Promise<void> {
 
 /** `petstore outbox retry`. */
 export async function retry(call: Call, given: string): Promise<void> {
-  const retried = await call.inApp(async (app) => {
-    const store = app.get(OutboxStore);
-    if (given !== '')
-      return changed(app, call.by, 'outbox_event.retried', idOf(given), (id) => store.retry(id));
-    return app.get(DataSource).transaction(async (manager) => {
+  const app = await call.start();
+  const store = app.get(OutboxStore);
+  const all = () =>
+    app.get(DataSource).transaction(async (manager) => {
       const listeners = Object.fromEntries(await store.byListener('parked'));
       const events = await store.retry();
       const change = { action: 'outbox_event.retried', details: { events, listeners } };
       if (events > 0) await app.get(AuditService).record(manager, call.by, change);
       return events;
     });
-  });
+  const one = () => changed(app, call.by, 'outbox_event.retried', idOf(given), (id) => store.retry(id));
+  const retried = await (given === '' ? all() : one());
   const text = retried === 1 ? '1 event is delivered again.' : `${retried} events are delivered again.`;
   await call.showChange({ retried }, () => text);
 }
@@ -51,11 +49,10 @@ export async function retry(call: Call, given: string): Promise<void> {
 /** `petstore outbox discard`. */
 export async function discard(call: Call, given: string): Promise<void> {
   call.requireConsent();
-  const discarded = await call.inApp(async (app) => {
-    await call.confirm(`Delete the event ${idOf(given)}, which is then never delivered`);
-    const remove = (id: bigint) => app.get(OutboxStore).discard(id, app.get(Outbox).names);
-    return changed(app, call.by, 'outbox_event.discarded', idOf(given), remove);
-  });
+  const app = await call.start();
+  await call.confirm(`Delete the event ${idOf(given)}, which is then never delivered`);
+  const remove = (id: bigint) => app.get(OutboxStore).discard(id, app.get(Outbox).names);
+  const discarded = await changed(app, call.by, 'outbox_event.discarded', idOf(given), remove);
   await call.showChange({ discarded }, () => 'The event is deleted.');
 }
 

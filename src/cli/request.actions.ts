@@ -12,17 +12,17 @@ const OUTCOME = ['operation', 'status', 'code', 'address'] as const;
 /** `petstore request list`. */
 export async function list(call: Call): Promise<void> {
   const { limit } = await inputOf(LimitOption, call.options);
-  const found = await call.inApp(async (app) => {
-    const filter = await ofClient(app, call);
-    return everyPage((page) => app.get(RequestHistory).errors(page, filter), limit);
-  });
+  const app = await call.start();
+  const filter = await ofClient(app, call);
+  const found = await everyPage((page) => app.get(RequestHistory).errors(page, filter), limit);
   const columns = ['at', 'clientId', ...OUTCOME, REQUEST_ID, 'keyId'] as const;
   await call.showList(found.map(toRefusedRequestDto), columns, 'There is no such request.');
 }
 
 /** `petstore request show`. */
 export async function show(call: Call, requestId: string): Promise<void> {
-  const found = await call.inApp((app) => app.get(RequestHistory).errors({ limit: 100 }, { requestId }));
+  const app = await call.start();
+  const found = await app.get(RequestHistory).errors({ limit: 100 }, { requestId });
   const shown = found.items.map(toRefusedRequestDto);
   if (shown.length === 0)
     throw new Refusal(

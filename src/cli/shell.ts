@@ -10,8 +10,10 @@ export type DatabaseUse = 'read' | 'write' | 'none';
 
 /** The environment of a command. */
 export interface Shell {
-  /** Runs a command in the application of the service. */
-  readonly withApp: <T>(command: (app: INestApplication) => Promise<T>, use: DatabaseUse) => Promise<T>;
+  /** Starts the application of the service, not listening. */
+  readonly openApp: (use: DatabaseUse) => Promise<INestApplication>;
+  /** Called when the command has ended; closes the application if it was started. */
+  readonly closeApp?: () => Promise<void>;
   /**
    * Imports the modules of the application, which then have declared their settings and tables: for commands that do not start
    * it. Throws DeclarationError when one cannot be imported.

@@ -10,7 +10,8 @@ import { everyPage, inputOf } from './service-calls.js';
 export async function list(call: Call): Promise<void> {
   const { deprecated = false } = call.options;
   const { days } = await inputOf(DaysQuery, call.options);
-  const all = await call.inApp((app) => everyPage((page) => app.get(UsageService).list(page, days)));
+  const app = await call.start();
+  const all = await everyPage((page) => app.get(UsageService).list(page, days));
   const found = all
     .filter(({ usage }) => !deprecated || usage.deprecatedCalls.length > 0)
     .map(({ client, usage }) => toClientUsageDto(client, usage));

@@ -32,36 +32,35 @@ export async function listen(call: Call): Promise<void> {
   const { forward } = call.options;
   if (forward !== undefined && !(/^https?:/.test(forward) && URL.canParse(forward)))
     throw new InvalidArgumentError('--forward: This must be a URL such as http://localhost:4000/webhooks.');
-  await call.inApp((app) =>
-    stoppable(call.tell, async ({ signal }) => {
-      const client = await listenedClient(app, call.options.client);
-      const receiver = new Receiver(call, forward);
-      const url = await receiver.begin();
-      try {
-        if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
-        await whileEndpoint(app, call, { client, url }, async ({ endpoint, secret }) => {
-          receiver.secret = secret;
-          call.tell(`Messages for ${client.name} are signed with ${secret}. Press Ctrl-C to stop.\n`);
-          const deliveries = app.get(WebhookDeliveriesService);
-          const { id } = await deliveries.test(endpoint.id);
-          const tellWhyLate = async (): Promise<void> => {
-            if (receiver.received > 0) return;
-            const { error } = await deliveries.get(endpoint.id, id, call.by);
-            const why =
-              error === null
-                ? 'Is the service running, with the same DATABASE_URL?'
-                : `The service could not send it: ${error} ${NEEDS}`;
-            call.tell(`The test message has not arrived. ${why}\n`);
-          };
-          const late = setTimeout(() => void tellWhyLate(), PATIENCE_MS);
-          if (!signal.aborted) await once(signal, 'abort');
-          clearTimeout(late);
-        });
-      } finally {
-        receiver.end();
-      }
-    }),
-  );
+  const app = await call.start();
+  await stoppable(call.tell, async ({ signal }) => {
+    const client = await listenedClient(app, call.options.client);
+    const receiver = new Receiver(call, forward);
+    const url = await receiver.begin();
+    try {
+      if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
+      await whileEndpoint(app, call, { client, url }, async ({ endpoint, secret }) => {
+        receiver.secret = secret;
+        call.tell(`Messages for ${client.name} are signed with ${secret}. Press Ctrl-C to stop.\n`);
+        const deliveries = app.get(WebhookDeliveriesService);
+        const { id } = await deliveries.test(endpoint.id);
+        const tellWhyLate = async (): Promise<void> => {
+          if (receiver.received > 0) return;
+          const { error } = await deliveries.get(endpoint.id, id, call.by);
+          const why =
+            error === null
+              ? 'Is the service running, with the same DATABASE_URL?'
+              : `The service could not send it: ${error} ${NEEDS}`;
+          call.tell(`The test message has not arrived. ${why}\n`);
+        };
+        const late = setTimeout(() => void tellWhyLate(), PATIENCE_MS);
+        if (!signal.aborted) await once(signal, 'abort');
+        clearTimeout(late);
+      });
+    } finally {
+      receiver.end();
+    }
+  });
   call.tell('The temporary endpoint is deleted.\n');
 }
 

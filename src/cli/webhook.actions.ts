@@ -41,10 +41,10 @@ const deliveriesOf = (app: INestApplication) => app.get(WebhookDeliveriesService
 /** `petstore webhook create`. */
 export async function create(call: Call): Promise<void> {
   const { client, ...input } = await inputOf(EndpointOrder, call.options);
-  const made = await call.inApp(async (app) => {
-    const { id: clientId } = await clientOf(app, client);
-    return toWebhookEndpointWithSecretDto(await endpointsOf(app).create({ ...input, clientId }, call.by));
-  });
+  const app = await call.start();
+  const { id: clientId } = await clientOf(app, client);
+  const order = { ...input, clientId };
+  const made = toWebhookEndpointWithSecretDto(await endpointsOf(app).create(order, call.by));
   await call.showChange(made, () => shownOnce(`Created the endpoint ${made.id}.`, made.secret));
 }
 
@@ -56,10 +56,9 @@ const STATE: Column<WebhookEndpointDto> = [
 
 /** `petstore webhook list`. */
 export async function list(call: Call): Promise<void> {
-  const found = await call.inApp(async (app) => {
-    const of = await ofClient(app, call);
-    return everyPage((page) => endpointsOf(app).list(page, of));
-  });
+  const app = await call.start();
+  const of = await ofClient(app, call);
+  const found = await everyPage((page) => endpointsOf(app).list(page, of));
   const columns = ['id', 'url', STATE, 'events', 'label', 'createdAt', 'clientId'] as const;
   const none = 'There are no endpoints; create one with `petstore webhook create`.';
   await call.showList(found.map(toWebhookEndpointDto), columns, none);
@@ -67,9 +66,8 @@ export async function list(call: Call): Promise<void> {
 
 /** `petstore webhook show`. */
 export async function show(call: Call, id: string): Promise<void> {
-  const shown = await call.inApp(async (app) =>
-    toWebhookEndpointStateDto(await endpointsOf(app).get(id), await endpointsOf(app).waiting(id)),
-  );
+  const endpoints = endpointsOf(await call.start());
+  const shown = toWebhookEndpointStateDto(await endpoints.get(id), await endpoints.waiting(id));
   await call.show(shown, () => `${endpointText(shown)}\n${tableOf([['waiting    ', shown.waiting]])}`);
 }
 
@@ -85,9 +83,8 @@ export async function turn(call: Call, id: string, enabled: boolean): Promise<vo
 }
 
 async function change(call: Call, id: string, changes: EndpointChanges, done: string): Promise<void> {
-  const changed = await call.inApp(async (app) =>
-    toWebhookEndpointDto(await endpointsOf(app).update(id, changes, call.by)),
-  );
+  const endpoints = endpointsOf(await call.start());
+  const changed = toWebhookEndpointDto(await endpoints.update(id, changes, call.by));
   await call.showChange(changed, () => `${done}\n${endpointText(changed)}`);
 }
 
@@ -95,10 +92,9 @@ async function change(call: Call, id: string, changes: EndpointChanges, done: st
 export async function rotate(call: Call, id: string): Promise<void> {
   const { grace } = await inputOf(WebhookSecretRotationDto, call.options);
   if (grace === 0) call.requireConsent();
-  const rotated = await call.inApp(async (app) => {
-    if (grace === 0) await call.confirm(`End the old secrets of the endpoint ${id} at once`);
-    return toWebhookEndpointWithSecretDto(await endpointsOf(app).rotateSecret(id, grace, call.by));
-  });
+  const endpoints = endpointsOf(await call.start());
+  if (grace === 0) await call.confirm(`End the old secrets of the endpoint ${id} at once`);
+  const rotated = toWebhookEndpointWithSecretDto(await endpoints.rotateSecret(id, grace, call.by));
   const until = rotated.previousSecretUntil;
   const done = `The endpoint has a new secret; ${until === null ? 'no old one signs' : `old ones sign until ${until}`}.`;
   await call.showChange(rotated, () => shownOnce(done, rotated.secret));
@@ -107,29 +103,27 @@ export async function rotate(call: Call, id: string): Promise<void> {
 /** `petstore webhook delete`. */
 export async function remove(call: Call, id: string): Promise<void> {
   call.requireConsent();
-  const deleted = await call.inApp(async (app) => {
-    const { url } = toWebhookEndpointDto(await endpointsOf(app).get(id));
-    await call.confirm(`Delete the endpoint ${id} (${url}) with its log, for good`);
-    return toWebhookEndpointDto(await endpointsOf(app).delete(id, call.by));
-  });
+  const endpoints = endpointsOf(await call.start());
+  const { url } = toWebhookEndpointDto(await endpoints.get(id));
+  await call.confirm(`Delete the endpoint ${id} (${url}) with its log, for good`);
+  const deleted = toWebhookEndpointDto(await endpoints.delete(id, call.by));
   await call.showChange(deleted, () => `Deleted the endpoint ${deleted.id}.`);
 }
 
 /** `petstore webhook test`. */
 export async function test(call: Call, id: string): Promise<void> {
-  await send(call, (app) => deliveriesOf(app).test(id));
+  await showSent(call, await deliveriesOf(await call.start()).test(id));
 }
 
 /** `petstore webhook redeliver`. */
 export async function redeliver(call: Call, given: string): Promise<void> {
-  await send(call, async (app) => {
-    const { id, endpointId } = await deliveryOf(app, given);
-    return deliveriesOf(app).redeliver(endpointId, id, call.by);
-  });
+  const app = await call.start();
+  const { id, endpointId } = await deliveryOf(app, given);
+  await showSent(call, await deliveriesOf(app).redeliver(endpointId, id, call.by));
 }
 
-async function send(call: Call, order: (app: INestApplication) => Promise<WebhookDelivery>): Promise<void> {
-  const sent = toWebhookDeliveryDto(await call.inApp(order));
+async function showSent(call: Call, row: WebhookDelivery): Promise<void> {
+  const sent = toWebhookDeliveryDto(row);
   const text = `The delivery ${sent.id} is waiting; the running service sends it. \`petstore webhook delivery ${sent.id}\` shows how it ended.`;
   await call.showChange(sent, () => text);
 }
@@ -149,18 +143,16 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDeliveryDto>[] = [
 export async function deliveries(call: Call, endpointId: string): Promise<void> {
   const { limit } = await inputOf(LimitOption, call.options);
   const of = stateOf(await inputOf(WebhookDeliveriesQuery, { ...call.options, limit: undefined }));
-  const found = await call.inApp((app) =>
-    everyPage((page) => deliveriesOf(app).list(page, endpointId, of), limit),
-  );
+  const sent = deliveriesOf(await call.start());
+  const found = await everyPage((page) => sent.list(page, endpointId, of), limit);
   await call.showList(found.map(toWebhookDeliveryDto), DELIVERY_COLUMNS, 'There is no such delivery.');
 }
 
 /** `petstore webhook delivery`. */
 export async function delivery(call: Call, given: string): Promise<void> {
-  const sent = await call.inApp(async (app) => {
-    const { id, endpointId } = await deliveryOf(app, given);
-    return toWebhookDeliveryWithPayloadDto(await deliveriesOf(app).get(endpointId, id, call.by));
-  });
+  const app = await call.start();
+  const { id, endpointId } = await deliveryOf(app, given);
+  const sent = toWebhookDeliveryWithPayloadDto(await deliveriesOf(app).get(endpointId, id, call.by));
   const { payload, ...facts } = sent;
   const rows = Object.entries(facts).map(([name, value]) => [name, value === null ? null : String(value)]);
   await call.show(sent, () => `${tableOf(rows)}\n\n${printableLines(payload)}`);
@@ -168,7 +160,8 @@ export async function delivery(call: Call, given: string): Promise<void> {
 
 /** `petstore webhook events`. */
 export async function events(call: Call): Promise<void> {
-  const all = await call.inApp(() => Promise.resolve(tellableEvents().map(toWebhookEventDto)), 'none');
+  await call.start('none');
+  const all = tellableEvents().map(toWebhookEventDto);
   await call.showList(all, [
     ['event', ({ name }) => name],
     'scope',

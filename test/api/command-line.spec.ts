@@ -245,7 +245,7 @@ describe('what may be a slip is told with how to call the command', () => {
 
 describe('--help', () => {
   const shell: Shell = {
-    withApp: () => Promise.reject(new Error('help needs no application')),
+    openApp: () => Promise.reject(new Error('help needs no application')),
     loadModules: () => Promise.reject(new Error('help needs no module')),
     write: () => undefined,
     writeError: () => undefined,

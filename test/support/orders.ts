@@ -35,7 +35,7 @@ export async function printedBy(
 ): Promise<Printed> {
   let [stdout, stderr] = ['', ''];
   const code = await runPetstore(args, {
-    withApp: (command) => command(service.app),
+    openApp: () => Promise.resolve(service.app),
     loadModules: () => Promise.resolve(),
     write: (text) => (stdout += text),
     writeError: (text) => (stderr += text),

@@ -1,4 +1,5 @@
-import { withApplication, importApplication } from '../../src/cli/application.js';
+import type { INestApplication } from '@nestjs/common';
+import { importApplication, openApplication } from '../../src/cli/application.js';
 import { runPetstore } from '../../src/cli/program.js';
 import { BARE_ENVIRONMENT, type Finished } from './service-process.js';
 
@@ -16,12 +17,14 @@ export async function petstoreHere(
 ): Promise<Finished> {
   const [cwd, variables] = [process.cwd(), { ...process.env }];
   let [stdout, stderr] = ['', ''];
+  let app: INestApplication | undefined;
   const writeError = (text: string): void => void (stderr += text);
   process.chdir(folder);
   setVariables({ ...BARE_ENVIRONMENT, PORT: '0', MANAGEMENT_PORT: '0', ...environment });
   try {
     const code = await runPetstore(args, {
-      withApp: (command, use) => withApplication(command, use, writeError),
+      openApp: async (use) => (app = await openApplication(use, writeError)),
+      closeApp: async () => app?.close(),
       loadModules: async () => void (await importApplication()),
       write: (text) => (stdout += text),
       writeError,

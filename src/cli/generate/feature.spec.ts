@@ -27,7 +27,7 @@ const files = async () =>
 async function generate(...args: string[]) {
   let [out, complaints] = ['', ''];
   const code = await runPetstore(['generate', 'feature', ...args], {
-    withApp: () => Promise.reject(new Error('The application is not needed.')),
+    openApp: () => Promise.reject(new Error('The application is not needed.')),
     loadModules: () => Promise.resolve(),
     write: (written) => (out += written),
     writeError: (written) => (complaints += written),
