@@ -6,8 +6,11 @@ import type { INestApplication } from '@nestjs/common';
 import { InvalidArgumentError } from 'commander';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
-import type { EndpointWithSecret } from '../webhooks/endpoints/endpoint-orders.js';
-import { MOST_EVENTS, tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
+import {
+  MOST_EVENTS,
+  type WebhookEndpointWithSecretDto,
+} from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
+import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
@@ -39,14 +42,14 @@ export async function listen(call: Call): Promise<void> {
     const url = await receiver.begin();
     try {
       if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
-      await whileEndpoint(app, call, { client, url }, async ({ endpoint, secret }) => {
+      await whileEndpoint(app, call, { client, url }, async ({ id: endpointId, secret }) => {
         receiver.secret = secret;
         call.tell(`Messages for ${client.name} are signed with ${secret}. Press Ctrl-C to stop.\n`);
         const deliveries = app.get(WebhookDeliveriesService);
-        const { id } = await deliveries.test(endpoint.id);
+        const { id } = await deliveries.test(endpointId, call.by);
         const tellWhyLate = async (): Promise<void> => {
           if (receiver.received > 0) return;
-          const { error } = await deliveries.get(endpoint.id, id, call.by);
+          const { error } = await deliveries.get(endpointId, id, call.by);
           const why =
             error === null
               ? 'Is the service running, with the same DATABASE_URL?'
@@ -69,19 +72,18 @@ async function whileEndpoint(
   app: INestApplication,
   call: Call,
   { client, url }: { readonly client: Client; readonly url: string },
-  work: (made: EndpointWithSecret) => Promise<void>,
+  work: (made: WebhookEndpointWithSecretDto) => Promise<void>,
 ): Promise<void> {
   const endpoints = app.get(WebhookEndpointsService);
-  for (const { endpoint } of await everyPage((page) => endpoints.list(page, { clientId: client.id })))
-    if (endpoint.label === LABEL && endpoint.failingSince !== null)
-      await endpoints.delete(endpoint.id, call.by);
+  for (const { id, label, failingSince } of await everyPage((page) => endpoints.list(page, client.id)))
+    if (label === LABEL && failingSince !== null) await endpoints.delete(id, call.by);
   const all = tellableEvents().map(({ name }) => name);
-  const events = call.options.events ?? all.slice(0, MOST_EVENTS);
+  const events = [...(call.options.events ?? all.slice(0, MOST_EVENTS))];
   const made = await endpoints.create({ clientId: client.id, url, events, label: LABEL }, call.by);
   try {
     await work(made);
   } finally {
-    await endpoints.delete(made.endpoint.id, call.by);
+    await endpoints.delete(made.id, call.by);
   }
 }
 

@@ -4,21 +4,13 @@ import { Text } from '../http/validation/fields.js';
 import {
   WebhookDeliveriesQuery,
   type WebhookDeliveryDto,
-  stateOf,
-  toWebhookDeliveryDto,
-  toWebhookDeliveryWithPayloadDto,
 } from '../webhooks/endpoints/dto/webhook-delivery.dto.js';
 import {
   NewOwnWebhookEndpointDto,
   WebhookEndpointChangesDto,
   type WebhookEndpointDto,
   WebhookSecretRotationDto,
-  toWebhookEndpointDto,
-  toWebhookEndpointStateDto,
-  toWebhookEndpointWithSecretDto,
-  toWebhookEventDto,
 } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
-import type { EndpointChanges } from '../webhooks/endpoints/endpoint-orders.js';
 import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
@@ -44,7 +36,7 @@ export async function create(call: Call): Promise<void> {
   const app = await call.start();
   const { id: clientId } = await clientOf(app, client);
   const order = { ...input, clientId };
-  const made = toWebhookEndpointWithSecretDto(await endpointsOf(app).create(order, call.by));
+  const made = await endpointsOf(app).create(order, call.by);
   await call.showChange(made, () => shownOnce(`Created the endpoint ${made.id}.`, made.secret));
 }
 
@@ -57,17 +49,16 @@ const STATE: Column<WebhookEndpointDto> = [
 /** `petstore webhook list`. */
 export async function list(call: Call): Promise<void> {
   const app = await call.start();
-  const of = await ofClient(app, call);
-  const found = await everyPage((page) => endpointsOf(app).list(page, of));
+  const { clientId } = await ofClient(app, call);
+  const found = await everyPage((page) => endpointsOf(app).list(page, clientId));
   const columns = ['id', 'url', STATE, 'events', 'label', 'createdAt', 'clientId'] as const;
   const none = 'There are no endpoints; create one with `petstore webhook create`.';
-  await call.showList(found.map(toWebhookEndpointDto), columns, none);
+  await call.showList(found, columns, none);
 }
 
 /** `petstore webhook show`. */
 export async function show(call: Call, id: string): Promise<void> {
-  const endpoints = endpointsOf(await call.start());
-  const shown = toWebhookEndpointStateDto(await endpoints.get(id), await endpoints.waiting(id));
+  const shown = await endpointsOf(await call.start()).get(id, call.by);
   await call.show(shown, () => `${endpointText(shown)}\n${tableOf([['waiting    ', shown.waiting]])}`);
 }
 
@@ -82,9 +73,14 @@ export async function turn(call: Call, id: string, enabled: boolean): Promise<vo
   await change(call, id, { enabled }, `The endpoint is ${enabled ? 'enabled' : 'disabled'}.`);
 }
 
-async function change(call: Call, id: string, changes: EndpointChanges, done: string): Promise<void> {
+async function change(
+  call: Call,
+  id: string,
+  changes: WebhookEndpointChangesDto,
+  done: string,
+): Promise<void> {
   const endpoints = endpointsOf(await call.start());
-  const changed = toWebhookEndpointDto(await endpoints.update(id, changes, call.by));
+  const changed = await endpoints.update(id, changes, call.by);
   await call.showChange(changed, () => `${done}\n${endpointText(changed)}`);
 }
 
@@ -94,7 +90,7 @@ export async function rotate(call: Call, id: string): Promise<void> {
   if (grace === 0) call.requireConsent();
   const endpoints = endpointsOf(await call.start());
   if (grace === 0) await call.confirm(`End the old secrets of the endpoint ${id} at once`);
-  const rotated = toWebhookEndpointWithSecretDto(await endpoints.rotateSecret(id, grace, call.by));
+  const rotated = await endpoints.rotateSecret(id, grace, call.by);
   const until = rotated.previousSecretUntil;
   const done = `The endpoint has a new secret; ${until === null ? 'no old one signs' : `old ones sign until ${until}`}.`;
   await call.showChange(rotated, () => shownOnce(done, rotated.secret));
@@ -104,15 +100,15 @@ export async function rotate(call: Call, id: string): Promise<void> {
 export async function remove(call: Call, id: string): Promise<void> {
   call.requireConsent();
   const endpoints = endpointsOf(await call.start());
-  const { url } = toWebhookEndpointDto(await endpoints.get(id));
+  const { url } = await endpoints.get(id, call.by);
   await call.confirm(`Delete the endpoint ${id} (${url}) with its log, for good`);
-  const deleted = toWebhookEndpointDto(await endpoints.delete(id, call.by));
+  const deleted = await endpoints.delete(id, call.by);
   await call.showChange(deleted, () => `Deleted the endpoint ${deleted.id}.`);
 }
 
 /** `petstore webhook test`. */
 export async function test(call: Call, id: string): Promise<void> {
-  await showSent(call, await deliveriesOf(await call.start()).test(id));
+  await showSent(call, await deliveriesOf(await call.start()).test(id, call.by));
 }
 
 /** `petstore webhook redeliver`. */
@@ -122,8 +118,7 @@ export async function redeliver(call: Call, given: string): Promise<void> {
   await showSent(call, await deliveriesOf(app).redeliver(endpointId, id, call.by));
 }
 
-async function showSent(call: Call, row: WebhookDelivery): Promise<void> {
-  const sent = toWebhookDeliveryDto(row);
+async function showSent(call: Call, sent: WebhookDeliveryDto): Promise<void> {
   const text = `The delivery ${sent.id} is waiting; the running service sends it. \`petstore webhook delivery ${sent.id}\` shows how it ended.`;
   await call.showChange(sent, () => text);
 }
@@ -142,17 +137,17 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDeliveryDto>[] = [
 /** `petstore webhook deliveries`. */
 export async function deliveries(call: Call, endpointId: string): Promise<void> {
   const { limit } = await inputOf(LimitOption, call.options);
-  const of = stateOf(await inputOf(WebhookDeliveriesQuery, { ...call.options, limit: undefined }));
+  const { state } = await inputOf(WebhookDeliveriesQuery, { ...call.options, limit: undefined });
   const sent = deliveriesOf(await call.start());
-  const found = await everyPage((page) => sent.list(page, endpointId, of), limit);
-  await call.showList(found.map(toWebhookDeliveryDto), DELIVERY_COLUMNS, 'There is no such delivery.');
+  const found = await everyPage((page) => sent.list(page, endpointId, call.by, state), limit);
+  await call.showList(found, DELIVERY_COLUMNS, 'There is no such delivery.');
 }
 
 /** `petstore webhook delivery`. */
 export async function delivery(call: Call, given: string): Promise<void> {
   const app = await call.start();
   const { id, endpointId } = await deliveryOf(app, given);
-  const sent = toWebhookDeliveryWithPayloadDto(await deliveriesOf(app).get(endpointId, id, call.by));
+  const sent = await deliveriesOf(app).get(endpointId, id, call.by);
   const { payload, ...facts } = sent;
   const rows = Object.entries(facts).map(([name, value]) => [name, value === null ? null : String(value)]);
   await call.show(sent, () => `${tableOf(rows)}\n\n${printableLines(payload)}`);
@@ -161,7 +156,7 @@ export async function delivery(call: Call, given: string): Promise<void> {
 /** `petstore webhook events`. */
 export async function events(call: Call): Promise<void> {
   await call.start('none');
-  const all = tellableEvents().map(toWebhookEventDto);
+  const all = tellableEvents();
   await call.showList(all, [
     ['event', ({ name }) => name],
     'scope',

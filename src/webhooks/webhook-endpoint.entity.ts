@@ -7,6 +7,9 @@ import { Int64Column } from '../database/int64.js';
 export const DISABLED_BECAUSE = ['owner', 'operator', 'failing', 'gone'] as const;
 export type DisabledBecause = (typeof DISABLED_BECAUSE)[number];
 
+/** The columns of an endpoint whose next message has not failed. */
+export const HEALTHY = { failures: 0, failingSince: null, dueAt: 0n, delay: 0 };
+
 /** A secret that was rotated, and until when it signs besides the one that came after it. */
 export interface PreviousSecret {
   readonly secret: string;

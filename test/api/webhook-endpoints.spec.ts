@@ -532,6 +532,29 @@ describe('self-service of webhooks and the quota', () => {
   });
 });
 
+describe('self-service of webhooks and changes of 24 hours', () => {
+  it('is refused beyond 1,000 changes, but for deleting', async () => {
+    const service = await open();
+    const { id } = await make(service);
+    const entries = service.repository(AuditEntry);
+    const [{ id: _, ...values } = expect.unreachable()] = await entries.find({
+      where: { action: 'webhook_endpoint.created', clientId: service.clientId },
+    });
+    await entries.save(
+      Array.from({ length: 1_000 }, () => entries.create(values)),
+      { chunk: 200 },
+    );
+    const change = async (method: string, path: string, json?: object) =>
+      outcome(await service.request(method, `/account/webhooks${path}`, json ? { json } : {}));
+    expect([
+      await change('POST', '', orderAt(service, '/account')),
+      await change('PATCH', `/${id}`, { label: 'Till' }),
+      await change('POST', `/${id}/rotate-secret`, {}),
+      await change('DELETE', `/${id}`),
+    ]).toEqual([...Array.from({ length: 3 }, () => '409 key_change_limit_reached'), 200]);
+  });
+});
+
 describe('a receiver that was ordered over HTTP', () => {
   it('gets what waits at once at another address when the one before answers 410 to a later one', async () => {
     const moved = await WebhookReceiver.start();

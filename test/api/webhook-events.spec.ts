@@ -36,7 +36,7 @@ async function endpoint(
   clientId = service.clientId,
 ): Promise<string> {
   const order = { clientId, url: 'https://shop.example.com/webhooks', events };
-  return (await service.app.get(WebhookEndpointsService).create(order, SERVICE_ITSELF)).endpoint.id;
+  return (await service.app.get(WebhookEndpointsService).create(order, SERVICE_ITSELF)).id;
 }
 
 /** What endpoints of the service are told, in its order: event and data. */

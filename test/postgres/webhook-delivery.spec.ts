@@ -96,7 +96,7 @@ describe('a message', () => {
       const { service, post, deliver, endpointAt, clock } = all;
       const order = { clientId: service.clientId, events: ['pets.created'] };
       const created = async (receiver: WebhookReceiver) =>
-        (await endpointsOf(all).create({ ...order, url: receiver.url }, SERVICE_ITSELF)).endpoint.id;
+        (await endpointsOf(all).create({ ...order, url: receiver.url }, SERVICE_ITSELF)).id;
       const [always, changed, late] = [await receive(), await receive(), await receive()];
       await endpointAt(always.url);
       const id = await created(changed);

@@ -2,6 +2,9 @@ import { type EntityManager, In } from 'typeorm';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
 import { type WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 
+/** An endpoint, and the names of the events that it subscribes to, in alphabetical order. */
+export type SubscribedEndpoint = WebhookEndpoint & { readonly events: readonly string[] };
+
 /** Subscribes an endpoint to these events and to no others. */
 export async function subscribe(
   endpointId: string,
@@ -26,17 +29,16 @@ export async function waitingEventsOf(endpointId: string, manager: EntityManager
   return rows.map(({ event }) => event);
 }
 
-/** The names of the events that each of these endpoints subscribes to, in alphabetical order, by the id of the endpoint. */
-export async function eventsOf(
+/** These endpoints with their events. */
+export async function withEvents(
   endpoints: readonly WebhookEndpoint[],
   manager: EntityManager,
-): Promise<Map<string, string[]>> {
+): Promise<SubscribedEndpoint[]> {
   const rows = await manager.find(WebhookSubscription, {
     where: { endpointId: In(endpoints.map(({ id }) => id)) },
-    order: { endpointId: 'ASC', event: 'ASC' },
+    order: { event: 'ASC' },
   });
-  const events = new Map<string, string[]>();
-  for (const { endpointId, event } of rows)
-    events.set(endpointId, [...(events.get(endpointId) ?? []), event]);
-  return events;
+  const events = new Map(endpoints.map(({ id }): [string, string[]] => [id, []]));
+  for (const { endpointId, event } of rows) events.get(endpointId)?.push(event);
+  return endpoints.map((endpoint) => Object.assign(endpoint, { events: events.get(endpoint.id) ?? [] }));
 }

@@ -1,21 +1,21 @@
 import { type Operator } from '../../auth/clients/audited-changes.js';
 import { scopeChallenge } from '../../auth/clients/scopes.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
-import { type WebhookEvent, declaredWebhookEvents } from '../webhook-events.js';
+import { declaredWebhookEvents } from '../webhook-events.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
+import type { WebhookEventDto } from './dto/webhook-endpoint.dto.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
-/** Maximum length of an endpoint's URL, in characters. */
-export const LONGEST_URL = 2_048;
-/** Maximum numbers of endpoints per client, and of events per endpoint. */
+/** Maximum number of endpoints per client. */
 export const MOST_ENDPOINTS = 20;
-export const MOST_EVENTS = 50;
 /** Maximum number of old secrets that still sign; each adds a signature to every message. */
 export const MOST_PREVIOUS_SECRETS = 4;
 
 /** The events that an endpoint can subscribe to, by name in alphabetical order. */
-export function tellableEvents(): WebhookEvent<object>[] {
-  return declaredWebhookEvents().filter(({ name }) => name !== WEBHOOK_TEST.name);
+export function tellableEvents(): WebhookEventDto[] {
+  return declaredWebhookEvents()
+    .filter((event) => event !== WEBHOOK_TEST)
+    .map(({ name, description, scope }) => ({ name, description, scope: scope?.name ?? null }));
 }
 
 /** Faults of the field `events`: each unknown event, by its position. */

@@ -1,6 +1,5 @@
 import { Get, Param, Post, Query, type Type } from '@nestjs/common';
 import type { Operator } from '../../auth/clients/audited-changes.js';
-import { type Caller, CurrentClient } from '../../auth/caller.js';
 import { type Audience, AudienceController, differencesOf } from '../../http/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../../http/current-operator.js';
@@ -12,9 +11,6 @@ import {
   WebhookDeliveryParams,
   WebhookDeliveryWithPayloadDto,
   WebhookEndpointParams,
-  stateOf,
-  toWebhookDeliveryDto,
-  toWebhookDeliveryWithPayloadDto,
 } from './dto/webhook-delivery.dto.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
@@ -29,7 +25,7 @@ const {
 
 /** Deliveries of webhook endpoints, below the path of an audience. */
 export function webhookDeliveriesController(audience: Audience): Type {
-  const { own, errors, holderOf } = differencesOf(audience);
+  const { own, errors } = differencesOf(audience);
   const deliveryAddress = ({
     endpointId,
     id,
@@ -56,15 +52,13 @@ export function webhookDeliveriesController(audience: Audience): Type {
       },
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
-    async list(
+    list(
       @Param() { endpointId }: WebhookEndpointParams,
       @Query() query: WebhookDeliveriesQuery,
-      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator(audience) by: Operator,
       @Paged() pager: Pager,
     ): Promise<WebhookDeliveryDto[]> {
-      const of = { ...holderOf(caller), ...stateOf(query) };
-      const found = await pager.answer(query, (page) => this.deliveries.list(page, endpointId, of));
-      return found.map(toWebhookDeliveryDto);
+      return pager.answer(query, (page) => this.deliveries.list(page, endpointId, by, query.state));
     }
 
     @Get('deliveries/:deliveryId')
@@ -75,14 +69,11 @@ export function webhookDeliveriesController(audience: Audience): Type {
       answers: { status: 200, description: 'The delivery', type: WebhookDeliveryWithPayloadDto },
     })
     @ApiErrors(...errors, event_scope_not_held, webhook_delivery_not_found, webhook_endpoint_not_found)
-    async get(
+    get(
       @Param() { endpointId, deliveryId }: WebhookDeliveryParams,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookDeliveryWithPayloadDto> {
-      return toWebhookDeliveryWithPayloadDto(
-        await this.deliveries.get(endpointId, deliveryId, by, holderOf(caller)),
-      );
+      return this.deliveries.get(endpointId, deliveryId, by);
     }
 
     @Post('deliveries/:deliveryId/redeliver')
@@ -106,14 +97,11 @@ export function webhookDeliveriesController(audience: Audience): Type {
       webhook_endpoint_disabled,
       webhook_endpoint_not_found,
     )
-    async redeliver(
+    redeliver(
       @Param() { endpointId, deliveryId }: WebhookDeliveryParams,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookDeliveryDto> {
-      return toWebhookDeliveryDto(
-        await this.deliveries.redeliver(endpointId, deliveryId, by, holderOf(caller)),
-      );
+      return this.deliveries.redeliver(endpointId, deliveryId, by);
     }
 
     @Post('test')
@@ -130,11 +118,11 @@ export function webhookDeliveriesController(audience: Audience): Type {
       },
     })
     @ApiErrors(...errors, webhook_endpoint_disabled, webhook_endpoint_not_found)
-    async test(
+    test(
       @Param() { endpointId }: WebhookEndpointParams,
-      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookDeliveryDto> {
-      return toWebhookDeliveryDto(await this.deliveries.test(endpointId, holderOf(caller)));
+      return this.deliveries.test(endpointId, by);
     }
   }
   return WebhookDeliveriesController;

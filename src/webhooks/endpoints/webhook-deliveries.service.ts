@@ -9,20 +9,18 @@ import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { WebhookDeliveries } from '../webhook-deliveries.js';
 import { type DeliveryState, WebhookDelivery } from '../webhook-delivery.entity.js';
-import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { WebhookMessage } from '../webhook-message.entity.js';
-import type { EndpointsOf } from './endpoint-orders.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
+import {
+  type WebhookDeliveryDto,
+  type WebhookDeliveryWithPayloadDto,
+  toWebhookDeliveryDto,
+} from './dto/webhook-delivery.dto.js';
 import { requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
-/** Which deliveries of an endpoint are listed. */
-export interface DeliveriesOf extends EndpointsOf {
-  readonly state?: DeliveryState;
-}
-
-/** The log of deliveries, test messages, and redelivery. */
+/** The log of deliveries, test messages, and redelivery; for an operator with a client to the endpoints of this client. */
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
@@ -34,34 +32,32 @@ export class WebhookDeliveriesService {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * A page of the deliveries of an endpoint, latest first, each with its message but for the payload. Throws
-   * webhook_endpoint_not_found.
-   */
+  /** A page of the deliveries of an endpoint, latest first, in one state or in any. Throws webhook_endpoint_not_found. */
   async list(
     page: PageRequest,
     endpointId: string,
-    { state, ...of }: DeliveriesOf = {},
-  ): Promise<Page<WebhookDelivery>> {
-    await this.endpoints.get(endpointId, of);
+    by: Operator,
+    state?: DeliveryState,
+  ): Promise<Page<WebhookDeliveryDto>> {
+    await this.endpoints.find(endpointId, by);
     const query = this.deliveries
       .createQueryBuilder('delivery')
       .innerJoin('delivery.message', 'message')
       .addSelect(['message.id', 'message.event', 'message.createdAt'])
       .where('delivery.endpointId = :endpointId', { endpointId });
     if (state !== undefined) query.andWhere('delivery.state = :state', { state });
-    return keysetPage(query, page, BY_INT64_ID, 'DESC');
+    const { items, ...rest } = await keysetPage(query, page, BY_INT64_ID, 'DESC');
+    return { ...rest, items: items.map(toWebhookDeliveryDto) };
   }
 
   /**
-   * A delivery with its message. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held when the
-   * reader lacks the scope that the event needs.
+   * A delivery with its body. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held when the reader
+   * lacks the scope that the event needs.
    */
-  async get(endpointId: string, id: bigint, by: Operator, of: EndpointsOf = {}): Promise<WebhookDelivery> {
-    await this.endpoints.get(endpointId, of);
-    const delivery = await this.find(endpointId, id);
-    requireEventScopes([delivery.message.event], by);
-    return delivery;
+  async get(endpointId: string, id: bigint, by: Operator): Promise<WebhookDeliveryWithPayloadDto> {
+    await this.endpoints.find(endpointId, by);
+    const delivery = await this.find(endpointId, id, by);
+    return Object.assign(toWebhookDeliveryDto(delivery), { payload: delivery.message.payload });
   }
 
   /**
@@ -69,18 +65,9 @@ export class WebhookDeliveriesService {
    * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, and event_scope_not_held for what the operator may
    * not read.
    */
-  async redeliver(
-    endpointId: string,
-    id: bigint,
-    by: Operator,
-    of: EndpointsOf = {},
-  ): Promise<WebhookDelivery> {
-    await this.endpoints.get(endpointId, of);
-    return this.dataSource.transaction(async (manager) => {
-      await this.enabled(endpointId, of, manager);
-      const { message } = await this.find(endpointId, id, manager);
-      requireEventScopes([message.event], by);
-      return this.add(endpointId, message, manager);
+  redeliver(endpointId: string, id: bigint, by: Operator): Promise<WebhookDeliveryDto> {
+    return this.add(endpointId, by, async (manager) => {
+      return (await this.find(endpointId, id, by, manager)).message;
     });
   }
 
@@ -88,35 +75,22 @@ export class WebhookDeliveriesService {
    * Sends a `webhook.test` to an endpoint, after the waiting messages; returns its delivery. Throws webhook_endpoint_not_found and
    * webhook_endpoint_disabled.
    */
-  async test(endpointId: string, of: EndpointsOf = {}): Promise<WebhookDelivery> {
-    await this.endpoints.get(endpointId, of);
-    return this.dataSource.transaction(async (manager) => {
-      await this.enabled(endpointId, of, manager);
+  test(endpointId: string, by: Operator): Promise<WebhookDeliveryDto> {
+    return this.add(endpointId, by, async (manager) => {
       const createdAt = this.clock.instant();
       const event = WEBHOOK_TEST.name;
-      const message = Object.assign(new WebhookMessage(), {
-        id: `msg_${randomBytes(16).toString('hex')}`,
-        event,
-        payload: JSON.stringify({ type: event, timestamp: createdAt, data: { endpointId } }),
-        createdAt,
-      });
+      const payload = JSON.stringify({ type: event, timestamp: createdAt, data: { endpointId } });
+      const id = `msg_${randomBytes(16).toString('hex')}`;
+      const message = manager.create(WebhookMessage, { id, event, payload, createdAt });
       await manager.insert(WebhookMessage, message);
-      return this.add(endpointId, message, manager);
+      return message;
     });
-  }
-
-  private async enabled(id: string, of: EndpointsOf, manager: EntityManager): Promise<WebhookEndpoint> {
-    const { endpoint } = await this.endpoints.get(id, of, manager);
-    if (endpoint.disabledAt !== null)
-      throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_disabled, {
-        params: { id, instant: endpoint.disabledAt },
-      });
-    return endpoint;
   }
 
   private async find(
     endpointId: string,
     id: bigint,
+    by: Operator,
     manager = this.deliveries.manager,
   ): Promise<WebhookDelivery> {
     const delivery = await manager.findOne(WebhookDelivery, {
@@ -127,25 +101,36 @@ export class WebhookDeliveriesService {
       throw new ApiError(WEBHOOK_ERRORS.webhook_delivery_not_found, {
         params: { endpoint: endpointId, id: String(id) },
       });
+    requireEventScopes([delivery.message.event], by);
     return delivery;
   }
 
-  private async add(
+  /** Adds a delivery of a message to an enabled endpoint. */
+  private add(
     endpointId: string,
-    message: WebhookMessage,
-    manager: EntityManager,
-  ): Promise<WebhookDelivery> {
-    const delivery = Object.assign(new WebhookDelivery(), {
-      endpointId,
-      messageId: message.id,
-      state: 'waiting' as const,
-      attempts: 0,
-      attemptedAt: null,
-      status: null,
-      error: null,
+    by: Operator,
+    messageOf: (manager: EntityManager) => Promise<WebhookMessage>,
+  ): Promise<WebhookDeliveryDto> {
+    return this.dataSource.transaction(async (manager) => {
+      const { disabledAt } = await this.endpoints.find(endpointId, by, manager);
+      if (disabledAt !== null)
+        throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_disabled, {
+          params: { id: endpointId, instant: disabledAt },
+        });
+      const message = await messageOf(manager);
+      const delivery = manager.create(WebhookDelivery, {
+        endpointId,
+        messageId: message.id,
+        message,
+        state: 'waiting',
+        attempts: 0,
+        attemptedAt: null,
+        status: null,
+        error: null,
+      });
+      await manager.insert(WebhookDelivery, delivery);
+      this.transactions.afterCommit(() => this.waiting.ring());
+      return toWebhookDeliveryDto(delivery);
     });
-    await manager.insert(WebhookDelivery, delivery);
-    this.transactions.afterCommit(() => this.waiting.ring());
-    return Object.assign(delivery, { message });
   }
 }

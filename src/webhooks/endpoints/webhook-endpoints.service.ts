@@ -5,6 +5,7 @@ import type { EntityManager, Repository } from 'typeorm';
 import { AuditService, differences } from '../../auth/audit/audit.service.js';
 import { AuditedChanges, type Operator } from '../../auth/clients/audited-changes.js';
 import { ClientsService } from '../../auth/clients/clients.service.js';
+import { KeyLimits } from '../../auth/clients/key-limits.js';
 import { requireChange } from '../../auth/clients/key-rules.js';
 import { Clock } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
@@ -14,23 +15,30 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { WebhookAddresses } from '../webhook-addresses.js';
 import { WebhookDeliveries } from '../webhook-deliveries.js';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
-import { type PreviousSecret, WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import {
+  type DisabledBecause,
+  HEALTHY,
+  type PreviousSecret,
+  WebhookEndpoint,
+} from '../webhook-endpoint.entity.js';
 import { WebhookFanOuts } from '../webhook-fan-outs.js';
 import { newWebhookSecret, signing } from '../webhook-signature.js';
-import { eventsOf, subscribe, waitingEventsOf } from './endpoint-events.js';
-import type {
-  EndpointChanges,
-  EndpointWithSecret,
-  EndpointsOf,
-  NewEndpoint,
-  SubscribedEndpoint,
-} from './endpoint-orders.js';
+import {
+  type NewWebhookEndpointDto,
+  type WebhookEndpointChangesDto,
+  type WebhookEndpointDto,
+  type WebhookEndpointStateDto,
+  type WebhookEndpointWithSecretDto,
+  toWebhookEndpointDto,
+  toWebhookEndpointWithSecretDto,
+} from './dto/webhook-endpoint.dto.js';
+import { type SubscribedEndpoint, subscribe, waitingEventsOf, withEvents } from './endpoint-events.js';
 import { MOST_ENDPOINTS, MOST_PREVIOUS_SECRETS, eventFaults, requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /**
- * Creates, shows, changes and deletes webhook endpoints. Every change is committed in one transaction with its audit entry, which
- * holds of an address its origin alone, and never a secret.
+ * Creates, shows, changes and deletes webhook endpoints: for an operator with a client those of this client, others are not found.
+ * Every change is committed in one transaction with its audit entry, which holds of an address its origin alone, and never a secret.
  */
 @Injectable()
 export class WebhookEndpointsService {
@@ -38,6 +46,7 @@ export class WebhookEndpointsService {
     @InjectRepository(WebhookEndpoint) private readonly endpoints: Repository<WebhookEndpoint>,
     private readonly clients: ClientsService,
     private readonly changes: AuditedChanges,
+    private readonly limits: KeyLimits,
     private readonly audit: AuditService,
     private readonly addresses: WebhookAddresses,
     private readonly fanOuts: WebhookFanOuts,
@@ -47,45 +56,49 @@ export class WebhookEndpointsService {
   ) {}
 
   /** A page of the endpoints of one client, or of all, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, { clientId }: EndpointsOf = {}): Promise<Page<SubscribedEndpoint>> {
+  async list(page: PageRequest, clientId?: string): Promise<Page<WebhookEndpointDto>> {
     const query = this.endpoints.createQueryBuilder('endpoint');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('endpoint.clientId = :clientId', { clientId });
     }
     const { items, ...rest } = await keysetPage(query, page, BY_CREATION);
-    const events = await eventsOf(items, this.endpoints.manager);
-    return { ...rest, items: items.map((endpoint) => ({ endpoint, events: events.get(endpoint.id) ?? [] })) };
+    const found = await withEvents(items, this.endpoints.manager);
+    return { ...rest, items: found.map(toWebhookEndpointDto) };
   }
 
-  /** The endpoint with this id, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */
-  async get(
+  /** An endpoint, and the number of its waiting messages. Throws webhook_endpoint_not_found. */
+  async get(id: string, by: Operator): Promise<WebhookEndpointStateDto> {
+    const found = await this.find(id, by);
+    const waiting = await this.endpoints.manager.countBy(WebhookDelivery, {
+      endpointId: id,
+      state: 'waiting',
+    });
+    return Object.assign(toWebhookEndpointDto(found), { waiting });
+  }
+
+  /** The row of an endpoint, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */
+  async find(
     id: string,
-    { clientId }: EndpointsOf = {},
+    { clientId }: Operator,
     manager = this.endpoints.manager,
   ): Promise<SubscribedEndpoint> {
-    const endpoint = await manager.findOneBy(WebhookEndpoint, { id });
-    if (!endpoint || (clientId !== undefined && endpoint.clientId !== clientId))
+    const [found] = await withEvents(await manager.findBy(WebhookEndpoint, { id }), manager);
+    if (!found || (clientId !== undefined && found.clientId !== clientId))
       throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_not_found, { params: { id } });
-    const events = await eventsOf([endpoint], manager);
-    return { endpoint, events: events.get(id) ?? [] };
-  }
-
-  /** The number of waiting messages of an endpoint. */
-  waiting(endpointId: string): Promise<number> {
-    return this.endpoints.manager.countBy(WebhookDelivery, { endpointId, state: 'waiting' });
+    return found;
   }
 
   /**
    * Creates an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, and validation_failed for an
    * address or an event that cannot be.
    */
-  async create(
-    { clientId, url, events, label = null }: NewEndpoint,
-    by: Operator,
-  ): Promise<EndpointWithSecret> {
-    refuseFaults([...this.urlFaults(url), ...eventFaults(events)]);
+  async create(order: NewWebhookEndpointDto, by: Operator): Promise<WebhookEndpointWithSecretDto> {
+    const { url, label = null } = order;
+    const events = inOrder(order.events);
+    refuseFaults([...this.urlFaults(url), ...eventFaults(order.events)]);
     requireEventScopes(events, by);
+    const clientId = by.clientId ?? order.clientId;
     const endpoint = this.endpoints.create({
       id: randomUUID(),
       clientId,
@@ -96,88 +109,70 @@ export class WebhookEndpointsService {
       createdAt: this.clock.instant(),
       disabledAt: null,
       disabledBecause: null,
-      failures: 0,
-      failingSince: null,
-      dueAt: 0n,
-      delay: 0,
+      ...HEALTHY,
     });
-    const names = inOrder(events);
-    await this.changeOfTold(by, async (manager) => {
+    await this.change(by, async (manager) => {
       await this.clients.get(clientId, manager);
       if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MOST_ENDPOINTS)
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_limit_reached, {
           params: { limit: MOST_ENDPOINTS },
         });
       await manager.insert(WebhookEndpoint, endpoint);
-      await subscribe(endpoint.id, names, manager);
-      await this.record(manager, by, 'created', endpoint, { url: originOf(url), events: names, label });
+      await subscribe(endpoint.id, events, manager);
+      await this.record(manager, by, 'created', endpoint, { url: originOf(url), events, label });
     });
-    return { endpoint, events: names, secret: endpoint.secret };
+    return toWebhookEndpointWithSecretDto(Object.assign(endpoint, { events }));
   }
 
   /**
    * Changes an endpoint; does nothing when nothing changes. Enabled again, it continues with the message that it failed at.
-   * A caller that names a client is the owner, others are operators. Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who
-   * enables what an operator disabled, and validation_failed.
+   * Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who enables what an operator disabled,
+   * and validation_failed.
    */
-  async update(
-    id: string,
-    changes: EndpointChanges,
-    by: Operator,
-    of: EndpointsOf = {},
-  ): Promise<SubscribedEndpoint> {
+  async update(id: string, changes: WebhookEndpointChangesDto, by: Operator): Promise<WebhookEndpointDto> {
     requireChange(changes, ['url', 'events', 'label', 'enabled']);
-    const { url, events: wanted } = changes;
-    const { endpoint: stored } = await this.get(id, of);
+    const { url, events: wanted, enabled } = changes;
+    const stored = await this.find(id, by);
     refuseFaults([
       // One that was accepted in another form than the normal one may stay.
       ...(url === undefined || url === stored.url ? [] : this.urlFaults(url)),
       ...(wanted === undefined ? [] : eventFaults(wanted)),
     ]);
-    return this.changeOfTold(by, async (manager) => {
-      const before = await this.get(id, of, manager);
-      const { endpoint } = before;
+    return this.change(by, async (manager) => {
+      const before = await this.find(id, by, manager);
       const events = wanted === undefined ? before.events : inOrder(wanted);
-      const isMoved = url !== undefined && url !== endpoint.url;
+      const isMoved = url !== undefined && url !== before.url;
       // A new address receives all subscribed events and what waits; otherwise only newly subscribed events are disclosed.
       const handedOn = isMoved
         ? [...events, ...before.events, ...(await waitingEventsOf(id, manager))]
         : events.filter((name) => !before.events.includes(name));
       requireEventScopes(handedOn, by);
       const details = changesShown(before, changes, events);
+      const { label = before.label } = changes;
       // A new address counts as a repair: waiting messages are sent there at once.
-      if (isMoved) Object.assign(endpoint, { url, failures: 0, failingSince: null, dueAt: 0n });
-      if (changes.label !== undefined) endpoint.label = changes.label;
+      const state = { label, ...(isMoved ? { url, ...HEALTHY } : {}) };
+      const endpoint = Object.assign(before, state, { events });
       if (Object.keys(details).length > 0) {
-        const { label, failures, failingSince, dueAt } = endpoint;
-        const state = isMoved ? { url, failures, failingSince, dueAt } : {};
-        await manager.update(WebhookEndpoint, { id }, { label, ...state });
+        await manager.update(WebhookEndpoint, { id }, state);
         if (isMoved) this.transactions.afterCommit(() => this.deliveries.ring());
         if (wanted !== undefined) await subscribe(id, events, manager);
         await this.record(manager, by, 'updated', endpoint, details);
       }
-      if (changes.enabled !== undefined)
-        await this.turn(
-          endpoint,
-          changes.enabled,
-          by,
-          of.clientId === undefined ? 'operator' : 'owner',
-          manager,
-        );
-      return { endpoint, events };
+      if (enabled !== undefined) await this.turn(endpoint, enabled, by, manager);
+      return toWebhookEndpointDto(endpoint);
     });
   }
 
   /** Deletes an endpoint with its log and its waiting messages. Returns it as it was. Throws webhook_endpoint_not_found. */
-  async delete(id: string, by: Operator, of: EndpointsOf = {}): Promise<SubscribedEndpoint> {
-    await this.get(id, of);
-    return this.changeOfTold(by, async (manager) => {
-      const found = await this.get(id, of, manager);
+  delete(id: string, by: Operator): Promise<WebhookEndpointDto> {
+    const work = async (manager: EntityManager): Promise<WebhookEndpointDto> => {
+      const endpoint = await this.find(id, by, manager);
       await manager.delete(WebhookEndpoint, { id });
-      const { url, label } = found.endpoint;
-      await this.record(manager, by, 'deleted', found.endpoint, { url: originOf(url), label });
-      return found;
-    });
+      const { url, label } = endpoint;
+      await this.record(manager, by, 'deleted', endpoint, { url: originOf(url), label });
+      return toWebhookEndpointDto(endpoint);
+    };
+    return this.change(by, work, 'unlimited');
   }
 
   /**
@@ -185,22 +180,15 @@ export class WebhookEndpointsService {
    * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found and
    * webhook_secret_limit_reached.
    */
-  async rotateSecret(
-    id: string,
-    grace: number,
-    by: Operator,
-    of: EndpointsOf = {},
-  ): Promise<EndpointWithSecret> {
-    await this.get(id, of);
-    return this.changes.run(by, async (manager) => {
-      const { endpoint, events } = await this.get(id, of, manager);
+  rotateSecret(id: string, grace: number, by: Operator): Promise<WebhookEndpointWithSecretDto> {
+    return this.change(by, async (manager) => {
+      const endpoint = await this.find(id, by, manager);
       const until = grace === 0 ? null : this.clock.instant(grace);
       const previousSecrets = until === null ? [] : this.withPrevious(endpoint, until);
-      const secret = newWebhookSecret();
-      Object.assign(endpoint, { secret, previousSecrets });
-      await manager.update(WebhookEndpoint, { id }, { secret, previousSecrets });
+      const secrets = { secret: newWebhookSecret(), previousSecrets };
+      await manager.update(WebhookEndpoint, { id }, secrets);
       await this.record(manager, by, 'secret_rotated', endpoint, { previousSecretUntil: until });
-      return { endpoint, events, secret };
+      return toWebhookEndpointWithSecretDto(Object.assign(endpoint, secrets));
     });
   }
 
@@ -222,13 +210,23 @@ export class WebhookEndpointsService {
     return this.audit.record(manager, by, change);
   }
 
-  /** Runs a change of endpoints or subscriptions, behind the deliveries of all messages that were committed before it. */
-  private async changeOfTold<T>(by: Operator, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  /**
+   * Runs a change of an endpoint, behind the deliveries of all messages that were committed before it. Throws key_change_limit_reached
+   * for a client that has changed too much itself.
+   */
+  private async change<T>(
+    by: Operator,
+    work: (manager: EntityManager) => Promise<T>,
+    number: 'limited' | 'unlimited' = 'limited',
+  ): Promise<T> {
+    // Not within the transaction that counts the changes.
     await this.fanOuts.catchUp();
-    return this.changes.run(by, async (manager) => {
-      await this.fanOuts.beforeChange(manager);
-      return work(manager);
-    });
+    return this.limits.changing(number === 'limited' ? by.clientId : undefined, () =>
+      this.changes.run(by, async (manager) => {
+        await this.fanOuts.beforeChange(manager);
+        return work(manager);
+      }),
+    );
   }
 
   /** The secrets that sign besides the next one, when the present one does until an instant. */
@@ -246,17 +244,17 @@ export class WebhookEndpointsService {
     endpoint: WebhookEndpoint,
     enabled: boolean,
     by: Operator,
-    as: 'owner' | 'operator',
     manager: EntityManager,
   ): Promise<void> {
     const { id, disabledAt, disabledBecause } = endpoint;
+    const as: DisabledBecause = by.clientId === undefined ? 'operator' : 'owner';
     // An operator who disables what its owner did keeps it disabled; anything else changes nothing.
     const isLocked = disabledBecause === 'operator';
     if (enabled ? disabledAt === null : disabledAt !== null && (as === 'owner' || isLocked)) return;
     if (enabled && isLocked && as === 'owner')
       throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id } });
     const state = enabled
-      ? { disabledAt: null, disabledBecause: null, failures: 0, failingSince: null, dueAt: 0n }
+      ? { disabledAt: null, disabledBecause: null, ...HEALTHY }
       : { disabledAt: disabledAt ?? this.clock.instant(), disabledBecause: as };
     Object.assign(endpoint, state);
     await manager.update(WebhookEndpoint, { id }, state);
@@ -268,17 +266,17 @@ export class WebhookEndpointsService {
 
 /** The details of changes for the audit trail; empty when nothing changes. `events` are those that the endpoint subscribes to afterwards. */
 function changesShown(
-  { endpoint, events: before }: SubscribedEndpoint,
-  { url, label }: EndpointChanges,
+  before: SubscribedEndpoint,
+  { url, label = before.label }: WebhookEndpointChangesDto,
   events: readonly string[],
 ): Record<string, unknown> {
   const changed = differences(
-    { label: endpoint.label, events: before.join(', ') },
-    { ...(label === undefined ? {} : { label }), events: events.join(', ') },
+    { label: before.label, events: before.events.join(', ') },
+    { label, events: events.join(', ') },
   );
-  if (url === undefined || url === endpoint.url) return changed;
+  if (url === undefined || url === before.url) return changed;
   // Both origins, also where they are the same and only the path was changed.
-  return { ...changed, url: { from: originOf(endpoint.url), to: originOf(url) } };
+  return { ...changed, url: { from: originOf(before.url), to: originOf(url) } };
 }
 
 /** The origin of an address, because many paths and queries contain a secret. */

@@ -1,7 +1,7 @@
 import { Get, type Type } from '@nestjs/common';
 import { type Audience, AudienceController } from '../../http/audience.js';
 import { Operation } from '../../http/operation.decorator.js';
-import { WebhookEventDto, toWebhookEventDto } from './dto/webhook-endpoint.dto.js';
+import { WebhookEventDto } from './dto/webhook-endpoint.dto.js';
 import { tellableEvents } from './endpoint-rules.js';
 import { WEBHOOKS_TAG } from './webhooks.controller.js';
 
@@ -24,7 +24,7 @@ export function webhookEventsController(audience: Audience): Type {
       },
     })
     list(): WebhookEventDto[] {
-      return tellableEvents().map(toWebhookEventDto);
+      return tellableEvents();
     }
   }
   return WebhookEventsController;

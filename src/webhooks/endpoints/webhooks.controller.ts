@@ -1,15 +1,12 @@
 import { Body, Delete, Get, Header, Param, Patch, Post, Query, type Type } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
-import { type Caller, CurrentClient } from '../../auth/caller.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import type { Operator } from '../../auth/clients/audited-changes.js';
-import { KeyLimits } from '../../auth/clients/key-limits.js';
 import { type Audience, AudienceController, differencesOf, OfClass } from '../../http/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../../http/current-operator.js';
 import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
-import { WebhookFanOuts } from '../webhook-fan-outs.js';
 import { WebhookEndpointParams, WebhookEndpointsQuery } from './dto/webhook-delivery.dto.js';
 import {
   NewOwnWebhookEndpointDto,
@@ -19,11 +16,7 @@ import {
   WebhookEndpointStateDto,
   WebhookEndpointWithSecretDto,
   WebhookSecretRotationDto,
-  toWebhookEndpointDto,
-  toWebhookEndpointStateDto,
-  toWebhookEndpointWithSecretDto,
 } from './dto/webhook-endpoint.dto.js';
-import type { EndpointsOf } from './endpoint-orders.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
@@ -41,7 +34,7 @@ export const WEBHOOKS_TAG = ['Webhooks', 'URLs that receive events, and their de
 
 /** Webhook endpoints, below the path of an audience. */
 export function webhooksController(audience: Audience): Type {
-  const { isOwn, own, errors, holderOf } = differencesOf(audience);
+  const { isOwn, own, errors } = differencesOf(audience);
   const limitErrors = isOwn ? [key_change_limit_reached] : [];
   const endpointAddress = ({ id }: { readonly id: string }): string => `/${audience.prefix}/webhooks/${id}`;
 
@@ -50,11 +43,7 @@ export function webhooksController(audience: Audience): Type {
 
   @AudienceController(audience, 'webhooks', WEBHOOKS_TAG)
   class WebhooksOfAudienceController {
-    constructor(
-      private readonly endpoints: WebhookEndpointsService,
-      private readonly fanOuts: WebhookFanOuts,
-      private readonly limits: KeyLimits,
-    ) {}
+    constructor(private readonly endpoints: WebhookEndpointsService) {}
 
     @Get()
     @Operation({
@@ -70,14 +59,12 @@ export function webhooksController(audience: Audience): Type {
       },
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
-    async list(
+    list(
       @Query() @OfClass(listQuery) query: WebhookEndpointsQuery,
-      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator(audience) by: Operator,
       @Paged() pager: Pager,
     ): Promise<WebhookEndpointDto[]> {
-      const asked = query.client === undefined ? {} : { clientId: query.client };
-      const of = { ...asked, ...holderOf(caller) };
-      return (await pager.answer(query, (page) => this.endpoints.list(page, of))).map(toWebhookEndpointDto);
+      return pager.answer(query, (page) => this.endpoints.list(page, by.clientId ?? query.client));
     }
 
     @Post()
@@ -101,17 +88,11 @@ export function webhooksController(audience: Audience): Type {
       webhook_endpoint_limit_reached,
       ...limitErrors,
     )
-    async create(
-      @Body() @OfClass(newEndpoint) { clientId, url, events, label }: NewWebhookEndpointDto,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+    create(
+      @Body() @OfClass(newEndpoint) order: NewWebhookEndpointDto,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookEndpointWithSecretDto> {
-      const holder = holderOf(caller);
-      return toWebhookEndpointWithSecretDto(
-        await this.limited(holder, () =>
-          this.endpoints.create({ clientId, url, events, label: label ?? null, ...holder }, by),
-        ),
-      );
+      return this.endpoints.create(order, by);
     }
 
     @Get(':endpointId')
@@ -122,12 +103,11 @@ export function webhooksController(audience: Audience): Type {
       answers: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
-    async get(
+    get(
       @Param() { endpointId }: WebhookEndpointParams,
-      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookEndpointStateDto> {
-      const found = await this.endpoints.get(endpointId, holderOf(caller));
-      return toWebhookEndpointStateDto(found, await this.endpoints.waiting(endpointId));
+      return this.endpoints.get(endpointId, by);
     }
 
     @Patch(':endpointId')
@@ -146,16 +126,12 @@ export function webhooksController(audience: Audience): Type {
       webhook_endpoint_not_found,
       ...limitErrors,
     )
-    async update(
+    update(
       @Param() { endpointId }: WebhookEndpointParams,
       @Body() changes: WebhookEndpointChangesDto,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookEndpointDto> {
-      const holder = holderOf(caller);
-      return toWebhookEndpointDto(
-        await this.limited(holder, () => this.endpoints.update(endpointId, changes, by, holder)),
-      );
+      return this.endpoints.update(endpointId, changes, by);
     }
 
     @Delete(':endpointId')
@@ -166,12 +142,11 @@ export function webhooksController(audience: Audience): Type {
       answers: { status: 200, description: 'The endpoint as it was', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
-    async delete(
+    delete(
       @Param() { endpointId }: WebhookEndpointParams,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookEndpointDto> {
-      return toWebhookEndpointDto(await this.endpoints.delete(endpointId, by, holderOf(caller)));
+      return this.endpoints.delete(endpointId, by);
     }
 
     @Post(':endpointId/rotate-secret')
@@ -189,24 +164,12 @@ export function webhooksController(audience: Audience): Type {
     @ApiBody({ type: WebhookSecretRotationDto, required: false })
     @Header('Cache-Control', 'no-store')
     @ApiErrors(...errors, webhook_endpoint_not_found, webhook_secret_limit_reached, ...limitErrors)
-    async rotateSecret(
+    rotateSecret(
       @Param() { endpointId }: WebhookEndpointParams,
       @Body() { grace }: WebhookSecretRotationDto,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookEndpointWithSecretDto> {
-      const holder = holderOf(caller);
-      return toWebhookEndpointWithSecretDto(
-        await this.limited(holder, () => this.endpoints.rotateSecret(endpointId, grace, by, holder)),
-      );
-    }
-
-    /** Makes a change, of which the holder of a key may make so many within a day. */
-    private async limited<T>({ clientId }: EndpointsOf, change: () => Promise<T>): Promise<T> {
-      if (clientId === undefined) return change();
-      // The change cannot do it within the transaction that counts it.
-      await this.fanOuts.catchUp();
-      return this.limits.changing(clientId, change);
+      return this.endpoints.rotateSecret(endpointId, grace, by);
     }
   }
   return WebhooksOfAudienceController;

@@ -74,11 +74,6 @@ export class WebhookDeliveryWithPayloadDto extends WebhookDeliveryDto {
   payload!: string;
 }
 
-/** Makes the shown form of a delivery with its body. */
-export function toWebhookDeliveryWithPayloadDto(delivery: WebhookDelivery): WebhookDeliveryWithPayloadDto {
-  return Object.assign(toWebhookDeliveryDto(delivery), { payload: delivery.message.payload });
-}
-
 /** Path parameter of one webhook endpoint. */
 export class WebhookEndpointParams {
   @Uuid({ description: 'Id of the endpoint' })
@@ -101,9 +96,4 @@ export class WebhookEndpointsQuery extends PageQuery {
 export class WebhookDeliveriesQuery extends PageQuery {
   @Enum({ ...STATE, description: 'Only deliveries in this state', optional: true })
   state?: DeliveryState;
-}
-
-/** The filter by state that a query holds, as the services take it. */
-export function stateOf({ state }: WebhookDeliveriesQuery): { readonly state?: DeliveryState } {
-  return state === undefined ? {} : { state };
 }

@@ -1,10 +1,13 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Duration, Flag, Instant, Names, Text, Uuid } from '../../../http/validation/fields.js';
-import type { EndpointWithSecret, SubscribedEndpoint } from '../endpoint-orders.js';
-import { LONGEST_URL, MOST_EVENTS } from '../endpoint-rules.js';
+import type { SubscribedEndpoint } from '../endpoint-events.js';
 import { DISABLED_BECAUSE, type DisabledBecause } from '../../webhook-endpoint.entity.js';
-import type { WebhookEvent } from '../../webhook-events.js';
 import { WithoutApiKey } from '../../../http/validation/without-api-key.js';
+
+/** Maximum length of an endpoint's URL, in characters. */
+const LONGEST_URL = 2_048;
+/** Maximum number of events per endpoint. */
+export const MOST_EVENTS = 50;
 
 const URL_EXAMPLE = 'https://shop.example.com/webhooks';
 
@@ -58,17 +61,13 @@ export class WebhookEndpointDto {
 }
 
 /** Makes the shown form of an endpoint. */
-export function toWebhookEndpointDto({ endpoint, events }: SubscribedEndpoint): WebhookEndpointDto {
-  const { id, clientId, url, label, disabledAt, disabledBecause, failingSince } = endpoint;
+export function toWebhookEndpointDto(endpoint: SubscribedEndpoint): WebhookEndpointDto {
+  const { id, clientId, url, label, events, disabledAt, disabledBecause, failingSince } = endpoint;
   const { previousSecrets, createdAt } = endpoint;
-  const previousSecretUntil =
-    previousSecrets
-      .map(({ until }) => until)
-      .toSorted()
-      .at(-1) ?? null;
+  const ends = previousSecrets.map(({ until }) => until).toSorted();
   const enabled = disabledAt === null;
   const state = { enabled, disabledAt, disabledBecause, failingSince };
-  return { id, clientId, url, label, events, ...state, previousSecretUntil, createdAt };
+  return { id, clientId, url, label, events, ...state, previousSecretUntil: ends.at(-1) ?? null, createdAt };
 }
 
 /** One endpoint, and the number of waiting messages. */
@@ -76,14 +75,6 @@ export function toWebhookEndpointDto({ endpoint, events }: SubscribedEndpoint): 
 export class WebhookEndpointStateDto extends WebhookEndpointDto {
   @ApiProperty({ type: 'integer', description: 'Messages that were not delivered yet', example: 0 })
   waiting!: number;
-}
-
-/** Makes the shown form of one endpoint. */
-export function toWebhookEndpointStateDto(
-  found: SubscribedEndpoint,
-  waiting: number,
-): WebhookEndpointStateDto {
-  return Object.assign(toWebhookEndpointDto(found), { waiting });
 }
 
 /** An endpoint with its new secret. */
@@ -101,7 +92,7 @@ export class WebhookEndpointWithSecretDto extends WebhookEndpointDto {
 }
 
 /** Makes the shown form of an endpoint with its new secret. */
-export function toWebhookEndpointWithSecretDto(made: EndpointWithSecret): WebhookEndpointWithSecretDto {
+export function toWebhookEndpointWithSecretDto(made: SubscribedEndpoint): WebhookEndpointWithSecretDto {
   const { id, ...rest } = toWebhookEndpointDto(made);
   return { id, secret: made.secret, ...rest };
 }
@@ -206,9 +197,4 @@ export class WebhookEventDto {
     example: 'pets:read',
   })
   scope!: string | null;
-}
-
-/** Makes the shown form of an event. */
-export function toWebhookEventDto({ name, description, scope }: WebhookEvent<object>): WebhookEventDto {
-  return { name, description, scope: scope?.name ?? null };
 }
