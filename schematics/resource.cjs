@@ -12,15 +12,14 @@ exports.resource = ({ name, fields, singular }) => {
     buildIfStale();
     const { parseFields } = await load('dist/src/cli/generate/feature-fields.js');
     const { generatedFeature } = await load('dist/src/cli/generate/generated-feature.js');
-    const { formatted, projectOf } = await load('dist/src/cli/generate/generated-files.js');
-    const project = await projectOf(process.cwd());
+    const { projectOf } = await load('dist/src/cli/generate/generated-files.js');
     const { files, appModule } = await generatedFeature(
-      project,
+      await projectOf(process.cwd()),
       name,
       parseFields(fields.split(' ').filter(Boolean)),
       singular || undefined,
     );
-    for (const [file, text] of files) tree.create(file, await formatted(path.join(project, file), text));
+    for (const [file, text] of files) tree.create(file, text);
     tree.overwrite('src/app.module.ts', appModule);
   };
 };

@@ -47,7 +47,10 @@ export async function generatedFeature(
   const files = await filledTemplates('feature', values, (template) =>
     join(folder, template.replace('__name__', name).replace('__singular__', names.singular)),
   );
-  for (const text of files.values()) checkNames(text);
+  for (const [file, text] of files) {
+    checkNames(text);
+    files.set(file, await formatted(join(project, file), text));
+  }
   return { files, appModule: await formatted(appModule, listed) };
 }
 

@@ -36,15 +36,14 @@ export async function filledTemplates(
   return texts;
 }
 
-/** Writes files, by path in the project, in the format of the project. Throws Refusal, having written nothing, if one exists. */
+/** Writes files, by path in the project. Throws Refusal, having written nothing, if one exists. */
 export async function writeNewFiles(project: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const path of files.keys())
     if (await exists(join(project, path)))
       throw new Refusal(`${path} exists already. Remove it first, or choose another name.`);
   for (const [path, text] of files) {
-    const file = join(project, path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, await formatted(file, text), { flag: 'wx' });
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), text, { flag: 'wx' });
   }
 }
 

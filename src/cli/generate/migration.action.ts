@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { modulesFile } from '#project-modules';
 import { openDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/schema.js';
 import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
-import { projectOf, writeNewFiles } from './generated-files.js';
+import { formatted, projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-names.js';
 import { migrationText, schemaChanges, timeAfter } from './schema-changes.js';
 
@@ -12,33 +13,31 @@ const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;
 
 /** `petstore generate migration`: a migration for what changed in the entities. */
 export async function migration(call: Call, path: string): Promise<void> {
-  const [, folder, name] = PATH.exec(path) ?? [];
-  if (folder === undefined || name === undefined)
+  const [, folder, name = ''] = PATH.exec(path) ?? [];
+  if (folder === undefined)
     throw new Refusal(`Give a folder below src and a name, such as toys/toys-colour, not ${path}.`);
   await call.loadModules();
-  // A separate database, made by the declared migrations; that of DATABASE_URL is neither read nor changed.
+  const { changes, time } = await undeclaredChanges();
+  if (changes.length === 0) {
+    const none = 'No changes: the migrations create what the entities declare.';
+    return call.show({ file: null }, () => none);
+  }
+  const className = pascalCase(name) + time;
+  const file = `src/${folder}${name}.migration.ts`;
+  const about = `Generated from the entities: ${name.replaceAll('-', ' ')}.`;
+  const project = await projectOf(process.cwd());
+  const text = await formatted(join(project, file), migrationText(className, about, changes));
+  await writeNewFiles(project, new Map([[file, text]]));
+  const listed = modulesFile() === undefined ? '' : ` Add ${className} to the migrations of its module.`;
+  await call.showChange({ file }, () => `Wrote ${file}.${listed} Read it, then run \`petstore db migrate\`.`);
+}
+
+/** The changes that no declared migration makes. The database of DATABASE_URL is neither read nor changed. */
+async function undeclaredChanges() {
   const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
   try {
     await migrate(dataSource);
-    const changes = await schemaChanges(dataSource);
-    if (changes.length === 0)
-      return await call.show(
-        { file: null },
-        () => 'No changes: the migrations create what the entities declare.',
-      );
-    const file = `src/${folder}${name}.migration.ts`;
-    const className = pascalCase(name) + timeAfter(dataSource);
-    const text = migrationText(
-      className,
-      `Generated from the entities: ${name.replaceAll('-', ' ')}.`,
-      changes,
-    );
-    await writeNewFiles(await projectOf(process.cwd()), new Map([[file, text]]));
-    const listed = modulesFile() === undefined ? '' : ` Add ${className} to the migrations of its module.`;
-    await call.showChange(
-      { file },
-      () => `Wrote ${file}.${listed} Read it, then run \`petstore db migrate\`.`,
-    );
+    return { changes: await schemaChanges(dataSource), time: timeAfter(dataSource) };
   } finally {
     await dataSource.destroy();
   }

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { softwareFolder } from '#supported-node';
 import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
-import { exists, filledTemplates } from './generated-files.js';
+import { exists, filledTemplates, writeNewFiles } from './generated-files.js';
 
 /** Allowed names of a package; npm has more rules for published ones. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -58,10 +58,7 @@ async function writeProject(folder: string, name: string): Promise<string[]> {
   };
   // npm does not pack a file named .gitignore.
   const texts = await filledTemplates('new', values, (file) => file.replace('_gitignore', '.gitignore'));
-  for (const [file, text] of texts) {
-    await mkdir(dirname(join(folder, file)), { recursive: true });
-    await writeFile(join(folder, file), text, { flag: 'wx' });
-  }
+  await writeNewFiles(folder, texts);
   return [packed, ...texts.keys()];
 }
 
