@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { INestApplication } from '@nestjs/common';
-import type { Command } from 'commander';
+import type { Command, OptionValues } from 'commander';
 import { stringify } from 'lossless-json';
 import type { Operator } from '../auth/clients/audited-changes.js';
 import { SystemClock } from '../core/time/clock.js';
@@ -10,34 +10,13 @@ import { Refusal } from './refusal.js';
 import type { DatabaseUse, Shell } from './shell.js';
 import { printable } from './table.js';
 
-/** Options that no DTO validates, as Commander parses them; a command has some of them. */
-type Options = {
-  readonly [Text in 'client' | 'key' | 'name' | 'forward' | 'from' | 'to' | 'out' | 'singular']?: string;
-} & { readonly [List in 'events' | 'leaveOut' | 'field']?: readonly string[] } & {
-  readonly [
-    Flag in
-      | 'account'
-      | 'admin'
-      | 'deprecated'
-      | 'dryRun'
-      | 'force'
-      | 'issueKey'
-      | 'json'
-      | 'overwrite'
-      | 'wide'
-      | 'yes'
-  ]?: boolean;
-} & {
-  /** False for `--no-label`. */
-  readonly label?: string | false;
-};
-
 /** One call of a command: its options, the application that runs it, and the person at the terminal. */
 export class Call {
   /** The operator of its changes. */
   readonly by = commandLineOperator();
 
-  readonly options: Options;
+  /** As Commander parses them; the DTO of the command validates them. */
+  readonly options: OptionValues;
 
   constructor(
     private readonly shell: Shell,

@@ -22,7 +22,7 @@ export function reasonOf(error: unknown): string {
   return `Failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** What is wrong with the SQLite file: remedies for HTTP clients, such as headers to check, do not help here. */
+/** The fault of the SQLite file, if it has one: remedies for HTTP clients, such as headers to check, do not help here. */
 function reasonOfFile(error: ApiError): string | undefined {
   const address = readDatabaseUrl(loadSettings().databaseUrl);
   const reason = address?.kind === 'sqlite' ? named(address.file, error) : error;

@@ -43,12 +43,12 @@ export async function everyPage<T>(
   most = Number.POSITIVE_INFINITY,
 ): Promise<T[]> {
   const rows: T[] = [];
-  let page = await list({ limit: Math.min(PAGE_SIZE, most) });
-  rows.push(...page.items);
-  while (page.next && rows.length < most) {
-    page = await list({ limit: Math.min(PAGE_SIZE, most - rows.length), after: page.next });
+  let page: Page<T> | undefined;
+  do {
+    const limit = Math.min(PAGE_SIZE, most - rows.length);
+    page = await list(page?.next ? { limit, after: page.next } : { limit });
     rows.push(...page.items);
-  }
+  } while (page.next && rows.length < most);
   return rows;
 }
 
