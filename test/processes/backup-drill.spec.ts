@@ -4,22 +4,15 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeDatabase } from '../kit/test-database.js';
 import { BackupFolder, drillLines } from '../support/backup-folder.js';
+import { keepDoing } from '../support/keep-doing.js';
 import { RedisServer } from '../support/redis-server.js';
 import { POSTGRES_URL, describeWith } from '../support/requirements.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
-/** Writes one animal after the other until it is told to stop; `ids` are those that were acknowledged. */
+/** Writes one animal after the other; `ids` are those that were acknowledged. */
 function writing(folder: BackupFolder, service: ServiceProcess) {
   const ids: number[] = [];
-  const over = new AbortController();
-  const run = (async () => {
-    while (!over.signal.aborted) ids.push(await folder.add(service, `Animal ${ids.length}`));
-  })();
-  const stop = async () => {
-    over.abort();
-    await run;
-  };
-  onTestFinished(() => over.abort());
+  const stop = keepDoing(1, async () => ids.push(await folder.add(service, `Animal ${ids.length}`)));
   return { ids, stop };
 }
 

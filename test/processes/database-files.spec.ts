@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { keepDoing } from '../support/keep-doing.js';
 import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 import { onFile, rowsOf } from '../support/sqlite-file.js';
 import { TestService } from '../kit/test-service.js';
@@ -75,51 +76,31 @@ class Shop {
   }
 }
 
-/** Four clients that add animals until they are told to end, or the service is gone. */
-class Load {
-  readonly acknowledged: string[] = [];
+/** Four clients that add animals; `mayEnd` says that the service may, too. */
+function writing(shop: Shop, { mayEnd = false } = {}) {
+  const acknowledged: string[] = [];
   /** Whether nothing that is sent from now on may be acknowledged. */
-  isRefused = false;
-  private isOver = false;
-  private readonly writers: readonly Promise<void>[];
-
-  constructor(
-    private readonly shop: Shop,
-    private readonly mayEnd = false,
-  ) {
-    this.writers = ['a', 'b', 'c', 'd'].map((name) => this.write(name));
-  }
-
-  async isUnderWay(): Promise<void> {
-    await expect.poll(() => this.acknowledged.length, { interval: 10 }).toBeGreaterThan(30);
-  }
-
-  async end(): Promise<void> {
-    this.isOver = true;
-    await Promise.all(this.writers);
-  }
-
+  const state = { isRefused: false };
+  const end = keepDoing(4, async (client, at) => {
+    const { isRefused } = state;
+    const name = `${client}-${at}`;
+    const status = await shop.add(name).then(
+      (answer) => answer.status,
+      () => (mayEnd ? 503 : 0),
+    );
+    expect([isRefused ? 503 : 201, 503]).toContain(status);
+    if (status === 201) acknowledged.push(name);
+  });
+  const isUnderWay = async () => {
+    await expect.poll(() => acknowledged.length, { interval: 10 }).toBeGreaterThan(30);
+  };
   /** The animals that were acknowledged and are not in the file. */
-  async lostFrom(file: string): Promise<string[]> {
+  const lostFrom = async (file: string) => {
     const rows = await rowsOf<{ name: string }>(file, 'SELECT name FROM pets');
     const found = new Set(rows.map(({ name }) => name));
-    return this.acknowledged.filter((name) => !found.has(name));
-  }
-
-  private async write(client: string): Promise<void> {
-    for (let written = 0; !this.isOver; written += 1) {
-      const { isRefused } = this;
-      const name = `${client}${written}`;
-      const answer = await this.shop.add(name).catch((error: unknown) => {
-        if (!this.mayEnd) throw error;
-      });
-      if (!answer) return;
-      expect([201, 503]).toContain(answer.status);
-      if (answer.status !== 201) continue;
-      this.acknowledged.push(name);
-      expect(isRefused).toBe(false);
-    }
-  }
+    return acknowledged.filter((name) => !found.has(name));
+  };
+  return { state, end, isUnderWay, lostFrom };
 }
 
 async function commit(file: string, name: string): Promise<void> {
@@ -225,10 +206,10 @@ describe('a service whose database', () => {
   it('is moved away under load has everything that was acknowledged once it is back', async () => {
     const { folder, file, key } = await prepare();
     const shop = await Shop.open(folder, file, key);
-    const load = new Load(shop);
+    const load = writing(shop);
     await load.isUnderWay();
     renameSync(file, `${file}.away`);
-    load.isRefused = true;
+    load.state.isRefused = true;
     await shop.isReady(false);
     await load.end();
     await shop.service.stop('SIGKILL');
@@ -239,7 +220,7 @@ describe('a service whose database', () => {
   it('lost its log has everything that was acknowledged after a stop with SIGTERM', async () => {
     const { folder, file, key } = await prepare();
     const shop = await Shop.open(folder, file, key);
-    const load = new Load(shop);
+    const load = writing(shop);
     await load.isUnderWay();
     await load.end();
     rmSync(`${file}-wal`);
@@ -252,7 +233,7 @@ describe('a service whose database', () => {
 it('an index of the log that was cut ends a service under load by SIGBUS, and the next start has everything that was acknowledged', async () => {
   const { folder, file, key } = await prepare();
   const shop = await Shop.open(folder, file, key);
-  const load = new Load(shop, true);
+  const load = writing(shop, { mayEnd: true });
   await load.isUnderWay();
   truncateSync(`${file}-shm`);
   expect(await shop.service.ended).toMatchObject({ code: null, signal: 'SIGBUS' });

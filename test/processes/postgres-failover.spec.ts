@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SoleProcessLock } from '../../src/throttling/memory/sole-process-lock.js';
 import { TestService } from '../kit/test-service.js';
+import { keepDoing } from '../support/keep-doing.js';
 import { NetworkProxy } from '../support/network-proxy.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -21,25 +22,18 @@ interface Sent {
   readonly status: number;
 }
 
-/** Callers that write and read the marker in turn until they are ended. */
+/** Callers that write and read the marker in turn. */
 function load(service: TestService) {
   const sent: Sent[] = [];
-  const state = { goesOn: true };
-  const call = async (caller: number) => {
-    for (let at = caller; state.goesOn; at += 1) {
-      const since = performance.now();
-      const { status } =
-        at % 2 === 0
-          ? await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })
-          : await service.request('GET', `/v1/pets/${MARKER}`);
-      sent.push({ at: since, method: at % 2 === 0 ? 'POST' : 'GET', status });
-    }
-  };
-  const callers = Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
-  const end = async () => {
-    state.goesOn = false;
-    await callers;
-  };
+  const end = keepDoing(CALLERS, async (caller, turn) => {
+    const at = performance.now();
+    const method = (caller + turn) % 2 === 0 ? 'POST' : 'GET';
+    const { status } =
+      method === 'POST'
+        ? await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } })
+        : await service.request('GET', `/v1/pets/${MARKER}`);
+    sent.push({ at, method, status });
+  });
   const statuses = (method: string, since: number) =>
     sent.filter((one) => one.method === method && one.at > since).map(({ status }) => status);
   return { sent, end, statuses };
@@ -83,7 +77,6 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     const standby = await PostgresServer.standbyOf(old);
     onTestFinished(() => standby.remove());
     const { sent, end, statuses } = load(service);
-    onTestFinished(end);
     await expect.poll(() => sent.length).toBeGreaterThan(100);
 
     told.length = 0;

@@ -6,8 +6,7 @@ import { RedisServer } from '../support/redis-server.js';
 import { describeWith, FAKETIME } from '../support/requirements.js';
 import { folderOfTest } from '../support/service-process.js';
 import { SeededRandom } from '../support/torture/random.js';
-import { SMALL_LIMIT } from '../support/torture/store-folder.js';
-import { ALL_WELL, TorturedStore } from '../support/torture/tortured-store.js';
+import { ALL_WELL, SMALL_LIMIT, TorturedStore } from '../support/torture/tortured-store.js';
 
 /** In `npm run test:whole` it takes some nine minutes. Without it there are a few kills; the other faults have suites of their own. */
 const WHOLE = process.env.PETSTORE_TEST_WHOLE !== undefined;
@@ -27,15 +26,13 @@ const LONGEST_KILLING_MS = WHOLE ? 240_000 : 15_000;
 
 type Fault = () => Promise<void>;
 
-/** Makes each fault once and then any of them, with a little time in between; answers how many. */
-async function make(faults: readonly [Fault, ...Fault[]], random: SeededRandom): Promise<number> {
+/** Makes each fault once and then any of them, with a little time in between. */
+async function make(faults: readonly [Fault, ...Fault[]], random: SeededRandom): Promise<void> {
   const end = performance.now() + LONGEST_MS;
-  let made = 0;
-  for (; made < FAULTS && performance.now() < end; made += 1) {
+  for (let made = 0; made < FAULTS && performance.now() < end; made += 1) {
     await (faults[made] ?? random.pick(faults))();
     await pause(random.between(50, 800));
   }
-  return made;
 }
 
 describe(`torture with seed ${SEED}`, () => {
@@ -45,16 +42,14 @@ describe(`torture with seed ${SEED}`, () => {
     const end = performance.now() + LONGEST_KILLING_MS;
     const kills = stores.map(async ({ instances: [instance] }, index) => {
       const random = new SeededRandom(SEED + index);
-      let made = 0;
-      for (; made < KILLS / stores.length && performance.now() < end; made += 1) {
+      for (let made = 0; made < KILLS / stores.length && performance.now() < end; made += 1) {
         await pause(random.between(20, 900));
         await instance.kill();
       }
-      return made;
     });
-    const made = await Promise.all(kills);
-    for (const [index, store] of stores.entries()) {
-      const outcome = await store.outcome(`kill -9, store ${index + 1}`, made[index] ?? 0);
+    await Promise.all(kills);
+    for (const store of stores) {
+      const outcome = await store.outcome();
       expect(outcome).toMatchObject(ALL_WELL);
       expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
     }
@@ -68,18 +63,17 @@ describe.runIf(WHOLE)(`the other faults with seed ${SEED}`, () => {
       environment: { SHUTDOWN_TIMEOUT_MS: '3000' },
       mayRefuse: true,
     });
-    const { folder } = store;
     const [service] = store.instances;
-    const made = await make(
+    await make(
       [
         () => service.kill(),
         () => service.restart(random.pick(['SIGTERM', 'SIGINT', 'SIGHUP'])),
         () => service.freeze(random.between(100, 3_000)),
-        () => folder.lock(random.between(100, 3_500)),
-        () => folder.fill(random.between(100, 3_000)),
+        () => store.lock(random.between(100, 3_500)),
+        () => store.fill(random.between(100, 3_000)),
         async () => {
           // Its last counts may not be written in time, and are lost with it.
-          const locked = folder.lock(random.between(1_000, 5_000));
+          const locked = store.lock(random.between(1_000, 5_000));
           await service.stop();
           service.ends.push(performance.now());
           await locked;
@@ -88,7 +82,7 @@ describe.runIf(WHOLE)(`the other faults with seed ${SEED}`, () => {
       ],
       random,
     );
-    const outcome = await store.outcome('one process, all faults', made);
+    const outcome = await store.outcome();
     expect(outcome).toMatchObject(ALL_WELL);
     expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
   });
@@ -99,7 +93,7 @@ describe.runIf(WHOLE)(`the other faults with seed ${SEED}`, () => {
       await store.instances[turn % 2]?.restart();
       await pause(300);
     }
-    const outcome = await store.outcome('two processes, restarted in turn', RESTARTS);
+    const outcome = await store.outcome();
     expect(outcome).toMatchObject(ALL_WELL);
     // Without Redis each counts on its own, as they say when they start.
     expect(outcome.admission.unexplained).toBeLessThanOrEqual(SMALL_LIMIT);
@@ -122,7 +116,7 @@ describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
         await pause(random.between(200, 3_000));
         redis.command(...end);
       };
-      const made = await make(
+      await make(
         [
           async () => {
             await redis.kill();
@@ -143,7 +137,7 @@ describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
         ],
         random,
       );
-      const outcome = await store.outcome('two processes and a Redis, all faults', made);
+      const outcome = await store.outcome();
       expect(outcome).toMatchObject(ALL_WELL);
       // A process that starts while Redis is away knows of no other one, nor of what was used.
       expect(outcome.admission.factor).toBeLessThanOrEqual(2);
@@ -179,8 +173,8 @@ describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
       });
       const began = performance.now();
       const [service] = store.instances;
-      const made = await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
-      const outcome = await store.outcome('one process, its clock set and kills', made);
+      await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
+      const outcome = await store.outcome();
       expect(outcome).toMatchObject(ALL_WELL);
       const minutes = Math.ceil((performance.now() - began) / 60_000) + 1;
       // Each step may open one minute, each crash lose the counts of its last second.

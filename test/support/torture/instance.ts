@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ServiceProcess } from '../service-process.js';
+import { serviceOfTest, type ServiceProcess } from '../service-process.js';
 
 /** One process of the service that is ended and started again, on the same port. */
 export class Instance {
-  /** How long each clean stop took, in milliseconds, from the signal to the end of the process. */
-  readonly stops: number[] = [];
   /** Exit codes of clean stops that were not 0. */
   readonly failedStops: (number | null)[] = [];
   /** When it ended without writing its last counts, in milliseconds of `performance.now()`. */
@@ -22,19 +20,9 @@ export class Instance {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Id of the process; 0 while there is none. */
-  get pid(): number {
-    return this.process?.pid ?? 0;
-  }
-
-  /** What it has written since it was last started. */
-  get output(): string {
-    return this.process?.output ?? '';
-  }
-
   /** Starts it and waits until it listens. */
   async start(): Promise<void> {
-    this.process = await ServiceProcess.start(this.folder, { ...this.environment, PORT: String(this.port) });
+    this.process = await serviceOfTest(this.folder, { ...this.environment, PORT: String(this.port) });
   }
 
   /** Kills it with SIGKILL and starts it again. */
@@ -46,15 +34,12 @@ export class Instance {
 
   /** Ends it as an operator does. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    const begin = performance.now();
     const finished = await this.process?.stop(signal);
-    this.process = undefined;
-    this.stops.push(performance.now() - begin);
     if (finished?.code !== 0) this.failedStops.push(finished?.code ?? null);
   }
 
   /** Stops it cleanly and starts it again. */
-  async restart(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  async restart(signal?: NodeJS.Signals): Promise<void> {
     await this.stop(signal);
     await this.start();
   }
@@ -64,10 +49,5 @@ export class Instance {
     this.process?.signal('SIGSTOP');
     await pause(ms);
     this.process?.signal('SIGCONT');
-  }
-
-  /** Ends whatever still runs. */
-  async end(): Promise<void> {
-    await this.process?.stop('SIGKILL');
   }
 }

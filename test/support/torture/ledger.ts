@@ -1,18 +1,22 @@
 import type { Answer } from '../../kit/answer.js';
 
-/** What a client was told, kept beside the service to be held against it at the end. */
+/** A span of time, in milliseconds of `performance.now()`. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A crash loses the counts of at most its last second; where the machine is slow they are written later. */
+const UNWRITTEN_MS = 3_000;
+
+/** What clients were told, kept beside the service to be held against it at the end. */
 export class Ledger {
-  /** Requests that were answered, by status. */
-  readonly answers = new Map<number, number>();
-  /** Attempts that found nobody listening. */
-  refused = 0;
-  /** Attempts whose connection ended before their answer. */
-  cut = 0;
   /** Answers that the service never promised to give. */
   readonly unexpected: string[] = [];
   private readonly sent = new Set<string>();
   private readonly acknowledged = new Map<string, number>();
-  private readonly admitted = new Map<string, Map<number, number[]>>();
+  /** When the requests of the client with the small limit were admitted, by the end of their minute. */
+  private readonly admitted = new Map<number, number[]>();
 
   /** Notes a name before it is sent. */
   send(name: string): void {
@@ -21,16 +25,7 @@ export class Ledger {
 
   /** Notes that the animal of this name was acknowledged with 201. */
   acknowledge(name: string, id: number): void {
-    const before = this.acknowledged.get(name);
-    if (before !== undefined && before !== id)
-      this.unexpected.push(`${name} was acknowledged as ${before} and ${id}`);
     this.acknowledged.set(name, id);
-  }
-
-  /** Notes an attempt without an answer, by the code of its error. */
-  fail(code: string | undefined): void {
-    if (code === 'ECONNREFUSED') this.refused += 1;
-    else this.cut += 1;
   }
 
   /** Animals that were acknowledged. */
@@ -38,50 +33,55 @@ export class Ledger {
     return this.acknowledged.size;
   }
 
-  /** Notes a status; what may not be answered goes to `unexpected`. */
+  /** Notes an answer that may not be given. */
   answer({ status, headers, text, body }: Answer, allowed: readonly number[], what: string): void {
-    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
     const isAsPromised =
       status !== 503 || (body?.code === 'service_unavailable' && headers.get('retry-after') !== null);
     if (!allowed.includes(status) || !isAsPromised)
       this.unexpected.push(`${what}: ${status} ${text.slice(0, 300)}`);
   }
 
-  /** Notes that a request of this client was admitted, in the window that ends at `reset`, in Unix seconds. */
-  admit(client: string, reset: number): void {
-    const windows = this.admitted.get(client) ?? new Map<number, number[]>();
-    this.admitted.set(client, windows);
-    const times = windows.get(reset) ?? [];
-    windows.set(reset, times);
-    times.push(performance.now());
+  /** Notes that a request was admitted, in the minute that ends at `reset`. */
+  admit(reset: number): void {
+    this.admitted.set(reset, [...(this.admitted.get(reset) ?? []), performance.now()]);
   }
 
-  /** Windows of a client with the times, in milliseconds of `performance.now()`, at which its requests were admitted. */
-  windowsOf(client: string): readonly (readonly number[])[] {
-    return [...(this.admitted.get(client)?.values() ?? [])];
+  /** The names that were acknowledged and are not stored, those stored twice, and those that nobody sent. */
+  compare(stored: readonly { readonly name: string; readonly id: number }[]) {
+    const rows = new Set(stored.map(({ name, id }) => `${id} ${name}`));
+    const seen = new Set<string>();
+    const names = stored.map(({ name }) => name);
+    return {
+      lost: [...this.acknowledged].filter(([name, id]) => !rows.has(`${id} ${name}`)),
+      twice: names.filter((name) => seen.size === seen.add(name).size),
+      unasked: names.filter((name) => !this.sent.has(name)),
+    };
   }
 
-  /** Holds what is stored, as name and id, against what was acknowledged. */
-  compare(stored: readonly { readonly name: string; readonly id: number }[]): Comparison {
-    const ids = new Map<string, number[]>();
-    for (const { name, id } of stored) ids.set(name, [...(ids.get(name) ?? []), id]);
-    const lost = [...this.acknowledged]
-      .filter(([name, id]) => !ids.get(name)?.includes(id))
-      .map(([name]) => name);
-    const twice = [...ids]
-      .filter(([name, found]) => this.sent.has(name) && found.length > 1)
-      .map(([name]) => name);
-    const unasked = [...ids.keys()].filter((name) => name.startsWith('torture-') && !this.sent.has(name));
-    return { lost, twice, unasked };
+  /**
+   * What was admitted, beside a limit for each minute. Counts are lost that were not written when a process ended (`ends`): those of
+   * its last moments, and those from a span before it in which nothing could be written.
+   */
+  admission(limit: number, ends: readonly number[], blocked: readonly Span[]) {
+    const losses = ends.map((to) => ({ from: unwrittenSince(to, blocked), to }));
+    const isLost = (time: number) => losses.some(({ from, to }) => time >= from && time <= to);
+    const all = [...this.admitted.values()];
+    const counted = all.map((times) => times.filter((time) => !isLost(time)).length);
+    const total = all.flat().length;
+    return {
+      /** Requests of the fullest minute, as a multiple of the limit. */
+      factor: Math.max(0, ...all.map(({ length }) => length)) / limit,
+      /** Requests over the limit that no lost count explains; 0 or less when all is well. */
+      unexplained: Math.max(0, ...counted) - limit,
+      /** Requests of all minutes, and how many of them lost counts may have forgotten. */
+      total,
+      lost: total - counted.reduce((sum, count) => sum + count, 0),
+    };
   }
 }
 
-/** What does not agree between a store and its ledger: each list holds names, and is empty when all is well. */
-export interface Comparison {
-  /** Acknowledged and not stored. */
-  readonly lost: readonly string[];
-  /** Sent once with its retries, and stored more than once. */
-  readonly twice: readonly string[];
-  /** Stored and never sent. */
-  readonly unasked: readonly string[];
+function unwrittenSince(end: number, blocked: readonly Span[]): number {
+  const since = end - UNWRITTEN_MS;
+  const before = blocked.filter(({ from, to }) => to >= since && from <= end).map(({ from }) => from);
+  return Math.min(since, ...before.map((from) => from - UNWRITTEN_MS));
 }

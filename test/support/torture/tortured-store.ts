@@ -1,11 +1,18 @@
-import { expect, onTestFinished } from 'vitest';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { freePort } from '../free-port.js';
-import { admissionOf, type Admission } from './admission.js';
+import { clientWithKey, petstoreHere } from '../petstore-here.js';
+import { folderOfTest } from '../service-process.js';
+import { NO_SMALL_DISK, fill, smallDisk } from '../small-disk.js';
+import { SqliteFile, rowsOf } from '../sqlite-file.js';
 import { Instance } from './instance.js';
-import { Ledger, type Comparison } from './ledger.js';
+import { Ledger, type Span } from './ledger.js';
 import { Load } from './load.js';
-import { report } from './report.js';
-import { SMALL_LIMIT, StoreFolder } from './store-folder.js';
+
+/** Minute limit of the client that overdraws. */
+export const SMALL_LIMIT = 200;
 
 /** How a store is run. */
 export interface Running {
@@ -16,69 +23,94 @@ export interface Running {
   readonly mayRefuse?: boolean;
 }
 
-/** What a scenario has shown, beside what was admitted; `ALL_WELL` is what it must show. */
-export interface Outcome extends Comparison {
-  readonly unexpected: readonly string[];
-  readonly failedStops: readonly (number | null)[];
-  readonly integrity: string;
-}
-
 /** Nothing lost, nothing twice, nothing answered that was not promised, every stop clean, and a sound file. */
-export const ALL_WELL: Outcome = {
+export const ALL_WELL = {
   lost: [],
   twice: [],
   unasked: [],
   unexpected: [],
   failedStops: [],
-  integrity: 'ok',
+  integrity: [{ integrity_check: 'ok' }],
 };
 
 /** A store that is served by some processes, under load, beside the ledger of what its clients were told. */
 export class TorturedStore {
+  /** Spans in which nothing could be written. */
+  private readonly blocked: Span[] = [];
+
   private constructor(
-    readonly folder: StoreFolder,
+    private readonly path: string,
     readonly instances: readonly [Instance, ...Instance[]],
-    readonly ledger: Ledger,
+    private readonly ledger: Ledger,
     private readonly load: Load,
   ) {}
 
-  /** Starts the processes and the load. They end with the test. */
+  /** Starts the processes and the load, on a small disk where that may be mounted. They end with the test. */
   static async start({
     instances = 1,
     environment = {},
     mayRefuse = false,
   }: Running): Promise<TorturedStore> {
-    const folder = await StoreFolder.make();
-    onTestFinished(() => folder.end());
-    const start = async () => new Instance(folder.path, environment, await freePort());
-    const all: [Instance, ...Instance[]] = [await start()];
-    while (all.length < instances) all.push(await start());
-    onTestFinished(async () => void (await Promise.all(all.map((instance) => instance.end()))));
-    for (const instance of all) await instance.start();
+    const path = await (NO_SMALL_DISK === undefined ? smallDisk(64, 1_000) : folderOfTest());
+    await petstoreHere(path, ['db', 'seed', '--count', '20']);
+    const issue = (perMinute: number, scopes: string) =>
+      clientWithKey(
+        path,
+        {},
+        `--plan enterprise --per-minute ${perMinute} --per-day 100000000 --scopes ${scopes}`.split(' '),
+      );
+    const { key } = await issue(10_000_000, 'pets:read,pets:write,admin');
+    const small = await issue(SMALL_LIMIT, 'pets:read');
+    const instance = async () => new Instance(path, environment, await freePort());
+    const all: [Instance, ...Instance[]] = [await instance()];
+    while (all.length < instances) all.push(await instance());
+    for (const one of all) await one.start();
     const ledger = new Ledger();
-    const load = new Load(() => all.map(({ origin }) => origin), ledger, mayRefuse ? [503] : []);
-    load.write(folder.key, 4).read(folder.key, 2).overdraw('small', folder.small, folder.key, 2);
-    return new TorturedStore(folder, all, ledger, load);
+    const origins = all.map(({ origin }) => origin);
+    const load = new Load(origins, ledger, mayRefuse ? [503] : []);
+    load.write(key, 4).read(key, 2).overdraw(small, key, 2);
+    return new TorturedStore(path, all, ledger, load);
   }
 
-  /** Ends the load and the processes, and holds the store against the ledger, and reports both. */
-  async outcome(name: string, faults: number): Promise<Outcome & { admission: Admission }> {
-    const { folder, instances, ledger, load } = this;
+  /** Fills the disk to the last byte for a while, in milliseconds; only a small one. */
+  async fill(ms: number): Promise<void> {
+    if (NO_SMALL_DISK !== undefined) return;
+    const from = performance.now();
+    await fill(this.path);
+    await pause(ms);
+    await rm(join(this.path, 'ballast'));
+    this.blocked.push({ from, to: performance.now() });
+  }
+
+  /** Holds the write lock for a while, in milliseconds, as another program does. */
+  async lock(ms: number): Promise<void> {
+    const from = performance.now();
+    const database = await SqliteFile.open(this.file);
+    await database.run('PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE');
+    await pause(ms);
+    await database.close();
+    this.blocked.push({ from, to: performance.now() });
+  }
+
+  /** Ends the load and the processes, and holds the file against the ledger. */
+  async outcome() {
+    const { file, instances, ledger, load } = this;
     await load.end();
-    const comparison = ledger.compare(await load.stored(folder.key));
     for (const instance of instances) await instance.stop();
-    const ends = instances.flatMap((instance) => instance.ends);
-    const admission = admissionOf(ledger, 'small', SMALL_LIMIT, ends, folder.blocked);
-    const stops = instances.flatMap((instance) => instance.stops);
-    report({ name, faults, ledger, comparison, stops, factor: admission.factor });
     // Or nothing would have been shown.
     expect(ledger.acknowledgements).toBeGreaterThan(0);
+    const stored = `SELECT id, name FROM pets WHERE name LIKE 'torture-%'`;
+    const ends = instances.flatMap((instance) => instance.ends);
     return {
-      ...comparison,
+      ...ledger.compare(await rowsOf(file, stored)),
       unexpected: ledger.unexpected,
       failedStops: instances.flatMap((instance) => instance.failedStops),
-      integrity: await folder.integrity(),
-      admission,
+      integrity: await rowsOf(file, 'PRAGMA integrity_check'),
+      admission: ledger.admission(SMALL_LIMIT, ends, this.blocked),
     };
+  }
+
+  private get file(): string {
+    return join(this.path, 'data/petstore.sqlite');
   }
 }
