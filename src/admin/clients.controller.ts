@@ -9,12 +9,11 @@ import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { AudienceController } from '../http/audience.js';
 import { IfMatch } from '../http/caching/if-match.decorator.js';
 import { type Precondition, entityTagOf } from '../http/caching/precondition.js';
-import { Operation } from '../http/operation.decorator.js';
+import { Operation, pageOf } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { CurrentOperator } from '../http/current-operator.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery } from './dto/inputs.js';
-import { pageOf } from './dto/page.js';
 import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
 

@@ -1,11 +1,10 @@
 import { Get, Query } from '@nestjs/common';
 import { RequestHistory } from '../auth/clients/request-history.js';
 import { AudienceController } from '../http/audience.js';
-import { Operation } from '../http/operation.decorator.js';
+import { Operation, pageOf } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { RequestsQuery } from './dto/inputs.js';
-import { pageOf } from './dto/page.js';
 import { RefusedRequestDto, toRefusedRequestDto } from './dto/refused-request.dto.js';
 
 /** The last errors of clients, over HTTP. */

@@ -1,11 +1,10 @@
 import { Get, Query } from '@nestjs/common';
 import { UsageService } from '../auth/clients/usage.service.js';
 import { AudienceController } from '../http/audience.js';
-import { Operation } from '../http/operation.decorator.js';
+import { Operation, pageOf } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { UsageQuery } from './dto/inputs.js';
-import { pageOf } from './dto/page.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
 
 /** Usage of clients, over HTTP. */

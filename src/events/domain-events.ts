@@ -4,6 +4,9 @@ import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitte
 import { Transactions } from '../database/transactions.js';
 import { declarationFault, decorated } from '../core/declaration-faults.js';
 import { TransientMap } from '../core/transient-map.js';
+import { JobMetrics } from './jobs/job-metrics.js';
+import { Jobs } from './jobs/jobs.js';
+import { Leases } from './jobs/leases.js';
 import type { Delivery } from './outbox/durable-listener.js';
 import { OutboxMetrics } from './outbox/outbox-metrics.js';
 import { OutboxStore } from './outbox/outbox-store.js';
@@ -163,11 +166,11 @@ function isDurable(event: DomainEvent<object>): event is DurableEvent<object> {
   return 'durable' in event;
 }
 
-/** Provides DomainEvents to every module. */
+/** Provides DomainEvents, the Outbox, Jobs and Leases to every module. */
 @Global()
 @Module({
   imports: [DiscoveryModule, EventEmitterModule.forRoot()],
-  providers: [DomainEvents, Outbox, OutboxMetrics, OutboxStore],
-  exports: [DomainEvents, Outbox, OutboxStore],
+  providers: [DomainEvents, JobMetrics, Jobs, Leases, Outbox, OutboxMetrics, OutboxStore],
+  exports: [DomainEvents, Jobs, Leases, Outbox, OutboxStore],
 })
 export class EventsModule {}

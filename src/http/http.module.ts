@@ -28,7 +28,6 @@ import { RequestHeadGuard } from './request-head.guard.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { ErrorFilter } from './error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
-import { JobsModule } from '../events/jobs/jobs.module.js';
 import { LoggingModule } from '../core/logging/app-logger.js';
 import { MetricsModule } from '../core/metrics/metrics.module.js';
 import { RequestRecords } from './request-records.js';
@@ -73,7 +72,6 @@ class RoutesModule {}
     ModuleChecksModule,
     DatabaseModule,
     RoutesModule,
-    JobsModule,
     ThrottlingModule,
     ClientsModule,
     AuthModule,

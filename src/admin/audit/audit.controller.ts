@@ -1,11 +1,10 @@
 import { Get, Header, Query } from '@nestjs/common';
 import { AudienceController } from '../../http/audience.js';
-import { Operation } from '../../http/operation.decorator.js';
+import { Operation, pageOf } from '../../http/operation.decorator.js';
 import { Paged, type Pager } from '../../http/paging/pager.js';
 import { OPERATORS } from '../admin.scopes.js';
 import { AuditListing } from './audit-listing.js';
 import { AuditFilters, AuditQuery } from '../dto/inputs.js';
-import { pageOf } from '../dto/page.js';
 import { AuditEntryDto } from '../dto/audit-entry.dto.js';
 
 /** The audit trail, over HTTP. */

@@ -20,7 +20,7 @@ import type { Operator } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../../http/current-operator.js';
 import { type Audience, AudienceController, OfClass, differencesOf } from '../../http/audience.js';
-import { Operation } from '../../http/operation.decorator.js';
+import { Operation, pageOf } from '../../http/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
 import { type UncountedBound, Uncounted } from '../../throttling/uncounted.decorator.js';
 import {
@@ -37,7 +37,6 @@ import {
   toIssuedKeyDto,
 } from '../dto/api-key.dto.js';
 import { ForceQuery, KeyParams, KeysQuery } from '../dto/inputs.js';
-import { pageOf } from '../dto/page.js';
 
 const {
   client_not_found,

@@ -3,7 +3,7 @@ import type { Operator } from '../../auth/clients/audited-changes.js';
 import { type Audience, AudienceController, differencesOf } from '../../http/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../../http/current-operator.js';
-import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { Operation, pageOf } from '../../http/operation.decorator.js';
 import { Paged, type Pager } from '../../http/paging/pager.js';
 import {
   WebhookDeliveriesQuery,
@@ -43,13 +43,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `list${own}WebhookDeliveries`,
       summary: 'List the deliveries of a webhook endpoint',
       description: 'Lists the deliveries of an endpoint, latest first, without their bodies.',
-      answers: {
-        status: 200,
-        description: 'A page of deliveries',
-        arrayOf: WebhookDeliveryDto,
-        schemaName: 'WebhookDeliveries',
-        optionalHeaders: NEXT_PAGE,
-      },
+      answers: pageOf(WebhookDeliveryDto, 'WebhookDeliveries', 'A page of deliveries'),
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
     list(

@@ -5,7 +5,7 @@ import type { Operator } from '../../auth/clients/audited-changes.js';
 import { type Audience, AudienceController, differencesOf, OfClass } from '../../http/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { CurrentOperator } from '../../http/current-operator.js';
-import { NEXT_PAGE, Operation } from '../../http/operation.decorator.js';
+import { Operation, pageOf } from '../../http/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
 import { WebhookEndpointParams, WebhookEndpointsQuery } from './dto/webhook-delivery.dto.js';
 import {
@@ -50,13 +50,7 @@ export function webhooksController(audience: Audience): Type {
       id: `list${own}Webhooks`,
       summary: `List ${isOwn ? 'your' : 'the'} webhook endpoints`,
       description: `Lists the endpoints of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
-      answers: {
-        status: 200,
-        description: 'A page of endpoints',
-        arrayOf: WebhookEndpointDto,
-        schemaName: 'WebhookEndpoints',
-        optionalHeaders: NEXT_PAGE,
-      },
+      answers: pageOf(WebhookEndpointDto, 'WebhookEndpoints', 'A page of endpoints'),
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     list(
