@@ -4,14 +4,21 @@ import { stringify } from 'lossless-json';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
+import { DataVersion } from '../database/data-version.js';
+import { JsonReader } from '../database/database.js';
+import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 import type { WebhookEvent } from './webhook-events.js';
 import { WebhookFanOut, WebhookMessage } from './webhook-message.entity.js';
-import { WebhookSubscribers } from './webhook-subscribers.js';
 
 /** Longest body of a message, in UTF-16 code units. */
 export const LONGEST_PAYLOAD = 65_536;
+
+/** Whether any enabled endpoint subscribes to the event `?1`, of the client `?2` if that is not null. */
+const SUBSCRIBED = `SELECT 1 AS found FROM webhook_subscriptions JOIN webhook_endpoints ON webhook_endpoints.id = webhook_subscriptions.endpoint_id
+  WHERE webhook_subscriptions.event = ?1 AND webhook_endpoints.disabled_at IS NULL
+    AND (CAST(?2 AS TEXT) IS NULL OR webhook_endpoints.client_id = ?2) LIMIT 1`;
 
 /** Recipients and id of a message. */
 export interface MessageOptions {
@@ -27,11 +34,16 @@ export interface MessageOptions {
 /** Sends messages to the endpoints of clients: at least once, to each endpoint in order (docs/webhooks.md). */
 @Injectable()
 export class WebhookMessages {
+  /** Whether any endpoint subscribes to an event, as of a version of the data. */
+  private readonly known = new Map<string, { readonly version: number; readonly isAny: boolean }>();
+  private readonly reads = new Map<string, OneAtATime<boolean>>();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
     private readonly writes: CacheNeutralWrites,
-    private readonly subscribers: WebhookSubscribers,
+    private readonly reader: JsonReader,
+    private readonly dataVersion: DataVersion,
     private readonly deliveries: WebhookDeliveries,
     private readonly clock: Clock,
   ) {}
@@ -47,7 +59,7 @@ export class WebhookMessages {
     to: MessageOptions = {},
   ): Promise<void> {
     if (this.transactions.isInside()) return this.write(event.name, data, to, this.dataSource.manager);
-    if (!(await this.subscribers.isAny(event.name))) return;
+    if (!(await this.isSubscribed(event.name))) return;
     await this.writes.run((manager) => this.write(event.name, data, to, manager));
   }
 
@@ -67,7 +79,7 @@ export class WebhookMessages {
       return result;
     };
     if (this.transactions.isInside()) return both();
-    if (!(await this.subscribers.isAny(event.name))) return change();
+    if (!(await this.isSubscribed(event.name))) return change();
     return this.dataSource.transaction(both);
   }
 
@@ -77,7 +89,7 @@ export class WebhookMessages {
     to: MessageOptions,
     manager: EntityManager,
   ): Promise<void> {
-    if (!(await this.subscribers.isAnyNow(event, to.clientId))) return;
+    if (!(await this.isSubscribedNow(event, to.clientId))) return;
     const id = idOf(event, to.id);
     if (to.id !== undefined && (await this.isThere(id, manager))) return;
     const createdAt = this.clock.instant();
@@ -85,6 +97,28 @@ export class WebhookMessages {
     await manager.insert(WebhookMessage, { id, event, payload, createdAt });
     await manager.insert(WebhookFanOut, { messageId: id, clientId: to.clientId ?? null });
     this.transactions.afterCommit(() => this.deliveries.ring());
+  }
+
+  /**
+   * Whether any enabled endpoint subscribes; an endpoint that any process committed before the call counts. The result is cached
+   * where the DataVersion reports every commit at once; elsewhere concurrent callers share one query. Not for callers in a
+   * transaction: it does not see their own writes.
+   */
+  private async isSubscribed(event: string): Promise<boolean> {
+    // Read the version first, so that a commit during the query invalidates what is cached.
+    const version = this.dataVersion.isComplete ? this.dataVersion.current('keys') : undefined;
+    const known = this.known.get(event);
+    if (known && version !== undefined && known.version === version) return known.isAny;
+    let read = this.reads.get(event);
+    if (!read) this.reads.set(event, (read = new OneAtATime(() => this.isSubscribedNow(event))));
+    const isAny = await read.run();
+    if (version !== undefined) this.known.set(event, { version, isAny });
+    return isAny;
+  }
+
+  /** Whether any enabled endpoint of this client, or of any, subscribes, as the caller's transaction sees it. */
+  private async isSubscribedNow(event: string, clientId: string | null = null): Promise<boolean> {
+    return (await this.reader.first(SUBSCRIBED, [event, clientId])) !== undefined;
   }
 
   /** Whether the message exists; another transaction that would write it waits until this one ends. */

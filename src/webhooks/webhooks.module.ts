@@ -17,7 +17,6 @@ import { WebhookMessages } from './webhook-messages.js';
 import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhookSettlements } from './webhook-settlements.js';
-import { WebhookSubscribers } from './webhook-subscribers.js';
 
 /** Notifies endpoints of clients (Standard Webhooks 1.0), and has the services behind their administration and self-service. */
 @Global()
@@ -41,7 +40,6 @@ import { WebhookSubscribers } from './webhook-subscribers.js';
     WebhookMetrics,
     WebhookSender,
     WebhookSettlements,
-    WebhookSubscribers,
   ],
   exports: [WebhookDeliveriesService, WebhookEndpointsService, WebhookFanOuts, WebhookMessages],
 })
