@@ -55,11 +55,6 @@ export function defineEvent(name: string, options?: DurableOptions<object>): Dom
   return { name, ...options };
 }
 
-/** The names of all declared events. */
-export function declaredEvents(): ReadonlySet<string> {
-  return declared;
-}
-
 /** Publishes events to their listeners. */
 @Injectable()
 export class DomainEvents {

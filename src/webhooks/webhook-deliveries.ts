@@ -32,14 +32,6 @@ export interface FirstDelivery extends Pick<
   readonly isMore: boolean | number;
 }
 
-/** Which work waits. */
-export interface Waiting {
-  /** Whether messages have no deliveries yet. */
-  readonly messages: boolean;
-  /** Whether deliveries wait for any endpoint. */
-  readonly deliveries: boolean;
-}
-
 /** What waits for the endpoints of one kind. */
 export interface Backlog {
   readonly endpoints: 'healthy' | 'failing';
@@ -47,9 +39,6 @@ export interface Backlog {
   /** When the oldest message was written, ISO 8601 text in UTC. */
   readonly oldest: string;
 }
-
-const ANY = `SELECT EXISTS (SELECT 1 FROM webhook_fan_outs) AS messages,
-  EXISTS (SELECT 1 FROM webhook_deliveries WHERE state = 'waiting') AS deliveries`;
 
 /** Steps from endpoint to endpoint in the index of waiting deliveries, so that its cost depends on the endpoints, not on the deliveries. */
 export const WAITING_ENDPOINTS = `
@@ -100,12 +89,6 @@ export class WebhookDeliveries {
         oldest: new Date(now - webhookRetentionDays * DAY_MS).toISOString(),
       }),
     });
-  }
-
-  /** Which work waits; one index look-up each. */
-  async waiting(): Promise<Waiting> {
-    const found = await this.reader.first(ANY, []);
-    return { messages: Boolean(found?.['messages']), deliveries: Boolean(found?.['deliveries']) };
   }
 
   /**

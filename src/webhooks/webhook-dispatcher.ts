@@ -5,7 +5,7 @@ import { Transactions } from '../database/transactions.js';
 import { BackgroundLoop, type Piece } from '../events/jobs/background-loop.js';
 import { Leases } from '../events/jobs/leases.js';
 import { EventLoopShare } from './event-loop-share.js';
-import { WebhookDeliveries } from './webhook-deliveries.js';
+import { type DueEndpoint, WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookFanOuts } from './webhook-fan-outs.js';
 import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -82,29 +82,23 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
 
   /** A piece of work for waiting messages, and one for each due endpoint, failing ones last. */
   private async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
-    // Usually nothing waits, and this is one prepared statement.
-    const waiting = await this.deliveries.waiting();
-    const fanOut =
-      waiting.messages && !inHand.has(FAN_OUT)
-        ? [{ key: FAN_OUT, run: () => this.fanOuts.run().then(() => true) }]
-        : [];
-    return waiting.deliveries ? [...fanOut, ...(await this.turns(inHand))] : fanOut;
-  }
-
-  private async turns(inHand: ReadonlySet<string>): Promise<Piece[]> {
+    const isFanOut = !inHand.has(FAN_OUT) && (await this.fanOuts.isDue());
     const endpoints = (await this.deliveries.dueEndpoints()).filter(({ id }) => !inHand.has(id));
     const healthy = endpoints.filter(({ failures }) => failures === 0);
     const failing = endpoints.filter(({ failures }) => failures > 0).slice(0, MOST_FAILING - this.failing);
     return [
-      ...healthy.map(({ id }) => ({ key: id, run: (signal: AbortSignal) => this.serve(id, signal) })),
-      ...failing.map(({ id }) => ({
-        key: id,
-        run: (signal: AbortSignal) => {
-          this.failing += 1;
-          return this.serve(id, signal).finally(() => (this.failing -= 1));
-        },
-      })),
+      ...(isFanOut ? [{ key: FAN_OUT, run: () => this.fanOuts.run().then(() => true) }] : []),
+      ...[...healthy, ...failing].map((endpoint) => this.turnOf(endpoint)),
     ];
+  }
+
+  private turnOf({ id, failures }: DueEndpoint): Piece {
+    const isFailing = Number(failures > 0);
+    const run = (signal: AbortSignal): Promise<boolean> => {
+      this.failing += isFailing;
+      return this.serve(id, signal).finally(() => (this.failing -= isFailing));
+    };
+    return { key: id, run };
   }
 
   /** Sends the waiting deliveries of an endpoint, one after the other, until one fails or cannot be recorded. */

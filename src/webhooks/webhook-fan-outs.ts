@@ -45,6 +45,11 @@ export class WebhookFanOuts {
     private readonly transactions: Transactions,
   ) {}
 
+  /** Whether messages have no deliveries yet. */
+  isDue(): Promise<boolean> {
+    return this.dataSource.manager.exists(WebhookFanOut);
+  }
+
   /** Fans out the oldest messages without deliveries, then pauses if others use the database. */
   async run(): Promise<void> {
     await this.writes.run((manager) => this.fanOut(manager));

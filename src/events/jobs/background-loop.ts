@@ -29,8 +29,8 @@ export interface BackgroundWork {
   /** How many pieces run side by side. */
   readonly most: number;
   /**
-   * What is due, without the keys in hand: those of pieces that wait, run, or are to be settled. It is called before the lease is taken,
-   * and again after that: another process may have done some of it.
+   * What is due, the most urgent first, without the keys in hand: those of pieces that run or are to be settled. It is called before the
+   * lease is taken, and again after that: another process may have done some of it. What has no place is due again when a piece has ended.
    */
   readonly due: (inHand: ReadonlySet<string>) => Promise<readonly Piece[]>;
   /** Writes how pieces have ended; their keys are in hand until it has succeeded. */
@@ -49,10 +49,9 @@ export interface BackgroundWork {
  */
 export class BackgroundLoop {
   private readonly looks = new OneAtATime(() => this.look());
-  private readonly waiting: Piece[] = [];
   private readonly running = new TransientMap<Piece, Promise<boolean>>();
   /** Keys whose pieces have ended and are not settled. */
-  private ended: string[] = [];
+  private readonly ended: string[] = [];
   private readonly inHand = new Set<string>();
   private readonly abort = new AbortController();
   private lease: HeldLease | undefined;
@@ -119,7 +118,6 @@ export class BackgroundLoop {
     this.isServing = false;
     clearInterval(this.timer);
     clearTimeout(this.alarm);
-    this.dropWaiting();
     if (!(await this.isIdleWithin(timeoutMs))) {
       const reason = new Error('The service stops.');
       this.abort.abort(reason);
@@ -137,7 +135,7 @@ export class BackgroundLoop {
     return isIdle;
   }
 
-  /** Resolves when no piece runs: then none waits. */
+  /** Resolves when no piece runs. */
   private async idle(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running.all().map(([, run]) => run));
   }
@@ -156,9 +154,7 @@ export class BackgroundLoop {
       if (isLost) await this.idle();
       await this.settle();
       if (isLost) await this.giveBack();
-      // What waits is begun before more is read.
-      if (!this.isStopping && this.waiting.length === 0 && this.running.size < this.work.most)
-        await this.beginDue();
+      if (!this.isStopping && this.running.size < this.work.most) await this.beginDue();
       if (this.inHand.size === 0 && (this.isStopping || this.idleSeconds >= (this.work.keptSeconds ?? 0)))
         await this.giveBack();
     } catch (error) {
@@ -168,17 +164,11 @@ export class BackgroundLoop {
   }
 
   private async settle(): Promise<void> {
-    const { ended } = this;
-    if (ended.length === 0 && !this.work.settle) return;
-    this.ended = [];
-    try {
-      await this.work.settle?.();
-    } catch (error) {
-      this.ended = [...ended, ...this.ended];
-      throw error;
-    }
-    for (const key of ended) this.inHand.delete(key);
-    if (ended.length > 0) this.recover();
+    // Those that end from now on are settled by the next look.
+    const { length } = this.ended;
+    await this.work.settle?.();
+    for (const key of this.ended.splice(0, length)) this.inHand.delete(key);
+    if (length > 0) this.recover();
   }
 
   private async beginDue(): Promise<void> {
@@ -193,28 +183,16 @@ export class BackgroundLoop {
     }
     if (this.isStopping) return;
     if (this.inHand.size + pieces.length === 0) this.recover();
-    for (const piece of pieces) this.inHand.add(piece.key);
-    this.waiting.push(...pieces);
-    this.fill();
+    for (const piece of pieces.slice(0, this.work.most - this.running.size)) {
+      this.inHand.add(piece.key);
+      void this.start(piece);
+    }
   }
 
   private async giveBack(): Promise<void> {
     const { lease } = this;
     this.lease = undefined;
     await lease?.release();
-  }
-
-  private fill(): void {
-    if (this.signal.aborted) this.dropWaiting();
-    while (this.running.size < this.work.most) {
-      const piece = this.waiting.shift();
-      if (!piece) return;
-      void this.start(piece);
-    }
-  }
-
-  private dropWaiting(): void {
-    for (const { key } of this.waiting.splice(0)) this.inHand.delete(key);
   }
 
   private get signal(): AbortSignal {
@@ -227,10 +205,9 @@ export class BackgroundLoop {
     const isMore = await run;
     this.running.delete(piece);
     this.idleSeconds = 0;
-    this.fill();
     if (!isMore) return;
     this.done += 1;
-    if (this.waiting.length === 0) this.wake();
+    this.wake();
   }
 
   private async carryOut({ key, run }: Piece): Promise<boolean> {
