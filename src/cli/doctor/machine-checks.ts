@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { faultOfNode, supportedNode } from '#supported-node';
 import { SystemClock } from '../../core/time/clock.js';
-import { listeningFault } from '../../core/config/listening-faults.js';
+import { type Place, listeningFault } from '../../core/config/listening-faults.js';
 import type { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
 import { type Check, fail, faultsIn, skip } from './finding.js';
@@ -21,25 +21,18 @@ export function nodeText(): string {
   return `Node.js ${process.versions.node} (${supportedNode()} run the service)`;
 }
 
-/** Whether the service can listen on its ports, or already does. */
+/** Whether the service can listen on its ports, or already does, as a text in its response on a path shows. */
 export function portChecks({ host, port, managementPort }: Settings): Check[] {
-  const places: ExaminedPort[] = [
-    { variable: 'PORT', host, port, path: '/health/live', holds: '"status"' },
-    { variable: 'MANAGEMENT_PORT', host, port: managementPort, path: '/metrics', holds: 'petstore_' },
+  return [
+    ['ports', () => portText({ variable: 'PORT', host, port }, '/health/live', '"status"')],
+    [
+      'ports',
+      () => portText({ variable: 'MANAGEMENT_PORT', host, port: managementPort }, '/metrics', 'petstore_'),
+    ],
   ];
-  return places.map((place) => ['ports', () => portText(place)]);
 }
 
-interface ExaminedPort {
-  readonly variable: 'PORT' | 'MANAGEMENT_PORT';
-  readonly port: number | null;
-  readonly host: string;
-  /** A path of the service on that port, and a text in its response. */
-  readonly path: string;
-  readonly holds: string;
-}
-
-async function portText(place: ExaminedPort): Promise<string> {
+async function portText(place: Place, path: string, text: string): Promise<string> {
   const { variable, port, host } = place;
   if (port === null) skip(`${variable} is off`);
   if (port === 0) return `${variable} takes any free one`;
@@ -50,24 +43,22 @@ async function portText(place: ExaminedPort): Promise<string> {
     return `${variable}: ${port} is free`;
   } catch (error) {
     const fault = error as NodeJS.ErrnoException;
-    if (fault.code === 'EADDRINUSE' && (await isOurs(place)))
+    if (fault.code === 'EADDRINUSE' && (await responseOf(place, path)).includes(text))
       return `${variable}: this service runs on ${port}`;
-    throw listeningFault({ variable, port, host }, fault);
+    throw listeningFault(place, fault);
   } finally {
     server.close();
   }
 }
 
-/** Whether the service responds on a port. */
-async function isOurs({ host, port, path, holds }: ExaminedPort): Promise<boolean> {
+/** The response of the program on a port; empty without one. */
+async function responseOf({ host, port }: Place, path: string): Promise<string> {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  try {
-    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-    const origin = `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
-    return (await (await fetch(`${origin}${path}`, { signal })).text()).includes(holds);
-  } catch {
-    return false;
-  }
+  const origin = `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+  return fetch(`${origin}${path}`, { signal })
+    .then((response) => response.text())
+    .catch(() => '');
 }
 
 /**
