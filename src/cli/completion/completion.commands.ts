@@ -16,7 +16,7 @@ export const COMPLETION_COMMANDS: Addition = (program, shell) => {
     argument: ['<line>', 'the line up to the cursor'],
     examples: [`completion words 'petstore client cr'`],
     run: async (call, line) => {
-      const found = await completionsOf(program, line, () => call.loadModules());
+      const found = await completionsOf(program, line, call);
       await call.show(found, () => [found.kind, ...found.words.map((word) => word.join('\t'))].join('\n'));
     },
   });

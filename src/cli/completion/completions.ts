@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander';
 import { declaredScopes } from '../../auth/clients/scopes.js';
+import type { Call } from '../call.js';
 
 /** A word that may come next, with what it means. */
 type Word = readonly [word: string, meaning?: string];
@@ -11,11 +12,7 @@ export interface Completions {
 }
 
 /** What may come next behind a line that begins with `petstore` and ends where the cursor is. */
-export async function completionsOf(
-  program: Command,
-  line: string,
-  loadModules: () => Promise<void>,
-): Promise<Completions> {
+export async function completionsOf(program: Command, line: string, call: Call): Promise<Completions> {
   const before = line.trimStart().split(/\s+/);
   const current = before.pop() ?? '';
   const at = before.reduce(
@@ -26,24 +23,23 @@ export async function completionsOf(
   const options = help.visibleOptions(at);
   const [, flag = before.at(-1), typed] = /^(--[^=]+)=(.*)$/.exec(current) ?? [];
   const option = options.find(({ long, required }) => required && long === flag);
-  if (option)
-    return completionsOfValue(option, typed ?? current, typed === undefined ? '' : `${flag}=`, loadModules);
+  if (option) return valuesOf(option, typed ?? current, typed === undefined ? '' : `${flag}=`, call);
   const flags = options.map(({ long, flags: all, description }): Word => [long ?? all, description]);
   const commands = help.visibleCommands(at).map((child): Word => [child.name(), child.description()]);
   const words = commands.length > 0 && !current.startsWith('-') ? commands : flags;
   return { kind: 'one', words: words.filter(([word]) => word.startsWith(current)) };
 }
 
-async function completionsOfValue(
+async function valuesOf(
   { flags, argChoices = [] }: Option,
   typed: string,
   prefix: string,
-  loadModules: () => Promise<void>,
+  call: Call,
 ): Promise<Completions> {
   if (flags.endsWith('<file>')) return { kind: 'file', words: [] };
   const isScopes = flags.startsWith('--scopes');
   // Modules declare scopes, and take some time to import.
-  if (isScopes) await loadModules();
+  if (isScopes) await call.loadModules();
   const values = isScopes ? declaredScopes().map(({ name }) => name) : argChoices;
   const given = isScopes ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   const words = values
