@@ -7,33 +7,28 @@ import { unreadSettings } from '../../core/config/unread-settings.js';
 import { Settings } from '../../core/config/settings.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../../database/sqlite/sqlite-data-source.js';
+import { AppLogger } from '../../core/logging/app-logger.js';
 import { DEMO_CLIENT } from './first-start.js';
 import { softwareFolder } from '#supported-node';
 
-/** A line of the log for the operator. */
-export interface Advice {
-  /** `warn` for what should be fixed. */
-  readonly level: 'warn' | 'log';
-  readonly text: string;
-}
-
 /**
- * Messages for the operator after the start, one per line: how to create the first key, or another instead of the demo key;
- * variables that look like settings and are not read; files of the database that other users may read; removed plans. Contains
- * nothing secret.
+ * Logs advice for the operator after the start, a line for each: variables that look like settings and are not read; files of the
+ * database that other users may read; removed plans; how to create the first key, or another instead of the demo key. Logs nothing
+ * secret.
  */
-export async function startAdvice(app: INestApplication, isFirstStart: boolean): Promise<Advice[]> {
+export async function advise(app: INestApplication, isFirstStart: boolean): Promise<void> {
+  const logger = app.get(AppLogger);
   const file = fileOf(app.get(DataSource));
   const rights = file === undefined ? undefined : await rightsOfOthers(file);
-  const key = isFirstStart ? undefined : await keyAdvice(app);
-  return [
-    ...[
-      ...unreadSettings(),
-      ...(rights === undefined ? [] : [rights]),
-      ...(await app.get(ClientsService).unknownPlans()).map(unknownPlanText),
-    ].map(warning),
-    ...(key ? [key] : []),
-  ];
+  const plans = await app.get(ClientsService).unknownPlans();
+  for (const text of [
+    ...unreadSettings(),
+    ...(rights === undefined ? [] : [rights]),
+    ...plans.map(unknownPlanText),
+  ])
+    logger.warn(text, 'Start');
+  // No other process reaches a database in memory.
+  if (!isFirstStart && !isInMemory(app.get(DataSource))) await adviseKey(app, logger);
 }
 
 function unknownPlanText(plan: string): string {
@@ -43,28 +38,23 @@ function unknownPlanText(plan: string): string {
   );
 }
 
-function warning(text: string): Advice {
-  return { level: 'warn', text };
-}
-
-/** How to get a key, if there is no client, or if the key of the demo client may be lost; otherwise undefined. */
-async function keyAdvice(app: INestApplication): Promise<Advice | undefined> {
+/** Logs how to get a key, if there is no client, or if the key of the demo client may be lost. */
+async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void> {
   const settings = app.get(Settings);
-  // No other process reaches a database in memory.
-  if (isInMemory(app.get(DataSource))) return undefined;
   const { command, where } = commandOf(settings);
   const { items } = await app.get(ClientsService).list({ limit: 1 });
   const [oldest] = items;
   if (!oldest)
-    return warning(
+    logger.warn(
       `There is no client yet, so every request is refused with 401. ${where} this creates one and its key: ` +
         `${command} client create --name 'My shop' --plan pro --issue-key`,
+      'Start',
     );
-  if (settings.nodeEnv === 'production' || oldest.name !== DEMO_CLIENT) return undefined;
-  return {
-    level: 'log',
-    text: `The demo key was shown only at the first start. ${where} this creates another: ${command} key issue --client ${oldest.id}`,
-  };
+  else if (settings.nodeEnv !== 'production' && oldest.name === DEMO_CLIENT)
+    logger.log(
+      `The demo key was shown only at the first start. ${where} this creates another: ${command} key issue --client ${oldest.id}`,
+      'Start',
+    );
 }
 
 /** How the command line is called for the database of this process, and where, without anything secret. */

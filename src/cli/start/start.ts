@@ -15,7 +15,7 @@ import { Jobs } from '../../events/jobs/jobs.js';
 import { Leases } from '../../events/jobs/leases.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
 import { ManagementServer } from '../../core/metrics/management-server.js';
-import { startAdvice } from './start-advice.js';
+import { advise } from './start-advice.js';
 import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
 import { OtherProcesses } from '../../throttling/memory/other-processes.js';
 import { RedisSplit } from '../../throttling/redis/redis-split.js';
@@ -49,7 +49,7 @@ export async function start(
   const isFirst = await prepareFirstStart(app, (key) =>
     process.stdout.write(`${firstStartText(key, origin)}\n`),
   );
-  for (const { level, text } of await startAdvice(app, isFirst)) logger[level](text, 'Start');
+  await advise(app, isFirst);
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
   const onManagement = app.get(ManagementServer).administration ? ', /admin and /console' : '';
   if (managementAt !== null)
