@@ -4,6 +4,7 @@ import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitte
 import { Transactions } from '../database/transactions.js';
 import { declarationFault, decorated } from '../core/declaration-faults.js';
 import { TransientMap } from '../core/transient-map.js';
+import { BackgroundLoops } from './jobs/background-loops.js';
 import { JobMetrics } from './jobs/job-metrics.js';
 import { Jobs } from './jobs/jobs.js';
 import { Leases } from './jobs/leases.js';
@@ -165,7 +166,7 @@ function isDurable(event: DomainEvent<object>): event is DurableEvent<object> {
 @Global()
 @Module({
   imports: [DiscoveryModule, EventEmitterModule.forRoot()],
-  providers: [DomainEvents, JobMetrics, Jobs, Leases, Outbox, OutboxMetrics, OutboxStore],
-  exports: [DomainEvents, Jobs, Leases, Outbox, OutboxStore],
+  providers: [BackgroundLoops, DomainEvents, JobMetrics, Jobs, Leases, Outbox, OutboxMetrics, OutboxStore],
+  exports: [BackgroundLoops, DomainEvents, Jobs, Leases, Outbox, OutboxStore],
 })
 export class EventsModule {}

@@ -6,6 +6,9 @@ import { Sweeper } from '../database/sweeper.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
 
+/** The lease of the process that sends, and the name by which its loop is woken. */
+export const WEBHOOKS_LEASE = 'webhooks';
+
 const DAY_MS = 86_400_000;
 /** By how much the clocks of two instances may differ, in milliseconds. */
 const CLOCKS_DIFFER_MS = 60_000;
@@ -73,9 +76,6 @@ export const FIRST = `
 /** Reads waiting messages and deliveries. Messages are deleted after WEBHOOK_RETENTION_DAYS, with their deliveries. */
 @Injectable()
 export class WebhookDeliveries {
-  /** Wakes the dispatcher, which sets this. Callers call it after the commit of what may be due. */
-  ring = (): void => undefined;
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,

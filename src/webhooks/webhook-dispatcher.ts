@@ -1,11 +1,8 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { Settings } from '../core/config/settings.js';
-import { Transactions } from '../database/transactions.js';
-import { BackgroundLoop, type Piece } from '../events/jobs/background-loop.js';
-import { Leases } from '../events/jobs/leases.js';
+import { Injectable, Logger } from '@nestjs/common';
+import type { BackgroundLoop, Piece } from '../events/jobs/background-loop.js';
+import { BackgroundLoops } from '../events/jobs/background-loops.js';
 import { EventLoopShare } from './event-loop-share.js';
-import { type DueEndpoint, WebhookDeliveries } from './webhook-deliveries.js';
+import { type DueEndpoint, WEBHOOKS_LEASE, WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookFanOuts } from './webhook-fan-outs.js';
 import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -28,7 +25,7 @@ const STOP_MS = 2_000;
  * one message after the other, to many endpoints in parallel. The command line only writes messages.
  */
 @Injectable()
-export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestroy {
+export class WebhookDispatcher {
   private readonly loop: BackgroundLoop;
   private readonly share = new EventLoopShare(() => this.loop.isStopping);
   /** Running attempts to endpoints that failed before. */
@@ -40,44 +37,24 @@ export class WebhookDispatcher implements OnApplicationBootstrap, OnModuleDestro
     private readonly sender: WebhookSender,
     private readonly settlements: WebhookSettlements,
     private readonly metrics: WebhookMetrics,
-    private readonly host: HttpAdapterHost,
-    private readonly settings: Settings,
-    transactions: Transactions,
-    leases: Leases,
+    loops: BackgroundLoops,
   ) {
-    this.loop = new BackgroundLoop(
-      {
-        lease: 'webhooks',
-        keptSeconds: KEPT_SECONDS,
-        most: MOST,
-        due: (inHand) => this.due(inHand),
-        settle: () => settlements.settle(),
-        logger: new Logger('Webhooks'),
-        refused: 'Webhooks cannot be delivered because of the database',
-        recovered: 'Webhooks are delivered again',
-      },
-      leases,
-      transactions,
-    );
-  }
-
-  onApplicationBootstrap(): void {
-    this.deliveries.ring = () => this.loop.wake();
-    this.host.listen$.subscribe(() => this.loop.begin());
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.stop();
+    this.loop = loops.add({
+      lease: WEBHOOKS_LEASE,
+      keptSeconds: KEPT_SECONDS,
+      stopMs: STOP_MS,
+      most: MOST,
+      due: (inHand) => this.due(inHand),
+      settle: () => settlements.settle(),
+      logger: new Logger('Webhooks'),
+      refused: 'Webhooks cannot be delivered because of the database',
+      recovered: 'Webhooks are delivered again',
+    });
   }
 
   /** Sends everything that is committed and due, and waits for it. Never rejects. */
   async deliver(): Promise<void> {
     await this.loop.run();
-  }
-
-  /** Starts no more attempts, waits at most 2 s for running ones, then aborts them; they are repeated later. */
-  async stop(): Promise<void> {
-    await this.loop.stop(Math.min(this.settings.shutdownTimeoutMs, STOP_MS));
   }
 
   /** A piece of work for waiting messages, and one for each due endpoint, failing ones last. */

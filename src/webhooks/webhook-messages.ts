@@ -8,7 +8,8 @@ import { DataVersion } from '../database/data-version.js';
 import { JsonReader } from '../database/database.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions.js';
-import { WebhookDeliveries } from './webhook-deliveries.js';
+import { BackgroundLoops } from '../events/jobs/background-loops.js';
+import { WEBHOOKS_LEASE } from './webhook-deliveries.js';
 import type { WebhookEvent } from './webhook-events.js';
 import { WebhookFanOut, WebhookMessage } from './webhook-message.entity.js';
 
@@ -44,7 +45,7 @@ export class WebhookMessages {
     private readonly writes: CacheNeutralWrites,
     private readonly reader: JsonReader,
     private readonly dataVersion: DataVersion,
-    private readonly deliveries: WebhookDeliveries,
+    private readonly loops: BackgroundLoops,
     private readonly clock: Clock,
   ) {}
 
@@ -96,7 +97,7 @@ export class WebhookMessages {
     const payload = payloadOf(event, createdAt, data);
     await manager.insert(WebhookMessage, { id, event, payload, createdAt });
     await manager.insert(WebhookFanOut, { messageId: id, clientId: to.clientId ?? null });
-    this.transactions.afterCommit(() => this.deliveries.ring());
+    this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { JobState } from '../../src/events/jobs/job.entity.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
@@ -133,9 +134,9 @@ describe('a job of 1 s', () => {
   });
 
   it('begins none after the stop', async () => {
-    const { begun, jobs, begin, pass } = await open();
+    const { begun, service, begin, pass } = await open();
     await begin();
-    await jobs.stop();
+    await service.app.get(BackgroundLoops).stop();
     pass(3_000);
     expect(begun).toEqual([]);
   });

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { RETRY_DELAYS } from '../../src/webhooks/retry-schedule.js';
-import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { type Answering } from '../support/webhook-receiver.js';
 import { answers, flood, open, opened, receive } from '../support/webhook-service.js';
 
@@ -219,7 +219,7 @@ it('others are not delayed by hundreds of receivers that hang, nor a stop', asyn
   expect(await attempts('failed')).toBeLessThan(100);
   await own.post('Second');
   await expect.poll(() => healthy.received.length, { interval: 10 }).toBe(40);
-  await own.service.app.get(WebhookDispatcher).stop();
+  await own.service.app.get(BackgroundLoops).stop();
   expect(await attempts('cut')).toBeGreaterThan(100);
   expect(hanging.received.length).toBeGreaterThan(100);
 });

@@ -2,6 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { DataVersion } from '../../src/database/data-version.js';
@@ -78,7 +79,7 @@ async function open(options: TestServiceOptions = {}) {
       }),
     feed: (petId: number, step: string) => events.publish(PET_FED, { petId: BigInt(petId), step }),
     deliver: () => outbox.deliver(),
-    stop: () => outbox.stop(),
+    stop: () => app.get(BackgroundLoops).stop(),
     waiting: async (listener = 'mailer') => (await store.byListener('waiting')).get(listener) ?? 0,
     count: (outcome: string) =>
       service.metric('petstore_outbox_deliveries_total', { listener: 'mailer', outcome }),

@@ -1,5 +1,6 @@
 import { DataSource, type EntityManager } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { Sweeper } from '../../src/database/sweeper.js';
@@ -10,7 +11,6 @@ import { PetsService } from '../../src/pets/pets.service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
 import { FIRST, WAITING_ENDPOINTS, WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
-import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessage } from '../../src/webhooks/webhook-message.entity.js';
 import { ON_POSTGRES, planOf, refuseWrites } from '../support/databases.js';
@@ -36,7 +36,7 @@ let silent: Opened;
 beforeAll(async () => {
   const options = { database: 'file', environment: { WEBHOOK_RETENTION_DAYS: '7' } } as const;
   [all, silent] = [await opened(options), await opened(options)];
-  await silent.service.app.get(WebhookDispatcher).stop();
+  await silent.service.app.get(BackgroundLoops).stop();
 });
 afterAll(() => Promise.all([all.service.close(), silent.service.close()]));
 beforeEach(() => Promise.all([all.clear(), silent.clear()]));

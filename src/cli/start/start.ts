@@ -6,11 +6,11 @@ import type { INestApplication } from '@nestjs/common';
 import { type AppOptions, createApp } from '../../app.setup.js';
 import { listeningFault } from '../../core/config/listening-faults.js';
 import { Settings, loadSettings } from '../../core/config/settings.js';
-import { Outbox } from '../../events/outbox/outbox.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from '../../docs/health/health.controller.js';
 import { Connections } from '../../http/adapter/connections.js';
 import { stopServing } from '../../http/adapter/graceful-stop.js';
+import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { Jobs } from '../../events/jobs/jobs.js';
 import { Leases } from '../../events/jobs/leases.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
@@ -20,7 +20,6 @@ import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
 import { OtherProcesses } from '../../throttling/memory/other-processes.js';
 import { RedisSplit } from '../../throttling/redis/redis-split.js';
 import { flushSpans, startTracing } from '../../core/tracing.js';
-import { WebhookDispatcher } from '../../webhooks/webhook-dispatcher.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
 const LAST_WRITES_MS = 2_000;
@@ -89,9 +88,7 @@ function stopOf(app: INestApplication): Stop {
       Promise.all(servers.map((server) => stopServing(server, app.get(Connections), shutdownTimeoutMs))).then(
         (all) => all.every(Boolean),
       ),
-      app.get(Jobs).stop(),
-      app.get(Outbox).stop(),
-      app.get(WebhookDispatcher).stop(),
+      app.get(BackgroundLoops).stop(),
     ]);
     if (!finished) logger.warn('Some requests took too long and were cut off', 'Stop');
     const closed = await Promise.race([

@@ -17,7 +17,7 @@ export interface Piece {
   /** Pieces of one key run one after the other. */
   readonly key: string;
   /** Returns whether more may be due at once. Rejects when the database fails. */
-  readonly run: (signal: AbortSignal) => Promise<boolean>;
+  readonly run: (signal: AbortSignal, loop: BackgroundLoop) => Promise<boolean>;
 }
 
 /** The work of a loop. */
@@ -26,6 +26,8 @@ export interface BackgroundWork {
   readonly lease?: string;
   /** For how many seconds without work the lease is kept, because giving it back and taking it costs two commits. */
   readonly keptSeconds?: number;
+  /** How long a stop waits for what runs, in milliseconds, if that is less than SHUTDOWN_TIMEOUT_MS. */
+  readonly stopMs?: number;
   /** How many pieces run side by side. */
   readonly most: number;
   /**
@@ -65,7 +67,7 @@ export class BackgroundLoop {
   private done = 0;
 
   constructor(
-    private readonly work: BackgroundWork,
+    readonly work: BackgroundWork,
     private readonly leases: Leases,
     private readonly transactions: Transactions,
   ) {}
@@ -118,7 +120,7 @@ export class BackgroundLoop {
     this.isServing = false;
     clearInterval(this.timer);
     clearTimeout(this.alarm);
-    if (!(await this.isIdleWithin(timeoutMs))) {
+    if (!(await this.isIdleWithin(Math.min(timeoutMs, this.work.stopMs ?? timeoutMs)))) {
       const reason = new Error('The service stops.');
       this.abort.abort(reason);
       this.lease?.abort.abort(reason);
@@ -212,7 +214,7 @@ export class BackgroundLoop {
 
   private async carryOut({ key, run }: Piece): Promise<boolean> {
     try {
-      const isMore = await run(this.signal);
+      const isMore = await run(this.signal, this);
       if (this.work.settle) this.ended.push(key);
       else {
         this.inHand.delete(key);

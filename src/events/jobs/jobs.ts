@@ -1,11 +1,11 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
-import { Settings } from '../../core/config/settings.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { Transactions } from '../../database/transactions.js';
-import { BackgroundLoop, type Piece } from './background-loop.js';
+import type { BackgroundLoop, Piece } from './background-loop.js';
+import { BackgroundLoops } from './background-loops.js';
 import { JOB, type JobOptions } from './job.decorator.js';
 import { JobState } from './job.entity.js';
 import { JobMetrics, type JobOutcome } from './job-metrics.js';
@@ -25,7 +25,7 @@ interface DueState {
  * `begin()`, which main calls: the command line starts no job, and a test runs those that it wants.
  */
 @Injectable()
-export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
+export class Jobs implements OnApplicationBootstrap {
   private readonly logger = new Logger('Jobs');
   private readonly jobs = new Map<string, ProviderMethod<JobOptions>>();
   /** When they are due, as far as this process knows; the database has the last word. */
@@ -42,20 +42,16 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly leases: Leases,
     private readonly metrics: JobMetrics,
     private readonly clock: Clock,
-    private readonly settings: Settings,
+    loops: BackgroundLoops,
   ) {
-    this.loop = new BackgroundLoop(
-      {
-        most: Number.POSITIVE_INFINITY,
-        due: (inHand) => this.due(inHand),
-        untilDue: () => this.untilDue(),
-        logger: this.logger,
-        refused: 'Jobs cannot run because of the database; they run when it has recovered',
-        recovered: 'Jobs run again',
-      },
-      leases,
-      transactions,
-    );
+    this.loop = loops.addLater({
+      most: Number.POSITIVE_INFINITY,
+      due: (inHand) => this.due(inHand),
+      untilDue: () => this.untilDue(),
+      logger: this.logger,
+      refused: 'Jobs cannot run because of the database; they run when it has recovered',
+      recovered: 'Jobs run again',
+    });
   }
 
   onApplicationBootstrap(): void {
@@ -69,18 +65,9 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.stop();
-  }
-
   /** Runs jobs from now on when they are due. */
   begin(): void {
     if (this.jobs.size > 0) this.loop.begin();
-  }
-
-  /** Starts no job any more; waits for those that run, at most SHUTDOWN_TIMEOUT_MS, then aborts them. */
-  async stop(): Promise<void> {
-    await this.loop.stop(this.settings.shutdownTimeoutMs);
   }
 
   /** Runs the jobs that are due and waits for them. Never rejects: failures are logged. */

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
 import type { Transactions } from '../../database/transactions.js';
-import type { BackgroundWork, Piece } from '../jobs/background-loop.js';
+import type { BackgroundLoop, BackgroundWork, Piece } from '../jobs/background-loop.js';
 import { withinTime } from '../limited-time.js';
 import type { OutboxEvent } from './outbox-event.entity.js';
 import type { OutboxMetrics } from './outbox-metrics.js';
@@ -59,7 +59,7 @@ export class DurableListener implements BackgroundWork {
   private loggedAt = Number.NEGATIVE_INFINITY;
   private failuresSinceLine = 0;
 
-  /** `handlers` are its methods by event; `isStopping` returns whether nothing more is begun, because the service stops. */
+  /** `handlers` are its methods by event. */
   constructor(
     private readonly name: string,
     private readonly handlers: ReadonlyMap<string, Handler>,
@@ -67,7 +67,6 @@ export class DurableListener implements BackgroundWork {
     private readonly transactions: Transactions,
     private readonly metrics: OutboxMetrics,
     private readonly clock: Clock,
-    private readonly isStopping: () => boolean,
   ) {
     this.lease = `listener/${name}`;
     this.refused = `Events cannot be delivered to ${name} because of the database`;
@@ -81,7 +80,10 @@ export class DurableListener implements BackgroundWork {
     const events = await this.store.next(this.name, this.isFailing ? 1 : BATCH, [...inHand]);
     const keys = new Map(events.map(({ key }): [string, OutboxEvent[]] => [key, []]));
     for (const event of events) keys.get(event.key)?.push(event);
-    return [...keys].map(([key, ofKey]) => ({ key, run: (signal) => this.deliver(ofKey, signal) }));
+    return [...keys].map(([key, ofKey]) => ({
+      key,
+      run: (signal, loop) => this.deliver(ofKey, signal, loop),
+    }));
   }
 
   /** Notes handled and failed events; if the database fails, they are kept for the next time. */
@@ -99,9 +101,13 @@ export class DurableListener implements BackgroundWork {
   }
 
   /** One that fails keeps those behind it waiting. */
-  private async deliver(events: readonly OutboxEvent[], signal: AbortSignal): Promise<boolean> {
+  private async deliver(
+    events: readonly OutboxEvent[],
+    signal: AbortSignal,
+    loop: BackgroundLoop,
+  ): Promise<boolean> {
     for (const event of events)
-      if (this.isPausing || this.isStopping() || !(await this.handle(event, signal))) break;
+      if (this.isPausing || loop.isStopping || !(await this.handle(event, signal))) break;
     return !signal.aborted;
   }
 

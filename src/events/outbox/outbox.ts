@@ -1,10 +1,9 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
 import { Clock } from '../../core/time/clock.js';
-import { Settings } from '../../core/config/settings.js';
 import { Transactions } from '../../database/transactions.js';
-import { BackgroundLoop } from '../jobs/background-loop.js';
-import { Leases } from '../jobs/leases.js';
+import type { BackgroundLoop } from '../jobs/background-loop.js';
+import { BackgroundLoops } from '../jobs/background-loops.js';
 import { providerMethods } from '../jobs/provider-methods.js';
 import { DurableListener, type Handler } from './durable-listener.js';
 import { OutboxMetrics } from './outbox-metrics.js';
@@ -28,43 +27,35 @@ export interface DurableListening {
  * A process that listens for requests delivers; the command line only publishes.
  */
 @Injectable()
-export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
+export class Outbox implements OnApplicationBootstrap {
   private readonly logger = new Logger('Events');
   /** By listener, what handles each event. */
   private known: ReadonlyMap<string, ReadonlyMap<string, Handler>> | undefined;
   /** One for each listener. */
   private loops: readonly BackgroundLoop[] = [];
-  private isStopping = false;
 
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly scanner: MetadataScanner,
     private readonly host: HttpAdapterHost,
     private readonly store: OutboxStore,
-    private readonly leases: Leases,
+    private readonly background: BackgroundLoops,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
-    private readonly settings: Settings,
     private readonly metrics: OutboxMetrics,
   ) {}
 
   onApplicationBootstrap(): void {
-    const { store, transactions, metrics, clock, leases } = this;
-    const isStopping = () => this.isStopping;
-    this.loops = [...this.listeners].map(([name, handlers]) => {
-      const listener = new DurableListener(name, handlers, store, transactions, metrics, clock, isStopping);
-      return new BackgroundLoop(listener, leases, transactions);
-    });
+    const { store, transactions, metrics, clock } = this;
+    this.loops = [...this.listeners].map(([name, handlers]) =>
+      this.background.add(new DurableListener(name, handlers, store, transactions, metrics, clock)),
+    );
     metrics.show(
       [...this.listeners].flatMap(([listener, handlers]) =>
         [...handlers.keys()].map((event) => ({ listener, event })),
       ),
     );
-    this.host.listen$.subscribe(() => this.begin());
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.stop();
+    this.host.listen$.subscribe(() => void this.tellOfOrphans());
   }
 
   /**
@@ -90,18 +81,6 @@ export class Outbox implements OnApplicationBootstrap, OnModuleDestroy {
   /** The names of the listeners. */
   get names(): string[] {
     return [...this.listeners.keys()];
-  }
-
-  /** Begins no delivery any more; waits for those that run, at most SHUTDOWN_TIMEOUT_MS, then aborts them. */
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    await Promise.all(this.loops.map((loop) => loop.stop(this.settings.shutdownTimeoutMs)));
-  }
-
-  private begin(): void {
-    if (this.isStopping) return;
-    void this.tellOfOrphans();
-    for (const loop of this.loops) loop.begin();
   }
 
   private get listeners(): ReadonlyMap<string, ReadonlyMap<string, Handler>> {

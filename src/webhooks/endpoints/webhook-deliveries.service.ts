@@ -7,7 +7,8 @@ import { Clock } from '../../core/time/clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import { WebhookDeliveries } from '../webhook-deliveries.js';
+import { BackgroundLoops } from '../../events/jobs/background-loops.js';
+import { WEBHOOKS_LEASE } from '../webhook-deliveries.js';
 import { type DeliveryState, WebhookDelivery } from '../webhook-delivery.entity.js';
 import { WebhookMessage } from '../webhook-message.entity.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
@@ -27,7 +28,7 @@ export class WebhookDeliveriesService {
     @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
     private readonly dataSource: DataSource,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly waiting: WebhookDeliveries,
+    private readonly loops: BackgroundLoops,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
@@ -129,7 +130,7 @@ export class WebhookDeliveriesService {
         error: null,
       });
       await manager.insert(WebhookDelivery, delivery);
-      this.transactions.afterCommit(() => this.waiting.ring());
+      this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
       return toWebhookDeliveryDto(delivery);
     });
   }

@@ -12,8 +12,9 @@ import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../data
 import { Transactions } from '../../database/transactions.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WebhookAddresses } from '../webhook-addresses.js';
-import { WebhookDeliveries } from '../webhook-deliveries.js';
+import { WEBHOOKS_LEASE } from '../webhook-deliveries.js';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
 import {
   type DisabledBecause,
@@ -50,7 +51,7 @@ export class WebhookEndpointsService {
     private readonly audit: AuditService,
     private readonly addresses: WebhookAddresses,
     private readonly fanOuts: WebhookFanOuts,
-    private readonly deliveries: WebhookDeliveries,
+    private readonly loops: BackgroundLoops,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
@@ -154,7 +155,7 @@ export class WebhookEndpointsService {
       const endpoint = Object.assign(before, state, { events });
       if (Object.keys(details).length > 0) {
         await manager.update(WebhookEndpoint, { id }, state);
-        if (isMoved) this.transactions.afterCommit(() => this.deliveries.ring());
+        if (isMoved) this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
         if (wanted !== undefined) await subscribe(id, events, manager);
         await this.record(manager, by, 'updated', endpoint, details);
       }
@@ -260,7 +261,7 @@ export class WebhookEndpointsService {
     await manager.update(WebhookEndpoint, { id }, state);
     const details = enabled ? { disabledAt, because: disabledBecause } : { because: as };
     await this.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
-    if (enabled) this.transactions.afterCommit(() => this.deliveries.ring());
+    if (enabled) this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
   }
 }
 
