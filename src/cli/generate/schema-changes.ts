@@ -1,12 +1,10 @@
-import type {
-  DataSource,
-  QueryRunner,
+import {
+  type DataSource,
+  type QueryRunner,
   Table,
-  TableCheck,
   TableColumn,
-  TableForeignKey,
+  type TableForeignKey,
   TableIndex,
-  TableUnique,
 } from 'typeorm';
 import { SystemClock } from '../../core/time/clock.js';
 import { Refusal } from '../refusal.js';
@@ -19,7 +17,7 @@ export interface SchemaChange {
   readonly onlyExpands: boolean;
 }
 
-type Part = TableColumn | TableIndex | TableForeignKey | TableCheck | TableUnique;
+type Call = readonly [name: string, table: Table, parts: unknown];
 
 /** Calls of the schema builder that add or drop parts of one kind. */
 const OF_PARTS = /^(add|create|drop)(Column|Ind|ForeignKey|CheckConstraint|UniqueConstraint)(?:s|ex|ices)$/;
@@ -38,26 +36,7 @@ export async function schemaChanges(dataSource: DataSource): Promise<SchemaChang
   } finally {
     dataSource.createQueryRunner = make;
   }
-  const made = new Set(calls.flatMap(([name, table]) => (name === 'createTable' ? [table.name] : [])));
-  return calls.flatMap(([name, table, parts]) => {
-    if (name === 'createTable') return [tableMade(table, calls)];
-    if (name === 'createForeignKeys' && made.has(table.name)) return [];
-    if (name === 'changeColumns') return (parts as Changed[]).map((one) => columnChanged(table, one));
-    const [, verb, kind] = OF_PARTS.exec(name) ?? [];
-    if (kind === undefined)
-      throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
-    return ([parts].flat() as Part[]).map((part) => {
-      const addition = partAdded(kind === 'Ind' ? 'Index' : kind, table.name, part);
-      if (verb !== 'drop') return addition;
-      return { up: addition.down, down: addition.up, onlyExpands: false };
-    });
-  });
-}
-
-type Call = readonly [name: string, table: Table, parts: unknown];
-interface Changed {
-  readonly oldColumn: TableColumn;
-  readonly newColumn: TableColumn;
+  return calls.flatMap((call) => changesOf(call, calls));
 }
 
 /** A runner that reports calls from outside, but not those that it makes itself. */
@@ -75,45 +54,52 @@ function recording(runner: QueryRunner, tell: (...call: Call) => void): QueryRun
   });
 }
 
-function tableMade(table: Table, calls: readonly Call[]): SchemaChange {
-  const keys = calls.flatMap(([name, { name: of }, parts]) =>
-    name === 'createForeignKeys' && of === table.name ? (parts as TableForeignKey[]) : [],
-  );
-  const { name, columns, checks, uniques, indices } = table;
-  const options = { name, columns, checks, uniques, indices, foreignKeys: keys };
-  return {
-    up: `await runner.createTable(new Table(${literal(options)}));`,
-    down: `await runner.dropTable(${literal(table.name)});`,
-    onlyExpands: true,
-  };
+/** The changes of one call; foreign keys of a new table are part of it. */
+function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaChange[] {
+  const isNew = calls.some(([other, { name: of }]) => other === 'createTable' && of === table.name);
+  if (name === 'createForeignKeys' && isNew) return [];
+  if (name === 'createTable') {
+    const foreignKeys = calls.flatMap(([other, { name: of }, keys]) =>
+      other === 'createForeignKeys' && of === table.name ? (keys as TableForeignKey[]) : [],
+    );
+    const { columns, checks, uniques, indices } = table;
+    const made = new Table({ name: table.name, columns, checks, uniques, indices, foreignKeys });
+    return [{ up: source('createTable', made), down: source('dropTable', table.name), onlyExpands: true }];
+  }
+  if (name === 'changeColumns')
+    return (given as Record<'oldColumn' | 'newColumn', TableColumn>[]).map(({ oldColumn, newColumn }) => ({
+      up: source('changeColumn', table.name, oldColumn.name, newColumn),
+      down: source('changeColumn', table.name, newColumn.name, oldColumn),
+      onlyExpands: false,
+    }));
+  const [, verb, kind] = OF_PARTS.exec(name) ?? [];
+  if (kind === undefined)
+    throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
+  const method = kind === 'Ind' ? 'Index' : kind;
+  return ([given].flat() as (TableColumn | TableIndex | TableForeignKey)[]).map((part) => {
+    const added = source(`${kind === 'Column' ? 'add' : 'create'}${method}`, table.name, part);
+    const dropped = source(`drop${method}`, table.name, part.name);
+    if (verb === 'drop') return { up: dropped, down: added, onlyExpands: false };
+    return { up: added, down: dropped, onlyExpands: refusesNoRow(part) };
+  });
 }
 
-/** `kind` is that of the runner's methods, such as `UniqueConstraint`, whose class is TableUnique. */
-function partAdded(kind: string, table: string, part: Part): SchemaChange {
-  const type = `Table${kind.replace('Constraint', '')}`;
-  const create = kind === 'Column' ? 'addColumn' : `create${kind}`;
-  const refusesNoRow =
-    kind === 'Column'
-      ? (part as TableColumn).isNullable || (part as TableColumn).default !== undefined
-      : kind === 'Index' && !(part as TableIndex).isUnique;
-  return {
-    up: `await runner.${create}(${literal(table)}, new ${type}(${literal(part)}));`,
-    down: `await runner.drop${kind}(${literal(table)}, ${literal(part.name)});`,
-    onlyExpands: refusesNoRow,
-  };
+function refusesNoRow(part: unknown): boolean {
+  if (part instanceof TableColumn) return part.isNullable || part.default !== undefined;
+  return part instanceof TableIndex && !part.isUnique;
 }
 
-function columnChanged({ name }: Table, { oldColumn, newColumn }: Changed): SchemaChange {
-  const change = (from: TableColumn, to: TableColumn) =>
-    `await runner.changeColumn(${literal(name)}, ${literal(from.name)}, new TableColumn(${literal(to)}));`;
-  return { up: change(oldColumn, newColumn), down: change(newColumn, oldColumn), onlyExpands: false };
-}
-
-/** A value as JavaScript, without members that are as they are by default. */
-function literal(value: unknown): string {
-  return JSON.stringify(value, (_, one: unknown) =>
-    one === null || one === false || one === '' || (Array.isArray(one) && one.length === 0) ? undefined : one,
-  );
+/** The source of a call of the runner, with members that are not as they are by default. */
+function source(method: string, ...args: readonly (string | object | undefined)[]): string {
+  const shown = args.map((arg) => {
+    const literal = JSON.stringify(arg, (_, one: unknown) =>
+      one === null || one === false || one === '' || (Array.isArray(one) && one.length === 0)
+        ? undefined
+        : one,
+    );
+    return typeof arg === 'object' ? `new ${arg.constructor.name}(${literal})` : literal;
+  });
+  return `await runner.${method}(${shown.join(', ')});`;
 }
 
 /** The source of a migration; its class name ends in the time in milliseconds, by which migrations are ordered. */
