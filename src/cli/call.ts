@@ -19,7 +19,7 @@ export class Call {
   readonly options: OptionValues;
 
   constructor(
-    private readonly shell: Shell,
+    readonly shell: Shell,
     called: Command,
   ) {
     this.options = called.opts();
@@ -30,21 +30,12 @@ export class Call {
     return this.shell.openApp(use);
   }
 
-  /** As `loadModules` of Shell. */
-  loadModules(): Promise<void> {
-    return this.shell.loadModules();
-  }
-
-  /** Writes to standard error, while the command runs. */
-  readonly tell = (text: string): void => this.shell.writeError(text);
-
   /**
    * Writes to standard output, and waits until it is written; returns false when the reader has gone: it may have seen enough, as `head`
    * has. Throws Refusal, which adds `hint`, when it cannot be written.
    */
   async write(text: string, hint = ''): Promise<boolean> {
-    this.shell.write(text);
-    const lost = await this.shell.flushed?.();
+    const lost = await this.shell.write(text);
     if (lost && lost.code !== 'EPIPE')
       throw new Refusal(`The output could not be written: ${lost.message}.${hint}`);
     return lost === undefined;
@@ -97,7 +88,7 @@ export class Call {
     if (shown === undefined) return;
     const stays = isChange ? ' Completed changes remain; `petstore audit list` shows clients and keys.' : '';
     const isRead = await this.write(`${shown}\n`, stays);
-    if (!isRead && isChange) this.tell(`The result was not read.${stays}\n`);
+    if (!isRead && isChange) this.shell.writeError(`The result was not read.${stays}\n`);
   }
 }
 

@@ -15,7 +15,9 @@ const MEBIBYTE = 2 ** 20;
 export async function backup(call: Call, file: string): Promise<void> {
   const { overwrite = false } = call.options;
   const database = ownFile(POSTGRES_BACKUP);
-  const copied = await stoppable(call.tell, ({ signal }) => backUp({ database, file, overwrite, signal }));
+  const copied = await stoppable(call.shell.writeError, ({ signal }) =>
+    backUp({ database, file, overwrite, signal }),
+  );
   await call.show(
     { database, file, ...copied },
     () => `Backed up ${database} to ${file}: ${sizeText(copied)}. The copy is sound.`,
@@ -27,9 +29,9 @@ export async function restoreBackup(call: Call, file: string): Promise<void> {
   const database = ownFile(POSTGRES_RESTORE);
   if (existsSync(database) && statSync(database).size > 0)
     await call.confirm(`Replace ${database} by ${file}; the current file is kept beside it`);
-  await call.loadModules();
+  await call.shell.loadModules();
   const order = { file, database, now: new SystemClock().now() };
-  const restored = await stoppable(call.tell, ({ signal }) => restore({ ...order, signal }));
+  const restored = await stoppable(call.shell.writeError, ({ signal }) => restore({ ...order, signal }));
   const result = { database, file, ...restored };
   await call.showChange(result, () => restoredText(result));
 }

@@ -11,10 +11,10 @@ import { tableOf } from './table.js';
 export async function copy(call: Call): Promise<void> {
   const { from = '', to: given = '', leaveOut = [] } = call.options;
   const { file, to } = addressesOf(from.trim(), (await call.secret(given, '--to')).trim());
-  await call.loadModules();
+  await call.shell.loadModules();
   const { databaseCa } = loadSettings();
   const target = { databaseUrl: to, databaseCa };
-  const report = await stoppable(call.tell, (how) =>
+  const report = await stoppable(call.shell.writeError, (how) =>
     copyDatabase({ file, target, leftOut: leaveOut, ...how }),
   );
   const result = { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };

@@ -40,7 +40,7 @@ export async function seed(call: Call): Promise<void> {
       `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production, where no command removes it`,
     );
   const app = await call.start('write');
-  const progress = new ProgressLine(call.tell);
+  const progress = new ProgressLine(call.shell.writeError);
   const show = (done: number, of: number): void => progress.show({ phase: 'Adding', done, of });
   const added = await app.get(DemoData).add(count, count === undefined ? undefined : show);
   progress.end();
@@ -53,12 +53,12 @@ async function withDatabase<T>(
   use: DatabaseUse,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  await call.loadModules();
+  await call.shell.loadModules();
   const settings = loadSettings();
   const absent = absentFile(settings);
   const opened = absent !== undefined && use === 'read' ? { databaseUrl: IN_MEMORY } : settings;
   const dataSource = await openDataSource(opened, { isPatient: true });
-  if (absent !== undefined) call.tell(absenceText(absent, use));
+  if (absent !== undefined) call.shell.writeError(absenceText(absent, use));
   try {
     return await work(dataSource);
   } finally {

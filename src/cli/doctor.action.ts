@@ -14,7 +14,7 @@ const ALLOWED = 'all are valid, and none is misspelt or obsolete';
 export async function doctor(call: Call): Promise<void> {
   const beginning = await examined([
     ['node', nodeText],
-    ['declarations', () => call.loadModules().then(() => 'every module can be imported')],
+    ['declarations', () => call.shell.loadModules().then(() => 'every module can be imported')],
   ]);
   const areImported = beginning.every(({ check, state }) => check !== 'declarations' || state === 'well');
   const findings = [...beginning, ...(await findingsBySettings(areImported))];

@@ -30,8 +30,10 @@ process.exitCode = await runPetstore(process.argv.slice(2), {
   openApp: async (use) => (app = await (await application()).openApplication(use, writeError)),
   closeApp: async () => app?.close(),
   loadModules: async () => void (await (await application()).importApplication()),
-  write: (text) => void process.stdout.write(text, (error) => (lost ??= error ?? undefined)),
-  flushed: () => new Promise((resolve) => process.stdout.write('', () => resolve(lost))),
+  write: (text) =>
+    new Promise((resolve) => {
+      process.stdout.write(text, (error) => resolve((lost ??= error ?? undefined)));
+    }),
   writeError,
   ...(process.stdout.isTTY ? { screen: { columns: columnsOf(process.stdout), isColoured } } : {}),
   ...(isAskable ? { prompt: terminalPrompt(process.stdin, process.stderr) } : {}),

@@ -81,6 +81,6 @@ function configure(command: Command, shell: Shell): void {
   command
     .exitOverride()
     .showHelpAfterError('(--help shows how to call it)')
-    .configureOutput({ writeOut: shell.write, writeErr: shell.writeError });
+    .configureOutput({ writeOut: (text) => void shell.write(text), writeErr: shell.writeError });
   for (const child of command.commands) configure(child, shell);
 }

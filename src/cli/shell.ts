@@ -19,11 +19,9 @@ export interface Shell {
    * it. Throws DeclarationError when one cannot be imported.
    */
   readonly loadModules: () => Promise<void>;
-  /** Standard output. */
-  readonly write: (text: string) => void;
-  /** Waits until standard output has been written; resolves to the error if that failed. */
-  readonly flushed?: () => Promise<NodeJS.ErrnoException | undefined>;
-  /** Standard error. */
+  /** Writes to standard output, and resolves when that is done; to the error if it failed. */
+  readonly write: (text: string) => Promise<NodeJS.ErrnoException | undefined>;
+  /** Writes to standard error, while the command runs. */
   readonly writeError: (text: string) => void;
   /** The terminal on standard output; absent if it is not a terminal. */
   readonly screen?: Screen;

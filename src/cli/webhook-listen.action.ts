@@ -36,7 +36,7 @@ export async function listen(call: Call): Promise<void> {
   if (forward !== undefined && !(/^https?:/.test(forward) && URL.canParse(forward)))
     throw new InvalidArgumentError('--forward: This must be a URL such as http://localhost:4000/webhooks.');
   const app = await call.start();
-  await stoppable(call.tell, async ({ signal }) => {
+  await stoppable(call.shell.writeError, async ({ signal }) => {
     const client = await listenedClient(app, call.options.client);
     const receiver = new Receiver(call, forward);
     const url = await receiver.begin();
@@ -44,7 +44,9 @@ export async function listen(call: Call): Promise<void> {
       if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
       await whileEndpoint(app, call, { client, url }, async ({ id: endpointId, secret }) => {
         receiver.secret = secret;
-        call.tell(`Messages for ${client.name} are signed with ${secret}. Press Ctrl-C to stop.\n`);
+        call.shell.writeError(
+          `Messages for ${client.name} are signed with ${secret}. Press Ctrl-C to stop.\n`,
+        );
         const deliveries = app.get(WebhookDeliveriesService);
         const { id } = await deliveries.test(endpointId, call.by);
         const tellWhyLate = async (): Promise<void> => {
@@ -54,7 +56,7 @@ export async function listen(call: Call): Promise<void> {
             error === null
               ? 'Is the service running, with the same DATABASE_URL?'
               : `The service could not send it: ${error} ${NEEDS}`;
-          call.tell(`The test message has not arrived. ${why}\n`);
+          call.shell.writeError(`The test message has not arrived. ${why}\n`);
         };
         const late = setTimeout(() => void tellWhyLate(), PATIENCE_MS);
         if (!signal.aborted) await once(signal, 'abort');
@@ -64,7 +66,7 @@ export async function listen(call: Call): Promise<void> {
       receiver.end();
     }
   });
-  call.tell('The temporary endpoint is deleted.\n');
+  call.shell.writeError('The temporary endpoint is deleted.\n');
 }
 
 /** Runs work while there is an endpoint, and deletes it however the work ends; and those that a killed process has left. */
@@ -140,7 +142,9 @@ class Receiver {
         : `${printable(`${id} ${error ?? (this.forward === undefined ? '' : `→ ${status}`)}`)}\n${printable(body)}`;
     response.writeHead(status).end();
     // The service must not wait for the reader of this output.
-    await this.call.write(`${printed}\n`).catch((lost: Error) => this.call.tell(`${lost.message}\n`));
+    await this.call
+      .write(`${printed}\n`)
+      .catch((lost: Error) => this.call.shell.writeError(`${lost.message}\n`));
   }
 
   private async forwarded(body: string, headers: Record<string, string>) {

@@ -247,7 +247,7 @@ describe('--help', () => {
   const shell: Shell = {
     openApp: () => Promise.reject(new Error('help needs no application')),
     loadModules: () => Promise.reject(new Error('help needs no module')),
-    write: () => undefined,
+    write: () => Promise.resolve(undefined),
     writeError: () => undefined,
   };
   const leaves = (program: Command): Command[] =>
@@ -264,7 +264,7 @@ describe('--help', () => {
     async (path, one) => {
       let help = '';
       const args = [...path.split(' ').slice(1), '--help'];
-      expect(await runPetstore(args, { ...shell, write: (text) => (help += text) })).toBe(0);
+      expect(await runPetstore(args, { ...shell, write: async (text) => void (help += text) })).toBe(0);
       expect(help).toContain(`Usage: ${path}`);
       expect(one.description()).toMatch(/^\w.{10,}/);
       for (const { flags, description } of one.options) {

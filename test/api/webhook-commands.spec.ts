@@ -117,7 +117,10 @@ describe('petstore webhook listen', () => {
   /** Begins to listen, and answers how it ends when it is told to. */
   async function listening(service: TestService, ...args: string[]) {
     let [out, told] = ['', ''];
-    const shell = { write: (text: string) => (out += text), writeError: (text: string) => (told += text) };
+    const shell = {
+      write: async (text: string) => void (out += text),
+      writeError: (text: string) => (told += text),
+    };
     const ended = printedBy(service, ['webhook', 'listen', ...args], shell);
     let isOver = false;
     void ended.then(() => (isOver = true));

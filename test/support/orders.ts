@@ -37,7 +37,7 @@ export async function printedBy(
   const code = await runPetstore(args, {
     openApp: () => Promise.resolve(service.app),
     loadModules: () => Promise.resolve(),
-    write: (text) => (stdout += text),
+    write: async (text) => void (stdout += text),
     writeError: (text) => (stderr += text),
     ...shell,
   });

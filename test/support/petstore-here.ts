@@ -26,7 +26,7 @@ export async function petstoreHere(
       openApp: async (use) => (app = await openApplication(use, writeError)),
       closeApp: async () => app?.close(),
       loadModules: async () => void (await importApplication()),
-      write: (text) => (stdout += text),
+      write: async (text) => void (stdout += text),
       writeError,
     });
     return { code, signal: null, stdout, stderr };

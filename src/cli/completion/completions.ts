@@ -39,7 +39,7 @@ async function valuesOf(
   if (flags.endsWith('<file>')) return { kind: 'file', words: [] };
   const isScopes = flags.startsWith('--scopes');
   // Modules declare scopes, and take some time to import.
-  if (isScopes) await call.loadModules();
+  if (isScopes) await call.shell.loadModules();
   const values = isScopes ? declaredScopes().map(({ name }) => name) : argChoices;
   const given = isScopes ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   const words = values

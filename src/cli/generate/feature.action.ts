@@ -11,7 +11,7 @@ export async function feature(call: Call, name: string): Promise<void> {
   const { field = [], singular, dryRun = false } = call.options;
   const fields = parseFields(field);
   // The existing tables, scopes and errors, none of which may be declared twice.
-  await call.loadModules();
+  await call.shell.loadModules();
   const project = await projectOf(process.cwd());
   const { files: texts, appModule } = await generatedFeature(project, name, fields, singular);
   if (!dryRun) {

@@ -29,7 +29,7 @@ async function generate(...args: string[]) {
   const code = await runPetstore(['generate', 'feature', ...args], {
     openApp: () => Promise.reject(new Error('The application is not needed.')),
     loadModules: () => Promise.resolve(),
-    write: (written) => (out += written),
+    write: async (written) => void (out += written),
     writeError: (written) => (complaints += written),
   });
   return { code, out, complaints };

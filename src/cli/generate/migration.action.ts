@@ -16,7 +16,7 @@ export async function migration(call: Call, path: string): Promise<void> {
   const [, folder, name = ''] = PATH.exec(path) ?? [];
   if (folder === undefined)
     throw new Refusal(`Give a folder below src and a name, such as toys/toys-colour, not ${path}.`);
-  await call.loadModules();
+  await call.shell.loadModules();
   const { changes, time } = await undeclaredChanges();
   if (changes.length === 0) {
     const none = 'No changes: the migrations create what the entities declare.';
