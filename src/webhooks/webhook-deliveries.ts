@@ -35,14 +35,6 @@ export interface FirstDelivery extends Pick<
   readonly isMore: boolean | number;
 }
 
-/** What waits for the endpoints of one kind. */
-export interface Backlog {
-  readonly endpoints: 'healthy' | 'failing';
-  readonly waiting: number;
-  /** When the oldest message was written, ISO 8601 text in UTC. */
-  readonly oldest: string;
-}
-
 /** Steps from endpoint to endpoint in the index of waiting deliveries, so that its cost depends on the endpoints, not on the deliveries. */
 export const WAITING_ENDPOINTS = `
   WITH RECURSIVE waiting(id) AS (
@@ -118,35 +110,5 @@ export class WebhookDeliveries {
         previousSecrets: JSON.parse(String(row.previousSecrets)),
       }
     );
-  }
-
-  /** The backlog of enabled endpoints: of those that fail, and of the others, with messages that have no deliveries yet. */
-  async backlog(): Promise<Backlog[]> {
-    const rows = await this.dataSource.query<(Omit<Backlog, 'waiting'> & { waiting: number | string })[]>(
-      `SELECT CASE WHEN failures = 0 THEN 'healthy' ELSE 'failing' END AS "endpoints",
-         COUNT(*) AS "waiting", MIN(created_at) AS "oldest"
-       FROM (
-         SELECT failures, webhook_messages.created_at
-         FROM webhook_deliveries
-         JOIN webhook_messages ON webhook_messages.id = webhook_deliveries.message_id
-         JOIN webhook_endpoints ON webhook_endpoints.id = webhook_deliveries.endpoint_id
-         JOIN clients ON clients.id = webhook_endpoints.client_id
-         WHERE state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL
-         UNION ALL
-         SELECT 0, webhook_messages.created_at
-         FROM webhook_fan_outs
-         JOIN webhook_messages ON webhook_messages.id = webhook_fan_outs.message_id
-       ) AS waiting GROUP BY 1`,
-    );
-    return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
-  }
-
-  /** The number of disabled endpoints, by reason. */
-  async disabled(): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.dataSource.query<{ because: string; endpoints: number | string }[]>(
-      `SELECT disabled_because AS "because", COUNT(*) AS "endpoints" FROM webhook_endpoints
-       WHERE disabled_at IS NOT NULL GROUP BY disabled_because`,
-    );
-    return new Map(rows.map(({ because, endpoints }) => [because, Number(endpoints)]));
   }
 }

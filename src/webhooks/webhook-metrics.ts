@@ -1,12 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
+import { DataSource } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
 import { type LabelledValue, Metrics } from '../core/metrics/metrics.js';
-import { type Backlog, WebhookDeliveries } from './webhook-deliveries.js';
 import { DISABLED_BECAUSE } from './webhook-endpoint.entity.js';
 import type { AttemptOutcome } from './webhook-sender.js';
 
 const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone', 'cut'];
+const ENDPOINTS = ['healthy', 'failing'];
+
+/** What waits for failing endpoints, and for the others, with messages that have no deliveries yet. */
+export const BACKLOG = `
+  SELECT CASE WHEN failures = 0 THEN 'healthy' ELSE 'failing' END AS "endpoints",
+    COUNT(*) AS "waiting", MIN(created_at) AS "oldest"
+  FROM (
+    SELECT failures, webhook_messages.created_at
+    FROM webhook_deliveries
+    JOIN webhook_messages ON webhook_messages.id = webhook_deliveries.message_id
+    JOIN webhook_endpoints ON webhook_endpoints.id = webhook_deliveries.endpoint_id
+    JOIN clients ON clients.id = webhook_endpoints.client_id
+    WHERE state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL
+    UNION ALL
+    SELECT 0, webhook_messages.created_at
+    FROM webhook_fan_outs
+    JOIN webhook_messages ON webhook_messages.id = webhook_fan_outs.message_id
+  ) AS waiting GROUP BY 1`;
+
+/** A row of BACKLOG; on PostgreSQL the count is text, `oldest` is ISO 8601 text in UTC. */
+interface Backlog {
+  readonly endpoints: string;
+  readonly waiting: number | string;
+  readonly oldest: string;
+}
+
+const DISABLED = `SELECT disabled_because AS "because", COUNT(*) AS "endpoints" FROM webhook_endpoints
+  WHERE disabled_at IS NOT NULL GROUP BY disabled_because`;
 
 /** The metrics of webhooks: attempts of this process, and waiting deliveries in the database. */
 @Injectable()
@@ -16,8 +44,8 @@ export class WebhookMetrics {
 
   constructor(
     metrics: Metrics,
-    private readonly deliveries: WebhookDeliveries,
-    private readonly clock: Clock,
+    private readonly dataSource: DataSource,
+    clock: Clock,
   ) {
     this.attempts = metrics.counter(
       'petstore_webhook_attempts_total',
@@ -30,24 +58,25 @@ export class WebhookMetrics {
       'petstore_webhook_waiting_deliveries',
       'Deliveries that wait for failing and for healthy endpoints, without those of disabled endpoints and suspended clients',
       ['endpoints'],
-      () => this.values(({ waiting }) => waiting),
+      () => this.values(({ waiting }) => Number(waiting)),
     );
     metrics.gauge(
       'petstore_webhook_oldest_waiting_seconds',
       'Age of the oldest message that waits for a failing endpoint, and for a healthy one',
       ['endpoints'],
-      () => this.values(({ oldest }) => Math.max(0, this.clock.now() - Date.parse(oldest)) / 1_000),
+      () => this.values(({ oldest }) => Math.max(0, clock.now() - Date.parse(oldest)) / 1_000),
     );
     metrics.gauge(
       'petstore_webhook_disabled_endpoints',
       'Disabled endpoints: by their owner, by an operator, after three days of failures, or after a 410',
       ['because'],
       async () => {
-        const disabled = await deliveries.disabled();
-        return DISABLED_BECAUSE.map((because) => ({
+        const rows = await dataSource.query<{ because: string; endpoints: number | string }[]>(DISABLED);
+        const found = rows.map(({ because, endpoints }) => ({
           labels: { because },
-          value: disabled.get(because) ?? 0,
+          value: Number(endpoints),
         }));
+        return [...DISABLED_BECAUSE.map((because) => ({ labels: { because }, value: 0 })), ...found];
       },
     );
   }
@@ -57,16 +86,12 @@ export class WebhookMetrics {
     this.attempts.inc({ outcome });
   }
 
+  /** Both gauges are collected at the same time, and share one query. Those of which nothing waits are 0. */
   private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<'endpoints'>[]> {
-    const backlog = await this.backlog();
-    return (['healthy', 'failing'] as const).map((endpoints) => {
-      const found = backlog.find((one) => one.endpoints === endpoints);
-      return { labels: { endpoints }, value: found ? valueOf(found) : 0 };
-    });
-  }
-
-  /** Both gauges are collected at the same time, and share one query. */
-  private backlog(): Promise<readonly Backlog[]> {
-    return (this.reading ??= this.deliveries.backlog().finally(() => (this.reading = undefined)));
+    const rows = await (this.reading ??= this.dataSource
+      .query<Backlog[]>(BACKLOG)
+      .finally(() => (this.reading = undefined)));
+    const none = ENDPOINTS.map((endpoints) => ({ labels: { endpoints }, value: 0 }));
+    return [...none, ...rows.map((row) => ({ labels: { endpoints: row.endpoints }, value: valueOf(row) }))];
   }
 }
