@@ -13,12 +13,6 @@ import { dueAfter, isDue, retryDelay } from './job-schedule.js';
 import { Leases } from './leases.js';
 import { type ProviderMethod, providerMethods } from './provider-methods.js';
 
-/** When a job is due, in ms since the Unix epoch, and how many runs have failed since the last that succeeded. */
-interface DueState {
-  readonly dueAt: number;
-  readonly failures: number;
-}
-
 /**
  * Runs the background jobs that `@Job()` declares: one process among all on the database, one run of a job at a time. Runs that
  * were missed are one run. A job that is new to the database is first due one period after the start. Nothing runs by itself before
@@ -29,7 +23,7 @@ export class Jobs implements OnApplicationBootstrap {
   private readonly logger = new Logger('Jobs');
   private readonly jobs = new Map<string, ProviderMethod<JobOptions>>();
   /** When they are due, as far as this process knows; the database has the last word. */
-  private readonly known = new Map<string, DueState>();
+  private readonly known = new Map<string, JobState>();
   private readonly loop: BackgroundLoop;
   private startedAt = 0;
 
@@ -106,14 +100,15 @@ export class Jobs implements OnApplicationBootstrap {
     return pieces;
   }
 
-  private isDue(job: JobOptions, { dueAt, failures }: DueState): boolean {
-    return isDue(job, dueAt, failures, this.clock.now());
+  private isDue(job: JobOptions, { dueAt, failures }: JobState): boolean {
+    return isDue(job, Number(dueAt), failures, this.clock.now());
   }
 
   /** Milliseconds until the next job is due. One that is overdue is another process's, or the database's fault. */
   private untilDue(): number {
     const now = this.clock.now();
-    return Math.min(...[...this.known.values()].map(({ dueAt }) => dueAt - now).filter((left) => left > 0));
+    const left = [...this.known.values()].map(({ dueAt }) => Number(dueAt) - now);
+    return Math.min(...left.filter((ms) => ms > 0));
   }
 
   /** Runs a job, if this process may; undefined when another one runs it, or has run it in the meantime. */
@@ -132,7 +127,7 @@ export class Jobs implements OnApplicationBootstrap {
       const outcome = await this.carryOut(job, AbortSignal.any([lease.abort.signal, stopped]));
       // One that was aborted stays due: it has not done its work.
       if (outcome.is === 'aborted') this.logger.warn(`Job ${declared.name} was aborted; it is run again`);
-      else await this.store(declared, this.after(declared, before, begun, outcome));
+      else await this.store(this.after(declared, before, begun, outcome));
       return outcome;
     } finally {
       await lease.release();
@@ -154,38 +149,37 @@ export class Jobs implements OnApplicationBootstrap {
   }
 
   /** When a job is due next, after a run that began at this moment. */
-  private after(job: JobOptions, before: DueState, begun: number, { is, error }: JobOutcome): DueState {
+  private after(job: JobOptions, before: JobState, begun: number, { is, error }: JobOutcome): JobState {
     const { name } = job;
     const failures = is === 'failed' ? before.failures + 1 : 0;
     if (failures === 1) this.logger.error(`Job ${name} failed; it is tried again until it succeeds`, error);
     if (failures === 0 && before.failures > 0)
       this.logger.log(`Job ${name} succeeds again, after ${before.failures} failures`);
-    if (failures === 0) return { dueAt: dueAfter(job, before.dueAt, begun), failures };
-    return { dueAt: this.clock.now() + retryDelay(job, failures), failures };
+    const dueAt =
+      failures === 0
+        ? dueAfter(job, Number(before.dueAt), begun)
+        : this.clock.now() + retryDelay(job, failures);
+    return { name, dueAt: BigInt(dueAt), failures };
   }
 
-  private async read(job: JobOptions): Promise<DueState> {
+  private async read(job: JobOptions): Promise<JobState> {
     const { name } = job;
     const { manager } = this.dataSource;
-    let row = await manager.findOneBy(JobState, { name });
-    if (!row) {
+    let state = await manager.findOneBy(JobState, { name });
+    if (!state) {
       const first = { name, dueAt: BigInt(dueAfter(job, this.startedAt, this.startedAt)), failures: 0 };
       await this.writes.run((writer) =>
         writer.createQueryBuilder().insert().into(JobState).values(first).orIgnore().execute(),
       );
-      row = await manager.findOneByOrFail(JobState, { name });
+      state = await manager.findOneByOrFail(JobState, { name });
     }
-    const state = { dueAt: Number(row.dueAt), failures: row.failures };
     this.known.set(name, state);
     return state;
   }
 
-  private async store({ name }: JobOptions, state: DueState): Promise<void> {
+  private async store(state: JobState): Promise<void> {
     // Also when it cannot be stored: it must not run again at once.
-    this.known.set(name, state);
-    const { dueAt, failures } = state;
-    await this.writes.run((manager) =>
-      manager.update(JobState, { name }, { dueAt: BigInt(dueAt), failures }),
-    );
+    this.known.set(state.name, state);
+    await this.writes.run((manager) => manager.update(JobState, { name: state.name }, state));
   }
 }
