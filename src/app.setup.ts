@@ -88,7 +88,7 @@ export function setupApp(application: INestApplication): INestApplication {
     traceRequest,
     app.get(RequestRecords).use,
     app.get(MalformedRequestMiddleware).use,
-    app.get(AdministrationPortMiddleware).use,
+    ...(settings.adminOn === 'public' ? [] : [app.get(AdministrationPortMiddleware).use]),
     app.get(KeyPages).use,
   ];
   const overload = app.get(Overload).use;

@@ -8,7 +8,7 @@ import { QuotaService } from '../throttling/quota.service.js';
 
 const ADMINISTRATION = /^\/(?:admin|console)(?:[/?]|$)/;
 
-/** Answers /admin and /console with 404 where ADMIN_ON does not have them, before a key is checked; that counts for the address. */
+/** Responds to /admin and /console with 404 where ADMIN_ON, which is not `public`, does not have them, before a key is checked; that counts for the address. */
 @Injectable()
 export class AdministrationPortMiddleware implements NestMiddleware {
   constructor(
@@ -19,13 +19,8 @@ export class AdministrationPortMiddleware implements NestMiddleware {
 
   /** Returns a promise, which rejects, only to refuse a request. */
   use = (request: Request, response: Response, next: NextFunction): Promise<never> | undefined => {
-    const { adminOn } = this.settings;
-    if (
-      adminOn !== 'public' &&
-      ADMINISTRATION.test(request.url) &&
-      (adminOn === 'off' || !this.management.hasReceived(request))
-    )
-      return this.refuse(request, response);
+    const isOff = this.settings.adminOn === 'off' || !this.management.hasReceived(request);
+    if (isOff && ADMINISTRATION.test(request.url)) return this.refuse(request, response);
     next();
     return undefined;
   };
