@@ -2,8 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import { isHeld, scopeChallenge } from './clients/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
-import { HandlerMetadata } from '../core/handler-metadata.js';
-import { requestOf } from '../core/request-protocol.js';
+import { HandlerMetadata, requestOf } from '../core/execution-context.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { callerOf } from './caller.js';

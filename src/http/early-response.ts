@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA } from '@nestjs/common/constants.js';
 import { type ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
-import { HandlerMetadata } from '../core/handler-metadata.js';
+import { HandlerMetadata } from '../core/execution-context.js';
 import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 

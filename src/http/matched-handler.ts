@@ -1,6 +1,6 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { HandlerMetadata } from '../core/handler-metadata.js';
+import { HandlerMetadata } from '../core/execution-context.js';
 import { type DeclaredOperation, declaredOperationOf } from './adapter/declared-operation.js';
 import { type Consumption, consumptionOf } from './body/consumes.decorator.js';
 import { methodNameOf } from './adapter/handler-parameters.js';

@@ -9,8 +9,7 @@ import {
 } from '@nestjs/throttler';
 import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants.js';
 import type { Request } from 'express';
-import { HandlerMetadata } from '../core/handler-metadata.js';
-import { requestOf, responseOf } from '../core/request-protocol.js';
+import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-subject.js';
 import { QuotaService } from './quota.service.js';

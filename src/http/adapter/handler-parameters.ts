@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request } from 'express';
-import { replaceHandler } from '../../core/handler-metadata.js';
+import { replaceHandler } from '../../core/execution-context.js';
 
 /** Nest's record of one decorated parameter of a handler. */
 export interface HandlerParameter {

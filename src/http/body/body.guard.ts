@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { requestOf, responseOf } from '../../core/request-protocol.js';
+import { requestOf, responseOf } from '../../core/execution-context.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { UnmatchedRoutes } from '../adapter/unmatched-routes.js';
 import { noteMatchedHandler } from '../matched-handler.js';

@@ -7,10 +7,9 @@ import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { publicPrefix } from '../../core/public-prefix.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { HandlerMetadata } from '../../core/handler-metadata.js';
+import { HandlerMetadata, requestOf, responseOf } from '../../core/execution-context.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { operationOf, routeTemplateOf } from '../request-records.js';
-import { requestOf, responseOf } from '../../core/request-protocol.js';
 import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
 /** When the operation is removed, in ms since the Unix epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */
