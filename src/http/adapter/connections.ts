@@ -11,7 +11,7 @@ import { TransientMap } from '../../core/transient-map.js';
 import { hold, release } from './held-socket.js';
 import { Overload } from './overload.js';
 import { ParserRefusals } from './parser-refusals.js';
-import { abandon } from './requests-in-flight.js';
+import { abandon } from './server-load.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { hasUnreadBody } from './service-server.js';
 import { checkReading, endEventStream, isEventStream, type Reading } from './slow-readers.js';

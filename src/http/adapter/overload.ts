@@ -8,9 +8,8 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { isAnsweredUnderOverload } from '../answered-under-overload.decorator.js';
-import { EventLoopLag } from './event-loop-lag.js';
+import { type Countable, EventLoopLag, RequestsInFlight, isCountable } from './server-load.js';
 import { routesOf } from './registered-routes.js';
-import { type Countable, isCountable, RequestsInFlight } from './requests-in-flight.js';
 import { announcesBody, hasUnreadBody, type ReportingRequest } from './service-server.js';
 
 /** An overload is over after this time without a refusal, in milliseconds. */

@@ -9,7 +9,7 @@ import {
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Application } from 'express';
-import type { Countable, RequestsInFlight } from './requests-in-flight.js';
+import type { Countable, RequestsInFlight } from './server-load.js';
 
 /** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {

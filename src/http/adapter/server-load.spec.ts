@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import { RequestsInFlight } from './requests-in-flight.js';
+import { RequestsInFlight } from './server-load.js';
 
 const RESPONSE = { countedIn: undefined, abandoned: undefined };
 
