@@ -1,10 +1,17 @@
-import { Logger, type Type, UseGuards } from '@nestjs/common';
-import type { Response } from 'express';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  Logger,
+  type Type,
+  UseGuards,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import { JsonText } from '../../database/json-rows.js';
 import { dependsOnTargetAlone, parametersOf, withRequest } from '../adapter/handler-parameters.js';
-import { CachedGuard } from './cached.guard.js';
-import type { Answer } from './response-cache.js';
+import { type Answer, ResponseCache } from './response-cache.js';
+import { EarlyResponses } from '../early-response.js';
 
 /** Metadata key of `@Cached()`. */
 export const CACHED = 'petstore:cached';
@@ -72,4 +79,44 @@ async function answerBy(response: Response, handler: () => unknown, ofRowsAlone:
     outlastsNewRows: ofRowsAlone && text?.outlastsNewRows === true,
     table: ofRowsAlone ? text?.table : undefined,
   };
+}
+
+/** Responds to a request of a `@Cached()` handler from the cache; otherwise notes how to cache the handler's result. */
+@Injectable()
+export class CachedGuard implements CanActivate {
+  constructor(
+    private readonly cache: ResponseCache,
+    private readonly early: EarlyResponses,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const { cache } = this;
+    const request = context.getArgByIndex<Request>(0);
+    const { method, originalUrl } = request;
+    // A request that passes no quota has no version.
+    if (method !== 'GET' || (cache.needsDecision && !request.isCounted)) return true;
+    // Where they come with the decision on the quota, those of the key are older.
+    const seen = cache.needsDecision ? undefined : request.seenVersions;
+    // Asked for once: those of a moment before the handler reads hold for what it reads, too.
+    const versions = cache.versionsFor(originalUrl, seen);
+    const found = this.early.areOpenTo(CachedGuard, context) ? cache.find(originalUrl, versions) : undefined;
+    if (found) return this.early.send(context, bodyFor(request, found));
+    request.cached = (read) => {
+      let isRead = false;
+      const reading = (): Promise<Answer> => {
+        isRead = true;
+        return read();
+      };
+      const given = (answer: Answer): unknown => (isRead ? answer.body : bodyFor(request, answer));
+      const answer = cache.answer(originalUrl, reading, versions);
+      return answer instanceof Promise ? answer.then(given) : given(answer);
+    };
+    return true;
+  }
+}
+
+/** The body of a response that was read for another request, whose response got its `Link`. */
+function bodyFor({ res }: Request, { body, link }: Answer): unknown {
+  if (link !== undefined) res?.setHeader('Link', link);
+  return body;
 }

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { JsonText } from '../../database/json-rows.js';
 import type { Transactions } from '../../database/transactions.js';
-import { jsonOf } from '../representation.js';
+import { jsonOf } from '../reply.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { entityTag, namesEntityTag, requireMatch } from './entity-tag.js';

@@ -9,7 +9,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeExactJson } from '../body/exact-json.js';
 import { JsonText } from '../../database/json-rows.js';
 import { EarlyResponses } from '../early-response.js';
-import { JSON_CONTENT_TYPE, represent } from '../representation.js';
+import { JSON_CONTENT_TYPE, represent } from '../reply.js';
 import { idempotencyKeyOf } from './idempotency-key.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
 
