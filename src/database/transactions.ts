@@ -1,9 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { AsyncContext } from './scopes/async-context.js';
+import { AsyncContext, type StatementScope } from './scopes/statement-scope.js';
 import type { CachedKind } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import type { Inside, JoiningRunner } from './scopes/runner-transactions.js';
-import type { StatementScope } from './scopes/statement-scope.js';
 import type { ConnectionScope, TransactionHome, TransactionOptions } from './scopes/transaction.js';
 
 /** The transactions of the database, in which repositories take part by themselves. */

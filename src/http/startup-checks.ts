@@ -19,7 +19,7 @@ import { CACHED } from './caching/cached.decorator.js';
 import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
 import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
 import { type RouteHandler, routeHandlersOf } from './operation-record.js';
-import { declaredFieldsOf } from './validation/declared-fields.js';
+import { declaredFieldsOf } from './validation/field-table.js';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a client may repeat them anyway. */
 const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS]);

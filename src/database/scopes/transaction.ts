@@ -1,8 +1,7 @@
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
-import type { AsyncContext } from './async-context.js';
+import { type AsyncContext, StatementScope, takeTurn } from './statement-scope.js';
 import type { GiveBack } from './turns.js';
 import type { CachedKind } from '../data-version.js';
-import { StatementScope, takeTurn } from './statement-scope.js';
 
 /** How a transaction is begun. */
 export interface TransactionOptions {

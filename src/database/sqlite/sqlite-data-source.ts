@@ -21,10 +21,9 @@ import { Transactions } from '../transactions.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
-import { SqliteWriter } from './sqlite-writer.js';
+import { LOCK_TRY_MS, SqliteWriter } from './sqlite-writer.js';
 import { DatabaseFiles } from './troubles/database-files.js';
 import { DatabaseTroubles } from './troubles/database-troubles.js';
-import { LOCK_TRY_MS } from './troubles/write-lock.js';
 import { probeWrites } from './troubles/write-probe.js';
 import { WalDataVersion } from './wal-data-version.js';
 

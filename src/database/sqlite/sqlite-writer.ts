@@ -1,17 +1,17 @@
+import { Logger } from '@nestjs/common';
 import type sqlite3 from 'sqlite3';
 import { TypeORMError } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
-import { Connection, type Prepared } from './connection.js';
-import { PlainReads, RunnerOn } from './plain-reads.js';
-import type { GiveBack } from '../scopes/turns.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
+import type { GiveBack } from '../scopes/turns.js';
+import { Connection, type Prepared } from './connection.js';
+import { PlainReads, RunnerOn } from './plain-reads.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 import { unavailable } from '../unavailable.js';
-import { LockWait, watchWriteLock } from './troubles/write-lock.js';
 
 /** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
 const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
@@ -126,4 +126,60 @@ export class SqliteWriter extends ConnectionScope {
     this.endWatch?.();
     this.endWatch = undefined;
   }
+}
+
+/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds; the wait occupies a thread and cannot be cancelled. */
+export const LOCK_TRY_MS = 250;
+/** How long a write waits for a write lock that another process holds, in milliseconds. */
+const LOCK_WAIT_MS = 5_000;
+
+/**
+ * Waits for a write lock that another process holds, until 5 s after it was first found taken. From then on each write is refused
+ * after one try until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
+ */
+export class LockWait {
+  private since: number | undefined;
+
+  /** Runs a statement that takes the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
+  async run<T>(statement: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const began = performance.now();
+      try {
+        const result = await statement();
+        this.since = undefined;
+        return result;
+      } catch (error) {
+        if (driverCodeOf(error) !== 'SQLITE_BUSY') throw error;
+        this.since ??= began;
+        if (performance.now() - this.since >= LOCK_WAIT_MS) throw error;
+      }
+    }
+  }
+}
+
+/** A transaction that holds the write lock for longer is logged, in milliseconds. */
+export const WRITE_LOCK_BOUND_MS = 1_000;
+
+const logger = new Logger('Database');
+
+/**
+ * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
+ * again with the total time when it ends. Returns the function to call when it has ended.
+ */
+export function watchWriteLock(name: () => string): () => void {
+  const since = performance.now();
+  let isLong = false;
+  const timer = setTimeout(() => {
+    isLong = true;
+    logger.warn(
+      `${name()} has held the write lock for ${WRITE_LOCK_BOUND_MS} ms, and all other writers wait. ` +
+        'Await nothing but the database in a transaction.',
+    );
+  }, WRITE_LOCK_BOUND_MS).unref();
+  return () => {
+    clearTimeout(timer);
+    const total = Math.round(performance.now() - since);
+    // The total is compared too: while the event loop is blocked, the timer does not fire.
+    if (isLong || total >= WRITE_LOCK_BOUND_MS) logger.warn(`${name()} held the write lock for ${total} ms.`);
+  };
 }

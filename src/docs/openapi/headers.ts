@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { IfMatchNeed } from '../../http/caching/precondition.guard.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotency-key.js';
+import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotent.decorator.js';
 import type { OperationRecord } from '../../http/operation-record.js';
 
 type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['headers']>;

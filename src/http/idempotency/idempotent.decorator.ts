@@ -1,6 +1,23 @@
-import { UseGuards } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type RawBodyRequest,
+  UseGuards,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { callerOf } from '../../auth/caller.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { JsonText } from '../../database/json-rows.js';
+import { Transactions } from '../../database/transactions.js';
 import { withRequest } from '../adapter/handler-parameters.js';
-import { IdempotencyGuard } from './idempotency.guard.js';
+import { writeExactJson } from '../body/exact-json.js';
+import { EarlyResponses } from '../early-response.js';
+import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
+import { JSON_CONTENT_TYPE, represent } from '../reply.js';
 
 /** Metadata key of `@Idempotent()`. */
 export const IDEMPOTENT = 'petstore:idempotent';
@@ -17,5 +34,163 @@ export function Idempotent(): MethodDecorator {
     );
     UseGuards(IdempotencyGuard)(prototype, method, descriptor);
     Reflect.defineMetadata(IDEMPOTENT, true, descriptor.value as object);
+  };
+}
+
+const LONGEST = 255;
+
+/** Allowed values of an `Idempotency-Key`, as JSON Schema: visible ASCII characters, or a String of Structured Fields. */
+export const IDEMPOTENCY_KEY_FORM = {
+  minLength: 1,
+  maxLength: 2 * LONGEST + 2,
+  pattern: '^([!#-~][!-~]*|"([ !#-\\[\\]-~]|\\\\["\\\\])+")$',
+} as const;
+
+const ALLOWED = new RegExp(IDEMPOTENCY_KEY_FORM.pattern);
+
+/**
+ * The key that a header field has, bare or as a String (RFC 9651 section 3.3.3), so that `q1` and `"q1"` are one; undefined when it is
+ * malformed.
+ */
+export function keyIn(field: string): string | undefined {
+  if (!ALLOWED.test(field)) return undefined;
+  const key = field.startsWith('"') ? field.slice(1, -1).replaceAll(/\\(.)/g, '$1') : field;
+  return key.length <= LONGEST ? key : undefined;
+}
+
+/** The `Idempotency-Key` of a request; undefined without one. Throws validation_failed when it is malformed. */
+export function idempotencyKeyOf(request: Request): string | undefined {
+  const field = request.headers['idempotency-key'];
+  if (field === undefined) return undefined;
+  const key = typeof field === 'string' ? keyIn(field) : undefined;
+  if (key !== undefined) return key;
+  const message =
+    'This must be 1 to 255 visible ASCII characters, such as a UUID, or in double quotes, with spaces and with \\ before " and \\.';
+  throw new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field: 'Idempotency-Key', code: 'malformed_key', message }],
+  });
+}
+
+/** Digest that distinguishes two requests with one key: SHA-256 of method, target and body as sent. */
+export function requestDigest(request: RawBodyRequest<Request>): string {
+  return createHash('sha256')
+    .update(`${request.method} ${request.originalUrl}\n`)
+    .update(request.rawBody ?? '')
+    .digest('hex');
+}
+
+/** The stored data of a request, except its response. */
+interface Kept {
+  readonly clientId: string;
+  readonly key: string;
+  readonly digest: string;
+}
+
+/** Thrown before the first statement of a handler if another process has already carried out its request. */
+class AnsweredMeanwhile extends Error {}
+
+/**
+ * Carries out an `@Idempotent()` handler once per `Idempotency-Key` of a client, and sends retries the same response. The handler
+ * runs inside one transaction with the stored response; guards, pipes and interceptors run outside of it.
+ */
+@Injectable()
+export class IdempotencyGuard implements CanActivate {
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly store: IdempotencyStore,
+    private readonly early: EarlyResponses,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.getArgByIndex<Request>(0);
+    const key = idempotencyKeyOf(request);
+    return key === undefined || this.prepare(key, request, context);
+  }
+
+  private async prepare(key: string, request: Request, context: ExecutionContext): Promise<boolean> {
+    const response = context.getArgByIndex<Response>(1);
+    const asked = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
+    const kept = await this.store.find(asked.clientId, key);
+    const again = kept && answering(kept, asked, response);
+    if (again && this.early.areOpenTo(IdempotencyGuard, context)) return this.early.send(context, again());
+    const name = `${context.getClass().name}.${context.getHandler().name}`;
+    request.carriedOutOnce = again ?? ((handler) => this.carryOut(name, asked, response, handler));
+    return true;
+  }
+
+  private async carryOut(
+    operation: string,
+    asked: Kept,
+    response: Response,
+    handler: () => unknown,
+  ): Promise<unknown> {
+    const name = `${asked.clientId} ${asked.key}`;
+    if (this.store.inProgress.get(name)) throw inProgress();
+    this.store.inProgress.set(name, true);
+    const before = new Set(response.getHeaderNames());
+    try {
+      return await this.inTransaction(operation, asked, response, handler);
+    } catch (error) {
+      // Another process may have carried it out by now; then this one has committed nothing.
+      const kept = await this.store.find(asked.clientId, asked.key).catch(() => undefined);
+      if (!kept) throw error;
+      for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
+      return answering(kept, asked, response)();
+    } finally {
+      this.store.inProgress.delete(name);
+    }
+  }
+
+  private inTransaction(
+    operation: string,
+    asked: Kept,
+    response: Response,
+    handler: () => unknown,
+  ): Promise<unknown> {
+    const first = async (): Promise<void> => {
+      // Another instance may be carrying it out, and would commit the same again.
+      if (!(await this.transactions.tryToClaim(`idempotency ${asked.clientId} ${asked.key}`)))
+        throw inProgress();
+      if (await this.store.find(asked.clientId, asked.key)) throw new AnsweredMeanwhile();
+    };
+    return this.transactions.run({ name: () => operation, first }, (inside) =>
+      inside(async () => {
+        const before = new Set(response.getHeaderNames());
+        const answer = await handler();
+        // An Observable works until its last value.
+        const last = isObservable(answer) ? await lastValueFrom(answer) : answer;
+        const body = represent(response, last, response.req.matchedHandler?.operation);
+        const text = textOf(body);
+        const added = response.getHeaderNames().filter((header) => !before.has(header));
+        const headers = Object.fromEntries(
+          added.map((header) => [header, String(response.getHeader(header))]),
+        );
+        await this.store.keep({ ...asked, status: response.statusCode, headers, body: text });
+        return body;
+      }),
+    );
+  }
+}
+
+function inProgress(): ApiError {
+  return new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
+}
+
+/** The text of a response to store; throws for a stream, so that nothing is committed. */
+function textOf(body: unknown): string {
+  if (body === undefined || body === null) return '';
+  if (body instanceof JsonText) return body.text;
+  if (typeof body === 'object') throw new Error('A stream cannot be stored for an Idempotency-Key.');
+  return typeof body === 'string' ? body : writeExactJson(body);
+}
+
+/** The stored response; throws idempotency_key_reused if the request differs from the first one. */
+function answering(kept: KeptAnswer, { digest }: Kept, response: Response): () => unknown {
+  if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
+  return () => {
+    response.status(kept.status).setHeader('Idempotent-Replayed', 'true');
+    for (const [name, value] of Object.entries(kept.headers)) response.setHeader(name, value);
+    if (kept.body === '') return undefined;
+    return response.getHeader('Content-Type') === JSON_CONTENT_TYPE ? new JsonText(kept.body) : kept.body;
   };
 }

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { keyIn } from './idempotency-key.js';
+import { keyIn } from './idempotent.decorator.js';
 
 interface Kept {
   readonly client_id: string;

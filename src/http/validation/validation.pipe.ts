@@ -1,10 +1,18 @@
-import { type ArgumentMetadata, Injectable, type PipeTransform, type ValidationError } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  Injectable,
+  type PipeTransform,
+  type ValidationError,
+  ValidationPipe as NestValidationPipe,
+  type ValidationPipeOptions,
+} from '@nestjs/common';
+import * as classTransformer from 'class-transformer';
+import * as classValidator from 'class-validator';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { FieldTable } from './field-table.js';
-import { PlainNumbersPipe, plainNumbers } from './plain-numbers.js';
-import { isDto, misspelledParameters, partKnownFields } from './declared-fields.js';
+import { JsonDecimal } from '../body/exact-json.js';
 import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
+import { FieldTable, isDto, misspelledParameters, partKnownFields } from './field-table.js';
 import { isMergePatch, sentFields } from './merge-patch.js';
 
 /** The refusal of one argument of a handler, with every fault of it. */
@@ -135,4 +143,43 @@ function detailsOf(error: ValidationError, parent = ''): FaultDetail[] {
 function slugOf(rule: string): string {
   if (rule === 'whitelistValidation') return 'unknown_field';
   return rule.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. */
+export function plainNumbers(value: unknown): unknown {
+  if (value instanceof JsonDecimal) return value.valueOf();
+  if (typeof value !== 'object' || value === null) return value;
+  const pending: object[] = [value];
+  // A transformation of an added module may have made a circular structure.
+  let seen: Set<object> | undefined;
+  for (let holder = pending.pop(); holder; holder = pending.pop()) {
+    if (ArrayBuffer.isView(holder)) continue;
+    for (const name of Object.keys(holder)) {
+      const member = (holder as Readonly<Record<string, unknown>>)[name];
+      if (typeof member !== 'object' || member === null) continue;
+      if (member instanceof JsonDecimal) {
+        (holder as Record<string, unknown>)[name] = member.valueOf();
+        continue;
+      }
+      seen ??= new Set([value]);
+      if (!seen.has(member)) pending.push(member);
+      seen.add(member);
+    }
+  }
+  return value;
+}
+
+/** Nest's own pipe. Replaces decimals by numbers after class-transformer, which has read integers, and before the rules. */
+export class PlainNumbersPipe extends NestValidationPipe {
+  constructor(options: ValidationPipeOptions) {
+    // Nest would import them itself, past the bundle.
+    super({ ...options, validatorPackage: classValidator, transformerPackage: classTransformer });
+  }
+
+  protected override validate(
+    ...[object, options]: Parameters<NestValidationPipe['validate']>
+  ): ReturnType<NestValidationPipe['validate']> {
+    plainNumbers(object);
+    return super.validate(object, options);
+  }
 }
