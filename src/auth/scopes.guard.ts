@@ -5,7 +5,6 @@ import { ApiError } from '../core/errors/api-error.js';
 import { HandlerMetadata, requestOf } from '../core/execution-context.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';
 import { AUTH_ERRORS } from './auth.errors.js';
-import { callerOf } from './caller.js';
 
 /**
  * Admits only keys with the scopes of `@RequireScopes()`; throws insufficient_scope (RFC 6750 section 3.1). It runs after the quota, so
@@ -25,7 +24,7 @@ export class ScopesGuard implements CanActivate {
     const request = requestOf(context);
     if (!request) return passesMessage(context.getHandler());
     const required = this.required.of(context);
-    const held = callerOf(request)?.scopes ?? [];
+    const held = request.caller?.scopes ?? [];
     if (required.every((scope) => isHeld(scope, held))) return true;
     throw new ApiError(AUTH_ERRORS.insufficient_scope, {
       params: { scope: required.join(' ') },
