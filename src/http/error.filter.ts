@@ -14,7 +14,7 @@ import { refusalOfViolation } from '../database/constraint-violations.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
 import { refusalOfMultipart } from './body/multipart-refusals.js';
-import type { MatchedHandler } from './matched-handler.js';
+import type { MatchedHandler } from './body/body.guard.js';
 import { InvalidArgument, ValidationPipe } from './validation/validation.pipe.js';
 
 /** Turns whatever was thrown into the Error body; a 400 for invalid values has the faults of all arguments, not only the first. */

@@ -5,7 +5,7 @@ import type { Versions } from '../database/data-version.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './caching/precondition.js';
 import type { Answer } from './caching/response-cache.js';
-import type { MatchedHandler } from './matched-handler.js';
+import type { MatchedHandler } from './body/body.guard.js';
 
 // Express's Request is one of Node's: so gateways and the server itself see the same.
 declare module 'http' {

@@ -1,16 +1,55 @@
-import { type CanActivate, type ExecutionContext, Injectable, type RawBodyRequest } from '@nestjs/common';
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type RawBodyRequest,
+  type Type,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { requestOf, responseOf } from '../../core/execution-context.js';
+import { HandlerMetadata, requestOf, responseOf } from '../../core/execution-context.js';
+import { type DeclaredOperation, declaredOperationOf } from '../adapter/declared-operation.js';
+import { methodNameOf } from '../adapter/handler-parameters.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { UnmatchedRoutes } from '../adapter/unmatched-routes.js';
-import { noteMatchedHandler } from '../matched-handler.js';
-import { isJsonType, mediaTypeOf } from '../media-type.js';
-import { takes, type Consumption } from './consumes.decorator.js';
+import { type Consumption, consumptionOf, takes } from './consumes.decorator.js';
 import { parseExactJson } from './exact-json.js';
 import { CODINGS, limitBody, readBody, unsupported } from './read-body.js';
+import { isJsonType, mediaTypeOf } from '../media-type.js';
+
+/** The handler that a request has reached behind all global guards, and its declaration. */
+export interface MatchedHandler {
+  readonly handler: ReturnType<ExecutionContext['getHandler']>;
+  readonly controller: Type;
+  /** Undefined for a handler without `@Operation()`. */
+  readonly operation: DeclaredOperation | undefined;
+  readonly consumption: Consumption;
+}
+
+const ofHandler = new HandlerMetadata(([handler, target]): MatchedHandler => {
+  const controller = target as Type;
+  return {
+    handler,
+    controller,
+    operation: declaredOperationOf(handler),
+    consumption: consumptionOf(handler, controller, methodNameOf(handler, controller)),
+  };
+});
+
+/** Notes the handler of a request, because Nest gives its execution context neither to the adapter nor to filters. */
+export function noteMatchedHandler(
+  context: ExecutionContext,
+  request: Request,
+  response: Response,
+): MatchedHandler {
+  const matched = ofHandler.of(context);
+  request.matchedHandler = matched;
+  const link = response.getHeader('Link');
+  if (link !== undefined) request.linkOfGuards = String(link);
+  return matched;
+}
 
 const NO_BYTES = Buffer.alloc(0);
 /** Throws for bytes that are not UTF-8. */
