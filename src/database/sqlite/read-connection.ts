@@ -92,7 +92,7 @@ interface Waiting {
  * Joins reads by the same statement: those of one turn of the event loop, or that come while one is under way, are answered
  * by one statement with one hop through the thread pool. Each gets what it would have got alone, and fails alone.
  */
-export class JoinedReads {
+class JoinedReads {
   private readonly waiting = new TransientMap<string, Waiting[]>();
   /** Joined statements, by the statement and the number of reads. */
   private readonly statements = new LRUCache<string, string[]>({ max: MOST_STATEMENTS });
@@ -153,13 +153,13 @@ export class JoinedReads {
 }
 
 /** The column of a joined statement that shows which read a row is of, counted from 0. */
-export const READ_OF_ROW = 'joined read';
+const READ_OF_ROW = 'joined read';
 
 /**
  * One statement that answers several reads by the same one, each with its parameters, from one state of the database: the
  * rows of every read, with its number. `parameters` is how many each has; those of the second read follow the first's.
  */
-export function joinedStatement(sql: string, parameters: number, reads: number): string {
+function joinedStatement(sql: string, parameters: number, reads: number): string {
   return Array.from({ length: reads }, (_, read) => {
     const numbered = withParameters(sql, (place) => `?${place + read * parameters}`);
     return `SELECT ${read} AS "${READ_OF_ROW}", * FROM (${numbered})`;

@@ -137,7 +137,7 @@ const LOCK_WAIT_MS = 5_000;
  * Waits for a write lock that another process holds, until 5 s after it was first found taken. From then on each write is refused
  * after one try until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
  */
-export class LockWait {
+class LockWait {
   private since: number | undefined;
 
   /** Runs a statement that takes the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
@@ -158,7 +158,7 @@ export class LockWait {
 }
 
 /** A transaction that holds the write lock for longer is logged, in milliseconds. */
-export const WRITE_LOCK_BOUND_MS = 1_000;
+const WRITE_LOCK_BOUND_MS = 1_000;
 
 const logger = new Logger('Database');
 
@@ -166,7 +166,7 @@ const logger = new Logger('Database');
  * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
  * again with the total time when it ends. Returns the function to call when it has ended.
  */
-export function watchWriteLock(name: () => string): () => void {
+function watchWriteLock(name: () => string): () => void {
   const since = performance.now();
   let isLong = false;
   const timer = setTimeout(() => {

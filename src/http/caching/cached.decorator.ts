@@ -83,7 +83,7 @@ async function answerBy(response: Response, handler: () => unknown, ofRowsAlone:
 
 /** Responds to a request of a `@Cached()` handler from the cache; otherwise notes how to cache the handler's result. */
 @Injectable()
-export class CachedGuard implements CanActivate {
+class CachedGuard implements CanActivate {
   constructor(
     private readonly cache: ResponseCache,
     private readonly early: EarlyResponses,

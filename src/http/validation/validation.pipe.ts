@@ -146,7 +146,7 @@ function slugOf(rule: string): string {
 }
 
 /** Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. */
-export function plainNumbers(value: unknown): unknown {
+function plainNumbers(value: unknown): unknown {
   if (value instanceof JsonDecimal) return value.valueOf();
   if (typeof value !== 'object' || value === null) return value;
   const pending: object[] = [value];
