@@ -121,5 +121,7 @@ it('the delivery of an event is no part of the request that happens to begin it'
   ofDeliveries.length = 0;
   expect((await service.request('GET', '/v1/feeds', { headers: TRACED })).status).toBe(200);
   await service.app.get(Outbox).deliver();
-  expect(ofDeliveries).toEqual([undefined, undefined]);
+  // One of them may be of a request before.
+  expect(ofDeliveries.length).toBeGreaterThan(0);
+  expect(ofDeliveries.filter((one) => one !== undefined)).toEqual([]);
 });
