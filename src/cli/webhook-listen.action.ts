@@ -6,10 +6,7 @@ import type { INestApplication } from '@nestjs/common';
 import { InvalidArgumentError } from 'commander';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
-import {
-  MOST_EVENTS,
-  type WebhookEndpointWithSecretDto,
-} from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
+import { MOST_EVENTS } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
 import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
@@ -36,22 +33,28 @@ export async function listen(call: Call): Promise<void> {
   if (forward !== undefined && !(/^https?:/.test(forward) && URL.canParse(forward)))
     throw new InvalidArgumentError('--forward: This must be a URL such as http://localhost:4000/webhooks.');
   const app = await call.start();
+  const endpoints = app.get(WebhookEndpointsService);
   await stoppable(call.shell.writeError, async ({ signal }) => {
     const client = await listenedClient(app, call.options.client);
     const receiver = new Receiver(call, forward);
     const url = await receiver.begin();
     try {
       if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
-      await whileEndpoint(app, call, { client, url }, async ({ id: endpointId, secret }) => {
-        receiver.secret = secret;
+      await deleteLeft(endpoints, client, call);
+      const all = tellableEvents().map(({ name }) => name);
+      const events = [...(call.options.events ?? all.slice(0, MOST_EVENTS))];
+      const order = { clientId: client.id, url, events, label: LABEL };
+      const { id, secret } = await endpoints.create(order, call.by);
+      receiver.secret = secret;
+      try {
         call.shell.writeError(
           `Messages for ${client.name} are signed with ${secret}. Press Ctrl-C to stop.\n`,
         );
         const deliveries = app.get(WebhookDeliveriesService);
-        const { id } = await deliveries.test(endpointId, call.by);
+        const test = await deliveries.test(id, call.by);
         const tellWhyLate = async (): Promise<void> => {
           if (receiver.received > 0) return;
-          const { error } = await deliveries.get(endpointId, id, call.by);
+          const { error } = await deliveries.get(id, test.id, call.by);
           const why =
             error === null
               ? 'Is the service running, with the same DATABASE_URL?'
@@ -61,7 +64,9 @@ export async function listen(call: Call): Promise<void> {
         const late = setTimeout(() => void tellWhyLate(), PATIENCE_MS);
         if (!signal.aborted) await once(signal, 'abort');
         clearTimeout(late);
-      });
+      } finally {
+        await endpoints.delete(id, call.by);
+      }
     } finally {
       receiver.end();
     }
@@ -69,24 +74,10 @@ export async function listen(call: Call): Promise<void> {
   call.shell.writeError('The temporary endpoint is deleted.\n');
 }
 
-/** Runs work while there is an endpoint, and deletes it however the work ends; and those that a killed process has left. */
-async function whileEndpoint(
-  app: INestApplication,
-  call: Call,
-  { client, url }: { readonly client: Client; readonly url: string },
-  work: (made: WebhookEndpointWithSecretDto) => Promise<void>,
-): Promise<void> {
-  const endpoints = app.get(WebhookEndpointsService);
+/** Deletes the endpoints that killed processes have left. */
+async function deleteLeft(endpoints: WebhookEndpointsService, client: Client, { by }: Call): Promise<void> {
   for (const { id, label, failingSince } of await everyPage((page) => endpoints.list(page, client.id)))
-    if (label === LABEL && failingSince !== null) await endpoints.delete(id, call.by);
-  const all = tellableEvents().map(({ name }) => name);
-  const events = [...(call.options.events ?? all.slice(0, MOST_EVENTS))];
-  const made = await endpoints.create({ clientId: client.id, url, events, label: LABEL }, call.by);
-  try {
-    await work(made);
-  } finally {
-    await endpoints.delete(made.id, call.by);
-  }
+    if (label === LABEL && failingSince !== null) await endpoints.delete(id, by);
 }
 
 /** The client that is named, or the only one. */
