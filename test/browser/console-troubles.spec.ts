@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
@@ -10,6 +10,7 @@ import { describeWith } from '../support/requirements.js';
 
 /** What a proxy in front may answer in the service's place, or the service for a reason that passes. */
 const PASSING: readonly (readonly [string, number, string, string])[] = [
+  ['503 of a proxy', 503, 'text/html', '<p>Not here'],
   ['500 of the service', 500, 'application/json', errorBody(500, 'internal_error')],
   ['404 of an unknown route', 404, 'application/json', errorBody(404, 'route_not_found')],
   ['404 of a proxy that has a code', 404, 'application/json', '{"code":"client_not_found"}'],
@@ -44,15 +45,11 @@ describeWith('browser', 'the console when something goes wrong', () => {
     operators = await make('Operators', 'business');
     for (const name of ['Corner Pets', 'Busy']) await make(name);
     ({ key } = await issued(operators, ['admin', 'account', 'pets:read', 'pets:write']));
-    proxy = await PrefixProxy.to(service.url, '/store');
-    tab = await ConsoleBrowser.open(proxy.url, '/store/console');
+    const opened = await ConsoleBrowser.behindPrefix(service);
+    ({ proxy, tab } = opened);
     // Minutes of the page pass when a test says so.
     await tab.page.clock.install();
-  });
-  afterAll(async () => {
-    await tab?.close();
-    await proxy?.close();
-    await service?.close();
+    return opened.close;
   });
 
   beforeEach(async () => {
@@ -72,10 +69,6 @@ describeWith('browser', 'the console when something goes wrong', () => {
       .issue({ clientId, scopes, ...(label === undefined ? {} : { label }) }, SERVICE_ITSELF);
     return { key: secret, id: apiKey.id, prefix: apiKey.prefix };
   };
-  const button = (name: string | RegExp) => tab.page.getByRole('button', { name });
-  const dialog = () => tab.page.getByRole('dialog');
-  const inDialog = (name: string | RegExp) => dialog().getByRole('button', { name });
-  const closed = () => dialog().waitFor({ state: 'detached' });
   const trouble = () => tab.page.locator('#trouble');
   const heading = (name: string) => tab.page.getByRole('heading', { name, exact: true });
   const show = async (name: string) => {
@@ -118,20 +111,20 @@ describeWith('browser', 'the console when something goes wrong', () => {
   describe('a secret', () => {
     it('stays on show when the key of the tab ended by it, and the tab goes on with the new key', async () => {
       const mine = await issued(operators, ['admin', 'pets:read', 'pets:write']);
-      await button('Sign out').click();
+      await tab.button('Sign out').click();
       await tab.signIn(mine.key);
       await show('Operators');
-      await button(`Rotate ${mine.prefix}`).click();
-      await dialog().getByLabel('Grace').selectOption('0');
-      await inDialog('Rotate').click();
-      const secret = await dialog().getByLabel('The new key').inputValue();
+      await tab.button(`Rotate ${mine.prefix}`).click();
+      await tab.dialog.getByLabel('Grace').selectOption('0');
+      await tab.inDialog('Rotate').click();
+      const secret = await tab.dialog.getByLabel('The new key').inputValue();
       await look();
       await pass(20);
-      await dialog().getByText('This tab continues with the new one').waitFor();
-      expect(await dialog().getByLabel('The new key').inputValue()).toBe(secret);
-      await inDialog('I have stored it').click();
-      await inDialog('Close it for good').click();
-      await closed();
+      await tab.dialog.getByText('This tab continues with the new one').waitFor();
+      expect(await tab.dialog.getByLabel('The new key').inputValue()).toBe(secret);
+      await tab.inDialog('I have stored it').click();
+      await tab.inDialog('Close it for good').click();
+      await tab.closed();
       await tab.page.locator('.key', { hasText: secret.slice(0, 13) }).waitFor();
       await tab.page.locator('.key', { hasText: 'Rotated, ended' }).waitFor();
       await tab.page.reload();
@@ -140,45 +133,45 @@ describeWith('browser', 'the console when something goes wrong', () => {
 
     it('is not thrown away by Escape, nor by a click while it was not copied', async () => {
       await show('Corner Pets');
-      await button('Issue a key').click();
-      await inDialog('Issue the key').click();
-      await dialog().getByLabel('The new key').waitFor();
+      await tab.button('Issue a key').click();
+      await tab.inDialog('Issue the key').click();
+      await tab.dialog.getByLabel('The new key').waitFor();
       for (let pressed = 0; pressed < 3; pressed += 1) await tab.page.keyboard.press('Escape');
-      await inDialog('Go back').click();
-      await inDialog('I have stored it').dblclick();
-      expect(await dialog().getByLabel('The new key').isVisible()).toBe(true);
-      await inDialog('Go back').click();
-      await dialog().getByLabel('The new key').press('Control+a');
-      await dialog().getByLabel('The new key').press('Control+c');
-      await inDialog('I have stored it').click();
-      await closed();
+      await tab.inDialog('Go back').click();
+      await tab.inDialog('I have stored it').dblclick();
+      expect(await tab.dialog.getByLabel('The new key').isVisible()).toBe(true);
+      await tab.inDialog('Go back').click();
+      await tab.dialog.getByLabel('The new key').press('Control+a');
+      await tab.dialog.getByLabel('The new key').press('Control+c');
+      await tab.inDialog('I have stored it').click();
+      await tab.closed();
     });
 
     it('is shown although Escape was pressed while it was on its way', async () => {
       await show('Corner Pets');
-      await button('Issue a key').click();
+      await tab.button('Issue a key').click();
       const post = await hold('**/admin/keys');
-      await inDialog('Issue the key').click();
+      await tab.inDialog('Issue the key').click();
       await post.reached();
       for (let pressed = 0; pressed < 3; pressed += 1) await tab.page.keyboard.press('Escape');
-      expect(await inDialog('Cancel').isDisabled()).toBe(true);
-      expect(await inDialog('Issue the key').isDisabled()).toBe(true);
+      expect(await tab.inDialog('Cancel').isDisabled()).toBe(true);
+      expect(await tab.inDialog('Issue the key').isDisabled()).toBe(true);
       post.goOn();
-      expect(await dialog().getByLabel('The new key').inputValue()).toMatch(/^pst_test_/);
+      expect(await tab.dialog.getByLabel('The new key').inputValue()).toMatch(/^pst_test_/);
     });
 
     it('that may have been made without an answer is told, and its key is in the list', async () => {
       await show('Corner Pets');
-      await button('Issue a key').click();
-      await dialog().getByLabel('Label').fill('Without an answer');
+      await tab.button('Issue a key').click();
+      await tab.dialog.getByLabel('Label').fill('Without an answer');
       await tab.page.route('**/admin/keys', async (route) => {
         await route.fetch();
         await route.abort();
       });
-      await inDialog('Issue the key').click();
-      await dialog().getByText('The key may have been created').waitFor();
-      await inDialog('Cancel').click();
-      await closed();
+      await tab.inDialog('Issue the key').click();
+      await tab.dialog.getByText('The key may have been created').waitFor();
+      await tab.inDialog('Cancel').click();
+      await tab.closed();
       await pass(5);
       await expect.poll(() => tab.page.locator('.key', { hasText: 'Without an answer' }).count()).toBe(1);
     });
@@ -212,26 +205,26 @@ describeWith('browser', 'the console when something goes wrong', () => {
     it('is broken by "Try now" once in a while', async () => {
       await refuseForAMinute('**/admin/**');
       await pass(5);
-      await button('Try now').waitFor();
+      await tab.button('Try now').waitFor();
       const before = asked();
       for (let times = 0; times < 5; times += 1) {
-        await button('Try now').click();
+        await tab.button('Try now').click();
         await trouble().getByText('Tried again in').waitFor();
       }
       await expect.poll(() => asked() - before).toBe(1);
       await tab.page.unrouteAll();
       await pass(31);
-      await button('Try now').click();
+      await tab.button('Try now').click();
       await expect.poll(() => trouble().innerText()).toBe('');
     });
 
     it('holds after a refused order, too, and the order says so', async () => {
       await show('Corner Pets');
-      await button('Suspend').click();
+      await tab.button('Suspend').click();
       await refuseForAMinute('**/suspend');
-      await inDialog('Suspend').click();
-      await dialog().getByText('rate_limit_exceeded').waitFor();
-      await inDialog('Cancel').click();
+      await tab.inDialog('Suspend').click();
+      await tab.dialog.getByText('rate_limit_exceeded').waitFor();
+      await tab.inDialog('Cancel').click();
       const before = asked();
       await pass(30);
       expect(asked() - before).toBe(0);
@@ -264,7 +257,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       for (const [what, status, type, body] of PASSING) {
         await answer('**/admin/clients/*', status, type, body);
         await pass(31);
-        await button('Try now').waitFor();
+        await tab.button('Try now').waitFor();
         const shown = [await heading('Corner Pets').isVisible(), await heading('Keys').isVisible()];
         expect([what, ...shown]).toEqual([what, true, true]);
         await tab.page.unrouteAll();
@@ -280,8 +273,8 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await answer('**/admin/clients/*', 404, 'application/json', errorBody(404, 'client_not_found'));
       await pass(5);
       await heading('Not found').waitFor();
-      expect(await button('Change plan').isDisabled()).toBe(true);
-      expect(await button('Suspend').isDisabled()).toBe(true);
+      expect(await tab.button('Change plan').isDisabled()).toBe(true);
+      expect(await tab.button('Suspend').isDisabled()).toBe(true);
     });
 
     it.each([
@@ -328,14 +321,14 @@ describeWith('browser', 'the console when something goes wrong', () => {
           .create({ name: `Many ${made}`, plan: 'free' }, SERVICE_ITSELF)
           .then(() => service.clock.advance(1));
       await pass(5);
-      await button('Next →').waitFor();
+      await tab.button('Next →').waitFor();
       const second = await hold('**/admin/usage*cursor*');
-      await button('Next →').dblclick();
+      await tab.button('Next →').dblclick();
       await second.reached();
       second.goOn();
       await tab.page.getByText('Page 2').waitFor();
       const names = await tab.page.locator('.row-name').allInnerTexts();
-      await button('Next →').click();
+      await tab.button('Next →').click();
       await tab.page.getByText('Page 3').waitFor();
       expect(await tab.page.locator('.row-name').allInnerTexts()).not.toEqual(names);
     });
@@ -345,7 +338,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       const first = await hold('**/admin/usage*');
       await pass(5);
       await first.reached();
-      await button('Next →').click();
+      await tab.button('Next →').click();
       first.goOn();
       await tab.page.getByText('Page 2').waitFor();
       expect(await tab.page.locator('.row-name').allInnerTexts()).not.toEqual(names);
@@ -365,33 +358,28 @@ describeWith('browser', 'the console when something goes wrong', () => {
       for (let page = 1; ; page += 1) {
         await tab.page.getByText(`Page ${page}`, { exact: true }).waitFor();
         labels.push(...(await tab.page.locator('.key .label').allInnerTexts()));
-        if (await button('Next →').isDisabled()) break;
-        await button('Next →').click();
+        if (await tab.button('Next →').isDisabled()) break;
+        await tab.button('Next →').click();
       }
       expect(labels.filter((label) => label.startsWith('Key '))).toEqual(
         Array.from({ length: 101 }, (_, at) => `Key ${100 - at}`),
       );
-      await button('Issue a key').click();
-      await dialog().getByLabel('Label').fill('The newest');
-      await inDialog('Issue the key').click();
-      await inDialog('I have stored it').click();
-      await inDialog('Close it for good').click();
+      await tab.button('Issue a key').click();
+      await tab.dialog.getByLabel('Label').fill('The newest');
+      await tab.inDialog('Issue the key').click();
+      await tab.inDialog('I have stored it').click();
+      await tab.inDialog('Close it for good').click();
       await keys.filter({ hasText: 'The newest' }).waitFor();
     });
   });
 
   it('issues no key before the client is known', async () => {
-    let arrives = () => {};
-    const arrived = new Promise<void>((resolve) => (arrives = resolve));
-    await tab.page.route('**/admin/clients/*', async (route) => {
-      await arrived;
-      await route.continue();
-    });
+    const client = await hold('**/admin/clients/*');
     await tab.page.getByRole('link', { name: 'Corner Pets' }).click();
     const issue = tab.page.getByRole('button', { name: 'Issue a key' });
     await issue.waitFor();
     expect(await issue.isEnabled()).toBe(false);
-    arrives();
+    client.goOn();
     await issue.click();
     await tab.page.getByRole('dialog').getByText('Corner Pets').waitFor();
   });
@@ -399,19 +387,19 @@ describeWith('browser', 'the console when something goes wrong', () => {
   it('says why nothing opened when what a dialog needs was refused', async () => {
     await show('Corner Pets');
     await refuseForAMinute('**/admin/scopes');
-    await button('Issue a key').click();
+    await tab.button('Issue a key').click();
     await expect.poll(() => tab.page.locator('#said').innerText()).toContain('(rate_limit_exceeded)');
     expect(await tab.page.locator('dialog').count()).toBe(0);
   });
 
   it('changes a plan after a wrong number in a field that is hidden now', async () => {
     await show('Corner Pets');
-    await button('Change plan').click();
-    await dialog().getByLabel('Plan').selectOption('enterprise');
-    await dialog().getByLabel('Requests per minute').fill('0');
-    await dialog().getByLabel('Plan').selectOption('business');
-    await inDialog('Change the plan').click();
-    await closed();
+    await tab.button('Change plan').click();
+    await tab.dialog.getByLabel('Plan').selectOption('enterprise');
+    await tab.dialog.getByLabel('Requests per minute').fill('0');
+    await tab.dialog.getByLabel('Plan').selectOption('business');
+    await tab.inDialog('Change the plan').click();
+    await tab.closed();
     expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
       plan: 'business',
     });

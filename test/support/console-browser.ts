@@ -1,14 +1,20 @@
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, scrollsSideways } from './chromium.js';
+import type { Browser, Locator, Page } from 'playwright-core';
+import type { TestService } from '../kit/test-service.js';
+import { faultsInViews, launchChromium } from './chromium.js';
+import { PrefixProxy } from './prefix-proxy.js';
 
-/** One tab with the console, and what went wrong in it. */
+/** One tab with the console or the page of a key holder, and what went wrong in it. */
 export class ConsoleBrowser {
   /** Errors and warnings of the browser's console, violations of the policy among them. */
   readonly complaints: string[] = [];
+  /** What Chromium writes of each refusal that was answered, whatever the page makes of it. */
+  readonly refusals: string[] = [];
   /** Requests to other origins. */
   readonly foreign: string[] = [];
   /** Every address that was asked for. */
   readonly asked: string[] = [];
+  /** Why not everyone can read the views that were looked at. */
+  readonly faults: string[] = [];
 
   private constructor(
     private readonly browser: Browser,
@@ -24,7 +30,9 @@ export class ConsoleBrowser {
     page.setDefaultTimeout(60_000);
     const opened = new ConsoleBrowser(browser, page, origin + path);
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) opened.complaints.push(message.text());
+      const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
+      if (['error', 'warning'].includes(message.type()))
+        (isRefusal ? opened.refusals : opened.complaints).push(message.text());
     });
     page.on('pageerror', (error) => opened.complaints.push(error.message));
     page.on('request', (request) => {
@@ -34,6 +42,18 @@ export class ConsoleBrowser {
     });
     await page.goto(opened.url);
     return opened;
+  }
+
+  /** Opens a page of a service behind the prefix `/store`, so that no address of the page may begin at the root. `close` ends all. */
+  static async behindPrefix(service: TestService, path = '/console') {
+    const proxy = await PrefixProxy.to(service.url, '/store');
+    const tab = await ConsoleBrowser.open(proxy.url, `/store${path}`);
+    const close = async () => {
+      await tab.close();
+      await proxy.close();
+      await service.close();
+    };
+    return { proxy, tab, close };
   }
 
   /** Signs in with a key. */
@@ -47,9 +67,36 @@ export class ConsoleBrowser {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
-  /** Whether something is wider than the window. */
-  scrollsSideways(): Promise<boolean> {
-    return scrollsSideways(this.page);
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name });
+  }
+
+  get dialog(): Locator {
+    return this.page.getByRole('dialog');
+  }
+
+  /** A button of the dialog. */
+  inDialog(name: string | RegExp): Locator {
+    return this.dialog.getByRole('button', { name });
+  }
+
+  /** Waits until there is no dialog. */
+  async closed(): Promise<void> {
+    await this.dialog.waitFor({ state: 'detached' });
+  }
+
+  /** Stores the key or the secret that the dialog shows once, and closes it; returns it. */
+  async stored(what: 'key' | 'secret'): Promise<string> {
+    const secret = await this.dialog.getByLabel(`The new ${what}`).inputValue();
+    await this.inDialog('I have stored it').click();
+    await this.inDialog('Close it for good').click();
+    await this.closed();
+    return secret;
+  }
+
+  /** Looks at a view, narrow and dark, wide and light. */
+  async look(view: string): Promise<void> {
+    this.faults.push(...(await faultsInViews(this.page)).map((fault) => `${view}: ${fault}`));
   }
 
   async close(): Promise<void> {

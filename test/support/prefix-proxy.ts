@@ -2,10 +2,8 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy in front of the service that takes a prefix away, as many do, and answers 503 by itself when it is told to. */
+/** A proxy in front of the service that takes a prefix away, as many do, and may break answers off. */
 export class PrefixProxy {
-  /** Whether it answers as though the service were away. */
-  isAway = false;
   /** Whether it hangs up in the middle of each body, as though the connection broke. */
   cutsBodies = false;
 
@@ -37,8 +35,8 @@ export class PrefixProxy {
 
   private pass(near: IncomingMessage, answer: ServerResponse): void {
     const path = near.url ?? '';
-    if (this.isAway || !path.startsWith(`${this.prefix}/`)) {
-      answer.writeHead(this.isAway ? 503 : 404, { 'content-type': 'text/html' }).end('<p>Not here');
+    if (!path.startsWith(`${this.prefix}/`)) {
+      answer.writeHead(404, { 'content-type': 'text/html' }).end('<p>Not here');
       return;
     }
     const { method, headers } = near;
