@@ -91,8 +91,12 @@ describe('server-sent events', () => {
     expect(await counted()).toBe(1);
   });
 
-  it('end with the service, at once and as a whole answer', async () => {
+  it('end with the service, at once and as a whole answer, also where a client reads nothing', async () => {
     const { received, socket } = await subscribe();
+    const stuck = (await subscribe()).socket.pause();
+    // More than the system takes for a client that does not read.
+    EVENTS.emit('news', 'x'.repeat(20_000_000));
+    await expect.poll(() => received().length).toBeGreaterThan(20_000_000);
     const closed = once(socket, 'close');
     const started = performance.now();
     const stopped = stopServing(service.app.getHttpServer() as Server, service.app.get(Connections), 60_000);
@@ -100,6 +104,7 @@ describe('server-sent events', () => {
     expect(await stopped).toBe(true);
     EVENTS.emit('news', 'too late');
     await closed;
+    stuck.destroy();
     expect(received()).toMatch(/\r\n0\r\n\r\n$/);
     expect(performance.now() - started).toBeLessThan(30_000);
   });

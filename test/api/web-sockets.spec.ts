@@ -199,9 +199,10 @@ describe('a guard of a module', () => {
 });
 
 describe('when the service stops', () => {
-  it('a WebSocket delays nothing, and is told so: 1001, going away', async () => {
+  it('a WebSocket delays nothing, also where its client answers nothing, and is told so: 1001, going away', async () => {
     const service = await open();
     const socket = opened(await connect(service, '/v1/chat'));
+    opened(await connect(service, '/v1/chat')).pause();
     const closed = once(socket, 'close');
     expect(
       await stopServing(service.app.getHttpServer() as Server, service.app.get(Connections), 60_000),

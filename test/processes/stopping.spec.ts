@@ -1,18 +1,12 @@
-import { once } from 'node:events';
 import { Agent, type ClientRequest, request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
-import { ROOT, folderOfTest, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
-async function start(
-  environment: NodeJS.ProcessEnv = {},
-  main?: string,
-): Promise<{ service: ServiceProcess; key: string; path: string }> {
+async function start(environment: NodeJS.ProcessEnv = {}) {
   const path = await folderOfTest();
-  const service = await serviceOfTest(path, environment, main);
+  const service = await serviceOfTest(path, environment);
   return { service, key: service.demoKey, path };
 }
 
@@ -84,21 +78,6 @@ describe('a stop', () => {
     await expect(status('/health/live')).rejects.toThrow('fetch failed');
   });
 
-  it('waits neither for a connection that never sent a byte nor for an idle one', async () => {
-    const { service } = await start({ SHUTDOWN_TIMEOUT_MS: '600000' });
-    const { hostname, port } = new URL(service.url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    // The client would keep this one for 72 seconds.
-    await service.request('GET', '/health/live');
-    const closed = once(socket.resume(), 'close');
-    const stopped = service.stop('SIGTERM');
-    await closed;
-    const { code, stdout } = await stopped;
-    expect(code).toBe(0);
-    expect(timeOf(stdout, 'Stopped') - timeOf(stdout, BEGUN)).toBeLessThan(60_000);
-  });
-
   it('answers the request in flight, and refuses new ones', async () => {
     const { service, key } = await start();
     const body = '{"name":"Last","categoryId":1}';
@@ -119,16 +98,6 @@ describe('a stop', () => {
     expect((await stopped).code).toBe(0);
   });
 
-  it('cuts what takes too long', async () => {
-    const { service, key } = await start({ SHUTDOWN_TIMEOUT_MS: '100' });
-    const never = posting(service, key, 100);
-    const cut = new Promise((resolve) => never.on('error', resolve));
-    never.write('{');
-    await service.request('GET', '/health/live');
-    expect((await service.stop()).code).toBe(0);
-    expect(await cut).toBeInstanceOf(Error);
-  });
-
   it('ends in time, though another process keeps the database locked', async () => {
     const { service, path } = await start({ SHUTDOWN_TIMEOUT_MS: '1000' });
     const other = await SqliteFile.open(join(path, 'data/petstore.sqlite'));
@@ -141,56 +110,5 @@ describe('a stop', () => {
     const { code, stdout } = await service.stop('SIGTERM');
     expect(code).toBe(0);
     expect(timeOf(stdout, 'Stopped') - timeOf(stdout, BEGUN)).toBeLessThan(60_000);
-  });
-});
-
-describe('a stop while a stream and a WebSocket are open', () => {
-  const MAIN = join(ROOT, 'test/support/streaming-service.mjs');
-  /** Long, so that a stop which waits for what never ends by itself is not taken for one that does not. */
-  const LONG = { SHUTDOWN_TIMEOUT_MS: '600000' };
-
-  /** An event stream, and everything that arrives. */
-  async function subscribe(url: string, key: string) {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname).setEncoding('utf8');
-    let received = '';
-    socket.on('data', (piece: string) => (received += piece));
-    socket.write(
-      `GET /v1/news HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${key}\r\n\r\n`,
-    );
-    await expect.poll(() => received).toContain('data: event 2');
-    const failed: unknown[] = [];
-    socket.on('error', (error) => failed.push(error));
-    return { socket, received: () => received, failed, closed: once(socket, 'close') };
-  }
-
-  async function chat(url: string, key: string) {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/chat`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    await once(socket, 'open');
-    socket.send(JSON.stringify({ event: 'echo', data: 'hello' }));
-    await once(socket, 'message');
-    return socket;
-  }
-
-  it('ends both cleanly, and waits for none of their clients that read nothing and answer nothing', async () => {
-    const { service, key } = await start(LONG, MAIN);
-    const news = await subscribe(service.url, key);
-    const socket = await chat(service.url, key);
-    const stuck = { news: await subscribe(service.url, key), socket: await chat(service.url, key) };
-    stuck.news.socket.pause();
-    stuck.socket.pause();
-    const left = once(socket, 'close');
-    const { code, stdout } = await service.stop('SIGTERM');
-    expect(code).toBe(0);
-    expect(stdout).not.toContain('were cut');
-    expect((await left)[0]).toBe(1001);
-    await news.closed;
-    expect(news.failed).toEqual([]);
-    // Every event is whole, and the answer has its last chunk.
-    expect(news.received()).toMatch(/data: event \d+\n\n\r\n0\r\n\r\n$/);
-    stuck.news.socket.destroy();
-    stuck.socket.terminate();
   });
 });
