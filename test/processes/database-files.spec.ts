@@ -2,6 +2,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -9,11 +10,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keepDoing } from '../support/keep-doing.js';
-import { folderOfTest, ServiceProcess } from '../support/service-process.js';
+import { folderOfTest, petstore, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 import { onFile, rowsOf } from '../support/sqlite-file.js';
 import { TestService } from '../kit/test-service.js';
+
+/** Of a page of SQLite, in bytes. */
+const PAGE_BYTES = 4_096;
+const UNAVAILABLE = { code: 'service_unavailable' };
+
+const environmentOf = (file: string) => ({ NODE_ENV: 'test', DATABASE_URL: `sqlite:${file}` });
 
 /** A folder of its own, and in it a database with a client and a key that no quota stops. */
 async function prepare(name = 'store.sqlite') {
@@ -37,12 +44,7 @@ class Shop {
   ) {}
 
   static async open(folder: string, file: string, key: string): Promise<Shop> {
-    const service = await ServiceProcess.start(folder, {
-      NODE_ENV: 'test',
-      DATABASE_URL: `sqlite:${file}`,
-    });
-    onTestFinished(() => service.signal('SIGKILL'));
-    return new Shop(service, key);
+    return new Shop(await serviceOfTest(folder, environmentOf(file)), key);
   }
 
   async request(method: string, path: string, json?: object) {
@@ -67,12 +69,8 @@ class Shop {
   }
 
   /** What the log tells of the database, but for what it tells of a busy machine. */
-  linesOfDatabase(): { level: number; msg: string }[] {
-    return this.service.output
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as { level: number; msg: string; context?: string })
-      .filter(({ context, msg }) => context === 'Database' && !/write lock|Old rows/.test(msg));
+  told(): string[] {
+    return this.service.troubles.filter((msg) => !/write lock|Old rows/.test(msg));
   }
 }
 
@@ -120,7 +118,7 @@ describe('a database behind a link', () => {
     expect(await shop.names()).toEqual([]);
     await commit(file, 'Ada');
     expect(await shop.names()).toEqual(['Ada']);
-    expect(shop.linesOfDatabase()).toEqual([]);
+    expect(shop.told()).toEqual([]);
   });
 
   it('is made where a link leads that leads nowhere yet', async () => {
@@ -128,8 +126,7 @@ describe('a database behind a link', () => {
     mkdirSync(join(folder, 'real'));
     symlinkSync('real/a.sqlite', join(folder, 'link'));
     writeFileSync(join(folder, 'link-shm'), Buffer.alloc(32_768));
-    const service = await ServiceProcess.start(folder, { DATABASE_URL: 'sqlite:link' });
-    onTestFinished(() => service.signal('SIGKILL'));
+    const service = await serviceOfTest(folder, { DATABASE_URL: 'sqlite:link' });
     const first = async () => (await service.request('GET', '/v1/pets?status=sold')).text;
     expect(await first()).not.toContain('Ada');
     await commit(join(folder, 'real/a.sqlite'), 'Ada');
@@ -186,22 +183,43 @@ describe('a service whose database', () => {
         expect(await shop.request(method, '/v1/pets?limit=100', body)).toMatchObject({
           status: 503,
           retryAfter: '1',
-          body: { code: 'service_unavailable' },
+          body: UNAVAILABLE,
         });
       expect((await shop.request('GET', '/health/live')).status).toBe(200);
-      await expect
-        .poll(() => shop.linesOfDatabase())
-        .toEqual([expect.objectContaining({ msg: expect.stringContaining(file) })]);
+      await expect.poll(() => shop.told()).toEqual([expect.stringContaining(file)]);
       if (undo) {
         undo(file);
         await shop.isReady(true);
         expect((await shop.add('Cid')).status).toBe(201);
         expect(await shop.names()).toEqual(['Ada', 'Ben', 'Cid']);
-        expect(shop.linesOfDatabase()).toHaveLength(2);
+        expect(shop.told()).toHaveLength(2);
       }
       expect((await shop.service.stop()).code).toBe(0);
     },
   );
+
+  it('is damaged says so once and refuses what meets it, until a restart finds it', async () => {
+    const { folder, file, key } = await prepare();
+    const shop = await Shop.open(folder, file, key);
+    // All but the first page, whose change would be noticed without reading what is damaged.
+    writeFileSync(file, readFileSync(file).fill(0xff, PAGE_BYTES), { flag: 'r+' });
+    // The service and SQLite have it in memory, until something is committed and the key is looked up anew.
+    await expect.poll(async () => (await shop.request('GET', '/v1/pets')).status).toBe(503);
+    const refused = { status: 503, retryAfter: expect.stringMatching(/^[1-9]/), body: UNAVAILABLE };
+    for (let asked = 0; asked < 20; asked += 1)
+      for (const answer of [await shop.add('Eve'), await shop.request('GET', '/v1/pets')])
+        expect(answer).toMatchObject(refused);
+    const { body } = await shop.request('GET', '/health/ready');
+    expect(body.message).toContain('the database file is damaged');
+    expect((await shop.request('GET', '/health/live')).status).toBe(200);
+    await shop.service.stop();
+    expect(shop.told()).toEqual([
+      expect.stringMatching(/store\.sqlite is damaged \(SQLITE_.*backup.*petstore doctor/),
+    ]);
+    const { code, stdout } = await petstore(folder, ['doctor'], environmentOf(file));
+    expect([code, stdout]).toEqual([1, expect.stringContaining('is damaged')]);
+    await expect(Shop.open(folder, file, key)).rejects.toThrow('is damaged');
+  });
 
   it('is moved away under load has everything that was acknowledged once it is back', async () => {
     const { folder, file, key } = await prepare();

@@ -1,85 +1,97 @@
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
-import type { Answer } from '../kit/answer.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { clientWithKey } from '../support/petstore-here.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { describeWith } from '../support/requirements.js';
 import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
-/** Asks until the answer has the status, or the time of the test is over. */
-async function until(status: number, ask: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    const answer = await ask();
-    if (answer.status === status) return answer;
-    await setTimeout(100);
-  }
-}
-
 interface Fault {
-  /** Why it cannot be tried here; undefined where it can. */
-  readonly missing: string | undefined;
+  /** Where the service runs. */
   readonly folder: () => Promise<string>;
+  readonly environment?: NodeJS.ProcessEnv;
   readonly begin: (folder: string, pid: number) => Promise<void> | void;
   readonly end: (folder: string, pid: number) => Promise<void> | void;
   readonly said: RegExp;
 }
 
-const FAULTS: Record<string, Fault> = {
-  'is full': {
-    missing: NO_SMALL_DISK,
-    folder: smallDisk,
-    begin: fill,
-    end: (folder) => rm(join(folder, 'ballast')),
-    said: /the disk is full/,
-  },
-  'fails to write': {
-    missing: spawnSync('prlimit', ['--version']).error && 'there is no prlimit',
-    folder: folderOfTest,
-    // No file may grow beyond its first page.
-    begin: (_, pid) => void spawnSync('prlimit', ['--pid', `${pid}`, '--fsize=4096:unlimited']),
-    end: (_, pid) => void spawnSync('prlimit', ['--pid', `${pid}`, '--fsize=unlimited:unlimited']),
-    said: /the disk fails|the disk is full/,
-  },
-};
-
-describe.each(Object.entries(FAULTS))('a disk that %s', (_, fault) => {
-  it('is told of once, refuses writes and not reads, and is told of once more when it is well', async ({
-    skip,
-  }) => {
-    if (fault.missing !== undefined) skip(fault.missing);
-    const path = await fault.folder();
-    const service = await serviceOfTest(path, { NODE_ENV: 'production' });
-    const { key } = await clientWithKey(path, { NODE_ENV: 'production' });
+/** Makes a fault, in which writes are refused and reads are not and nothing acknowledged is lost; answers what the log told. */
+async function toldOf({ folder, environment = { NODE_ENV: 'production' }, begin, end, said }: Fault) {
+  const path = await folder();
+  const service = await serviceOfTest(path, environment);
+  const { key } = await clientWithKey(path, environment);
+  const acknowledged: number[] = [];
+  const add = async () => {
     const json = { name: 'x'.repeat(250), categoryId: 1 };
-    const add = () => service.request('POST', '/v1/pets', { key, json });
-    const ready = () => service.request('GET', '/health/ready');
-    expect((await add()).status).toBe(201);
+    const { status, body, headers } = await service.request('POST', '/v1/pets', { key, json });
+    expect([201, 503]).toContain(status);
+    if (status === 201) acknowledged.push((body as { id: number }).id);
+    else expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    return status;
+  };
+  const statusOf = async (target: string) => (await service.request('GET', target, { key })).status;
+  expect(await add()).toBe(201);
 
-    await fault.begin(path, service.pid);
-    // The log has some room left in the blocks that it has already.
-    await until(503, add);
-    for (let sent = 0; sent < 40; sent += 1) {
-      const { status, headers } = await add();
-      expect([201, 503]).toContain(status);
-      if (status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-    }
-    expect((await service.request('GET', '/v1/pets?limit=1', { key })).status).toBe(200);
-    expect((await until(503, ready)).body.message).toMatch(fault.said);
-    expect((await service.request('GET', '/health/live')).status).toBe(200);
+  await begin(path, service.pid);
+  // The log has some room left in the blocks that it has already, and a page of a table in PostgreSQL has room for some 25 rows.
+  await expect.poll(add).toBe(503);
+  for (let sent = 0; sent < 40; sent += 1) {
+    await add();
+    await pause(50);
+  }
+  expect(await statusOf('/v1/pets?limit=1')).toBe(200);
+  await expect.poll(() => statusOf('/health/ready')).toBe(503);
+  expect((await service.request('GET', '/health/ready')).body.message).toMatch(said);
+  expect(await statusOf('/health/live')).toBe(200);
 
-    await fault.end(path, service.pid);
-    await until(200, ready);
-    expect((await add()).status).toBe(201);
-    await service.stop();
-    const told = service.output
-      .split('\n')
-      .filter((line) => /"context":"(?:Database|Errors)"/.test(line))
-      .map((line) => (JSON.parse(line) as { msg: string }).msg);
-    expect(told).toEqual([
-      expect.stringMatching(/petstore\.sqlite cannot be written: the disk .*the service recovers by itself/),
-      expect.stringMatching(/written again/),
-    ]);
+  await end(path, service.pid);
+  await expect.poll(() => statusOf('/health/ready')).toBe(200);
+  expect(await add()).toBe(201);
+  for (const id of acknowledged) expect(await statusOf(`/v1/pets/${id}`)).toBe(200);
+  await service.stop();
+  return service.troubles;
+}
+
+const ONCE_EACH = [
+  expect.stringMatching(/ cannot be written: .*the service recovers by itself/),
+  expect.stringMatching(/written again/),
+];
+
+describe('a service recovers from a disk', () => {
+  it.skipIf(NO_SMALL_DISK)('that is full', async () => {
+    const end = (folder: string) => rm(join(folder, 'ballast'));
+    const fault = { folder: smallDisk, begin: fill, end, said: /the disk is full/ };
+    expect(await toldOf(fault)).toEqual(ONCE_EACH);
+  });
+
+  it.skipIf(spawnSync('prlimit', ['--version']).error)('that fails to write', async () => {
+    const limit = (bytes: string) => (_: string, pid: number) =>
+      void spawnSync('prlimit', ['--pid', `${pid}`, `--fsize=${bytes}:unlimited`]);
+    // No file may grow beyond its first page.
+    const [begin, end] = [limit('4096'), limit('unlimited')];
+    const fault = { folder: folderOfTest, begin, end, said: /the disk fails|the disk is full/ };
+    expect(await toldOf(fault)).toEqual(ONCE_EACH);
+  });
+});
+
+describeWith('postgres-server', 'a service recovers from a PostgreSQL', () => {
+  it.skipIf(NO_SMALL_DISK)('whose disk is full', async () => {
+    const server = await PostgresServer.start();
+    onTestFinished(() => server.remove());
+    const disk = await smallDisk(64, 2_000);
+    server.give(disk);
+    const store = 'CREATE DATABASE store TABLESPACE small';
+    await server.query(`CREATE TABLESPACE small LOCATION '${disk}'`, store);
+    const fault = {
+      folder: folderOfTest,
+      environment: { DATABASE_URL: server.url.replace(/postgres$/, 'store') },
+      begin: () => fill(disk),
+      end: () => rm(join(disk, 'ballast')),
+      said: /database/,
+    };
+    expect(await toldOf(fault)).toEqual(ONCE_EACH);
   });
 });

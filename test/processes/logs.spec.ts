@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { breakPets } from '../support/break-pets.js';
 import { freePort } from '../support/free-port.js';
 import { sendRaw } from '../support/raw-http.js';
-import { BARE_ENVIRONMENT, folderOfTest, ROOT, serviceOfTest } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, folderOfTest, linesOf, ROOT, serviceOfTest } from '../support/service-process.js';
 
 const MAIN = join(ROOT, 'dist/bundle/main.js');
 const COLOURS = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g');
@@ -16,13 +16,6 @@ async function statusOf(url: string, headers: Record<string, string> = {}): Prom
   await response.arrayBuffer();
   return response.status;
 }
-
-/** The JSON lines of a log. */
-const linesOf = (log: string) =>
-  log
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 /** Starts the service with its standard output on a terminal, in a pipe, or in a file that is opened to append. */
 async function startOn(output: 'terminal' | 'pipe' | { readonly file: string }) {
@@ -84,8 +77,8 @@ const TRACEPARENT = `00-${TRACE}-${SPAN}-01`;
 async function startWithLines() {
   const path = await folderOfTest();
   const service = await serviceOfTest(path, { LOG_LEVEL: 'debug' });
-  const [, key = ''] = /Bearer (pst_\w+)/.exec(service.output) ?? [];
-  const requests = () => linesOf(service.output).filter(({ route }) => route !== undefined);
+  const key = service.demoKey;
+  const requests = () => service.lines.filter(({ route }) => route !== undefined);
   return { path, service, key, requests };
 }
 
@@ -136,7 +129,7 @@ describe('JSON lines', () => {
       ['traced', 50, 500, TRACE],
       ['bare', 50, 500, undefined],
     ]);
-    const ofErrors = linesOf(service.output).filter(({ context }) => context === 'Errors');
+    const ofErrors = service.lines.filter(({ context }) => context === 'Errors');
     expect(ofErrors.map(({ traceId, spanId }) => [traceId, spanId])).toEqual([
       [TRACE, SPAN],
       [undefined, undefined],

@@ -34,6 +34,22 @@ export function examplesOfRequired(example: string): Record<string, string> {
   >;
 }
 
+/** What suites read of a line of the log. */
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly context?: string;
+  readonly [field: string]: unknown;
+}
+
+/** The lines of a log that are JSON. */
+export function linesOf(log: string): LogLine[] {
+  return log
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
 /** What a finished command left. */
 export interface Finished {
   readonly code: number | null;
@@ -143,6 +159,18 @@ export class ServiceProcess {
   /** Everything written to standard output so far. */
   get output(): string {
     return this.read();
+  }
+
+  /** The lines of its log so far, which are JSON. */
+  get lines(): LogLine[] {
+    return linesOf(this.output);
+  }
+
+  /** What its log says of the database and of faults. */
+  get troubles(): string[] {
+    return this.lines
+      .filter(({ context }) => /^(?:Database|Errors)$/.test(context ?? ''))
+      .map(({ msg }) => msg);
   }
 
   /** Key of the demo client, which a store that was empty prints before it says that it listens, or ''. */

@@ -16,15 +16,10 @@ const FILE = 'data/petstore.sqlite';
 async function adviceOf(path: string, environment: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const service = await serviceOfTest(path, environment);
   await service.stop();
-  return (
-    service.output
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as { level: number; msg: string })
-      // Of a busy machine it warns, too.
-      .filter(({ level, msg }) => (level >= 40 || msg.includes('key')) && !msg.includes('write lock'))
-      .map(({ msg }) => msg)
-  );
+  // Of a busy machine it warns, too.
+  return service.lines
+    .filter(({ level, msg }) => (level >= 40 || msg.includes('key')) && !msg.includes('write lock'))
+    .map(({ msg }) => msg);
 }
 
 /** Runs what a line says after its last colon and space as a shell does. */
