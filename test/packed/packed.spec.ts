@@ -1,11 +1,12 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { cp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { run } from '../support/packed-client.js';
 import { packedService } from '../support/packed-service.js';
-import { ran, ServiceProcess } from '../support/service-process.js';
+import { ran, ROOT, serviceOfTest } from '../support/service-process.js';
 
 /** Packages that the service loads although it does not depend on them: it says so, or goes on without, where they are absent. */
 const OPTIONAL = {
@@ -20,6 +21,32 @@ const DOCUMENTS = ['/docs/openapi', '/docs/account/openapi', '/docs/admin/openap
 /** The package of an import, static or not, or of a require. */
 const IMPORTED =
   /(?:\b(?:from|import) ["']|\b(?:import|require|requireWhenCalled|createRequire\(import\.meta\.url\)(?:\.resolve)?)\(\s*["'`])((?:@[\w-]+\/)?[\w-][\w.-]*)(?=["'`/])/g;
+
+/** What a project installs for its tests, beside the service. What imports Nest is copied: it must find that of the project. */
+const LINKED = ['@types/node', 'openapi-response-validator', 'vitest'];
+const COPIED = ['@nestjs/testing'];
+
+/** As guides/testing.md has Nest's own way. */
+const AS_NEST_TEACHES = `
+  import { Test } from '@nestjs/testing';
+  import { AppModule as PetStore, setupApp } from 'petstore-service/app';
+  import { issueKey } from 'petstore-service/testing';
+  import { AppModule } from '../app.module.js';
+  import { ToysService } from './toys.service.js';
+  import { expect, it } from 'vitest';
+
+  it('is set up on the application that the testing module makes', async () => {
+    const testing = await Test.createTestingModule({ imports: [PetStore, AppModule] })
+      .overrideProvider(ToysService)
+      .useValue({ list: () => ({ entries: [], next: null }), get: () => ({ id: 7n, name: 'Ball', petId: 1n }) })
+      .compile();
+    const app = setupApp(testing.createNestApplication());
+    await app.listen(0, '127.0.0.1');
+    const { key } = await issueKey(app);
+    const answer = await fetch(await app.getUrl() + '/v1/toys/7', { headers: { authorization: 'Bearer ' + key } });
+    expect([answer.status, await answer.json()]).toEqual([200, { id: 7, name: 'Ball', petId: 1 }]);
+    await app.close();
+  });`;
 
 interface Manifest {
   readonly bin: object;
@@ -65,15 +92,6 @@ const here = (program: string, ...args: string[]) =>
 
 /** Runs the command that npm has linked. */
 const petstore = (...args: string[]) => here(join(folder, 'node_modules/.bin/petstore'), ...args);
-
-/** Asks a command for help; answers the names of the commands below it. */
-async function commandsBelow(...words: string[]): Promise<string[]> {
-  const { code, stdout, stderr } = await petstore(...words, '--help');
-  expect([words, code, stderr]).toEqual([words, 0, '']);
-  const [, list = ''] = /\nCommands:\n([^]*)$/.exec(stdout) ?? [];
-  const below = [...list.matchAll(/^ {2}([a-z]\S*)/gm)].map(([, word = '']) => word);
-  return below.filter((word) => word !== 'help').map((word) => [...words, word].join(' '));
-}
 
 /** The paths that a page, a script or a style sheet of the service loads or links to. */
 function pathsIn(text: string, at: string): string[] {
@@ -130,14 +148,6 @@ describe('what is packed, installed by npm with production dependencies alone', 
     expect(loaded).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('tells of each of its commands', async () => {
-    const groups = await commandsBelow();
-    const names = [...groups];
-    for (const group of groups) names.push(...(await commandsBelow(group)));
-    expect(names).toContain('client create');
-    expect(names.length).toBeGreaterThan(30);
-  });
-
   it('is administered by `npx petstore`', async () => {
     const npx = await here(
       'npx',
@@ -176,7 +186,7 @@ describe('what is packed, installed by npm with production dependencies alone', 
   it('serves every address of its pages and documents', async () => {
     await run(installed, 'npm', ['run', '-s', 'prestart'], { HOME: folder });
     const main = join(installed, manifest.scripts.start.replace('node ', ''));
-    const service = await ServiceProcess.start(folder, { NODE_ENV: 'production' }, main);
+    const service = await serviceOfTest(folder, { NODE_ENV: 'production' }, main);
     const asked = new Set([...ADDRESSES, ...DOCUMENTS.flatMap((path) => [`${path}.json`, `${path}.yaml`])]);
     const texts = new Map<string, string>();
     const refused = [];
@@ -194,5 +204,82 @@ describe('what is packed, installed by npm with production dependencies alone', 
     for (const path of DOCUMENTS)
       expect(parse(texts.get(`${path}.yaml`) ?? '')).toEqual(JSON.parse(texts.get(`${path}.json`) ?? ''));
     expect(await service.stop()).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('a project that has it as a dependency', () => {
+  let project: string;
+  /** The command as npm has linked it, in the project. */
+  const petstoreThere = (...args: string[]) =>
+    run(project, join(folder, 'node_modules/.bin/petstore'), args).then(stripVTControlCharacters);
+  const build = () => run(project, process.execPath, [join(ROOT, 'node_modules/typescript-7/bin/tsc')]);
+
+  beforeAll(async () => {
+    project = join(folder, 'my-api');
+    const modules = join(folder, 'node_modules');
+    await run(folder, join(modules, '.bin/petstore'), ['new', 'my-api']);
+    for (const name of LINKED) {
+      await rm(join(modules, name), { recursive: true, force: true });
+      await symlink(join(ROOT, 'node_modules', name), join(modules, name));
+    }
+    for (const name of COPIED)
+      await cp(join(ROOT, 'node_modules', name), join(modules, name), { recursive: true });
+  });
+
+  it('is made once, in a folder whose name is that of a package', async () => {
+    expect(await manifestOf(project)).toMatchObject({
+      name: 'my-api',
+      dependencies: { 'petstore-service': 'file:petstore-service-1.0.0.tgz' },
+    });
+    await expect(petstoreThere('new', '.')).rejects.toThrow(/my-api exists already/);
+    await expect(petstoreThere('new', 'My API')).rejects.toThrow(/in lower case with hyphens/);
+  });
+
+  it('has to be built before a command', async () => {
+    await expect(petstoreThere('db', 'status')).rejects.toThrow(
+      /There is no .*app\.module\.js.*build the project/,
+    );
+    await build();
+    expect(await petstoreThere('db', 'migrate')).toMatch(/Pets\d+/);
+  });
+
+  it('generates a feature, whose suite passes', async () => {
+    const fields = ['--field', 'name:text:100', '--field', 'petId:reference:pets'];
+    expect(await petstoreThere('generate', 'feature', 'toys', ...fields)).toMatch(
+      /Next: npm test, npm start\./,
+    );
+    await writeFile(join(project, 'src/toys/as-nest-teaches.spec.ts'), AS_NEST_TEACHES);
+    const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
+    const shown = stripVTControlCharacters(await run(project, process.execPath, [vitest, 'run']));
+    expect(shown).toMatch(/Test Files {2}2 passed/);
+    await build();
+    await expect(petstoreThere('generate', 'feature', 'toys', ...fields)).rejects.toThrow(
+      /src.toys exists already/,
+    );
+  });
+
+  it('migrates, checks and serves the feature', async () => {
+    // The suite has left the database of the project as it was.
+    expect(await petstoreThere('db', 'migrate')).toMatch(/Toys\d+/);
+    expect(await petstoreThere('doctor')).toMatch(/entities.*the migrations create what they declare/);
+    const service = await serviceOfTest(project, {}, join(project, 'dist/main.js'));
+    const headers = { authorization: `Bearer ${service.demoKey}` };
+    const toys = await fetch(`${service.url}/v1/toys?limit=1`, { headers });
+    expect([toys.status, await toys.json()]).toMatchObject([200, [{ id: 1, petId: 1 }]]);
+    expect(await service.stop()).toMatchObject({ code: 0, stdout: expect.stringContaining('Stopped') });
+  });
+
+  it('names what is wrong with its modules at the start', async () => {
+    const built = join(project, 'dist/app.module.js');
+    await rename(built, `${built}.kept`);
+    await writeFile(built, 'export const nothing = 1;');
+    const start = () => run(project, process.execPath, [join(project, 'dist/main.js')]);
+    await expect(start()).rejects.toThrow(/app\.module\.js.*exports no module/);
+    await writeFile(built, 'throw new Error("not now");');
+    await expect(start()).rejects.toThrow(/app\.module\.js:1: Error: not now/);
+    const other = `import { AppModule } from './app.module.js';\nexport const imports = [AppModule];`;
+    await writeFile(join(project, 'dist/other.js'), other);
+    await writeFile(built, `import './other.js';\nexport class AppModule {}`);
+    await expect(start()).rejects.toThrow(/other\.js:2 uses AppModule, whose file imports this one in turn/);
   });
 });
