@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { findingsIn } from '../support/doctor-findings.js';
 import { copyProject, writeFiles } from '../support/project-copy.js';
 import { emptyFolder, folderOfTest, ran } from '../support/service-process.js';
 
@@ -91,14 +92,8 @@ const run = (cwd: string, file: string, args: readonly string[] = [], environmen
 
 const start = (cwd: string, environment?: NodeJS.ProcessEnv) =>
   run(cwd, 'dist/bundle/main.js', [], environment);
-const petstore = (cwd: string, args: readonly string[], TOYS?: 'throwing' | 'broken') =>
+const petstore = (cwd: string, args: readonly string[], TOYS?: string) =>
   run(cwd, 'dist/bundle/cli/main.js', args, { TOYS });
-
-/** What doctor finds wrong. */
-function wrongIn(stdout: string): string[] {
-  const { findings } = JSON.parse(stdout) as { findings: { check: string; state: string; found: string }[] };
-  return findings.filter(({ state }) => state === 'wrong').map(({ check, found }) => `${check} ${found}`);
-}
 
 beforeAll(async () => {
   const { path, remove } = await emptyFolder();
@@ -115,83 +110,59 @@ beforeAll(async () => {
   return remove;
 });
 
-describe('what is wrong in the whole application', () => {
-  it('is told by the start in one line, and nothing was made', async () => {
-    const path = await folderOfTest();
-    for (const [TOYS, told] of [
-      ['', WRONG_HANDLER],
-      ['column', WRONG_COLUMN],
-    ] as const) {
-      const { code, stdout, stderr } = await start(path, { TOYS });
-      expect([code, stdout, stderr]).toEqual([1, '', `The service could not start: ${told}\n`]);
-      expect(existsSync(join(path, 'data'))).toBe(false);
-    }
-  });
+const BROKEN = expect.stringMatching(
+  /^\S*src\/toys\/broken\.ts:3: TypeError: Cannot read properties of undefined \(reading 'length'\) \(thrown while it was imported; LOG_LEVEL=debug shows the stack\)$/,
+) as string;
+/** Commands that need what all modules declare. */
+const NEED_ALL = ['client list', 'db migrate', 'generate migration toys/nothing'];
 
-  it('ends a command that needs it, and no other', async () => {
-    const path = await folderOfTest();
-    const seed = await petstore(path, ['db', 'seed']);
-    expect([seed.code, seed.stdout]).toEqual([1, '']);
-    expect(seed.stderr.trimEnd().split('\n').at(-1)).toBe(WRONG_HANDLER);
-    expect(existsSync(join(path, 'data'))).toBe(false);
-    const status = await petstore(path, ['db', 'status']);
-    expect([status.code, status.stderr.replace(/^There is no database .*\n/, '')]).toEqual([0, '']);
-  });
-
-  it('is found by petstore doctor', async () => {
-    const { code, stdout } = await petstore(await folderOfTest(), ['doctor', '--json']);
-    expect([code, wrongIn(stdout)]).toEqual([1, [`entities ${NO_MIGRATION}`]]);
-  });
-
-  it('is no obstacle to petstore generate', async () => {
-    const feature = ['generate', 'feature', 'cages', '--field', 'name:text:100'];
-    const made = await petstore(project, feature);
-    expect([made.code, made.stderr]).toEqual([0, '']);
-    const migration = await petstore(project, ['generate', 'migration', 'toys/table']);
-    expect([migration.code, migration.stdout]).toEqual([
-      0,
-      expect.stringContaining('Wrote src/toys/table.migration.ts'),
-    ]);
-  });
-});
-
-const BROKEN =
-  /^\S*src\/toys\/broken\.ts:3: TypeError: Cannot read properties of undefined \(reading 'length'\) \(thrown while it was imported; LOG_LEVEL=debug shows the stack\)$/;
-
-describe.each([
-  ['what decorators and define…() refuse', 'throwing', LINE],
-  ['a file that throws while it is imported', 'broken', expect.stringMatching(BROKEN) as string],
-] as const)('%s', (_, TOYS, line) => {
-  it('is told by the start alone, in one line, and nothing was made', async () => {
+it.each([
+  ['', WRONG_HANDLER, ['db seed']],
+  ['column', WRONG_COLUMN, []],
+  ['throwing', LINE, NEED_ALL],
+  ['broken', BROKEN, NEED_ALL],
+])(
+  'the fault "%s" ends the start and commands in one line, and nothing was made',
+  async (TOYS, line, calls) => {
     const path = await folderOfTest();
     const { code, stdout, stderr } = await start(path, { TOYS });
     expect([code, stdout, stderr]).toEqual([1, '', expect.any(String)]);
     expect(stderr.replace(/^The service could not start: (.*)\n$/, '$1')).toEqual(line);
-    expect(existsSync(join(path, 'data'))).toBe(false);
-  });
-
-  it('ends each command that needs all modules with the line and exit code 1', async () => {
-    const path = await folderOfTest();
-    for (const args of [
-      ['client', 'list'],
-      ['db', 'migrate'],
-      ['generate', 'migration', 'toys/nothing'],
-    ]) {
-      const { code, stdout, stderr } = await petstore(path, args, TOYS);
-      expect([args, code, stdout, stderr.trimEnd().split('\n').at(-1)]).toEqual([args, 1, '', line]);
+    for (const call of calls) {
+      const ended = await petstore(path, call.split(' '), TOYS);
+      const last = ended.stderr.trimEnd().split('\n').at(-1);
+      expect([call, ended.code, ended.stdout, last]).toEqual([call, 1, '', line]);
     }
     expect(existsSync(join(path, 'data'))).toBe(false);
-  });
+  },
+);
 
-  it('is found by petstore doctor, and is no obstacle to --help', async () => {
+it.each([
+  ['', 'entities', NO_MIGRATION],
+  ['throwing', 'declarations', LINE],
+  ['broken', 'declarations', BROKEN],
+])(
+  'the fault "%s" is the last one that doctor finds, and no obstacle to --help',
+  async (TOYS, check, found) => {
     const path = await folderOfTest();
     const { code, stdout } = await petstore(path, ['doctor', '--json'], TOYS);
-    const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
     expect(code).toBe(1);
-    expect(findings.findLast(({ check }) => check === 'declarations')?.found).toEqual(line);
-    expect(findings.map(({ check }) => check)).not.toContain('entities');
+    const wrong = findingsIn(stdout).filter(({ state }) => state === 'wrong');
+    expect(wrong.at(-1)).toMatchObject({ check, found });
     const help = await petstore(path, ['client', 'create', '--help'], TOYS);
     expect([help.code, help.stderr]).toEqual([0, '']);
+  },
+);
+
+it('what is wrong in the whole application is no obstacle to db status and generate', async () => {
+  const status = await petstore(await folderOfTest(), ['db', 'status']);
+  expect([status.code, status.stderr.replace(/^There is no database .*\n/, '')]).toEqual([0, '']);
+  const made = await petstore(project, ['generate', 'feature', 'cages', '--field', 'name:text:100']);
+  expect([made.code, made.stderr]).toEqual([0, '']);
+  const migration = await petstore(project, ['generate', 'migration', 'toys/table']);
+  expect(migration).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Wrote src/toys/table.migration.ts'),
   });
 });
 
