@@ -77,7 +77,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     let nginx: Nginx;
     let service: ServiceProcess;
     /** With the key of the demo client. */
-    let headers: Record<string, string>;
+    let withKey: { headers: Record<string, string> };
     beforeAll(async () => {
       const { path, remove } = await emptyFolder();
       const port = String(await freePort());
@@ -85,7 +85,8 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       nginx = await Nginx.start(prefix === '' ? ownSite([url]) : prefixSite(url));
       const PUBLIC_BASE_URL = `${nginx.url}${prefix}/v1`;
       service = await ServiceProcess.start(path, { PORT: port, TRUST_PROXY: '1', PUBLIC_BASE_URL });
-      headers = { authorization: `Bearer ${service.demoKey}`, 'content-type': 'application/json' };
+      const authorization = `Bearer ${service.demoKey}`;
+      withKey = { headers: { authorization, 'content-type': 'application/json' } };
       return async () => {
         await Promise.all([nginx.stop(), service.stop('SIGKILL')]);
         await remove();
@@ -133,20 +134,20 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       };
 
       const listPath = `${prefix}/v1/pets?limit=2`;
-      const list = await nginx.ask(listPath, { headers });
+      const list = await nginx.ask(listPath, withKey);
       expect(list.status).toBe(200);
-      const next = await nginx.ask(resolve(linksOf(list.headers.link).next ?? '', listPath), { headers });
+      const next = await nginx.ask(resolve(linksOf(list.headers.link).next ?? '', listPath), withKey);
       expect(next.status).toBe(200);
       expect(next.body).not.toBe(list.body);
 
       const added = await nginx.ask(`${prefix}/v1/pets`, {
         method: 'POST',
-        headers,
+        ...withKey,
         body: '{"name":"Rex","categoryId":1}',
       });
       expect(added.status).toBe(201);
       const fetched = await nginx.ask(resolve(added.headers.location ?? '', `${prefix}/v1/pets`), {
-        headers,
+        ...withKey,
       });
       expect([fetched.status, fetched.body]).toEqual([200, added.body]);
       const deprecation = linksOf(fetched.headers.link).deprecation ?? '';
@@ -174,7 +175,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       const post = async (bytes: number) => {
         const { status, body } = await nginx.ask(`${prefix}/v1/pets`, {
           method: 'POST',
-          headers,
+          ...withKey,
           body: `{"name":"Rex","categoryId":1}${' '.repeat(bytes)}`,
         });
         return [status, (JSON.parse(body) as { code?: string }).code];
@@ -193,8 +194,8 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
         '/v1/pets/%31',
       ];
       for (const path of paths) {
-        const through = await nginx.ask(prefix + path, { headers });
-        const direct = await fetch(service.url + path, { headers });
+        const through = await nginx.ask(prefix + path, withKey);
+        const direct = await fetch(service.url + path, withKey);
         expect([path, through.status, through.body]).toEqual([path, direct.status, await direct.text()]);
       }
       // Only nginx's own reading of the path leads it below the prefix.
