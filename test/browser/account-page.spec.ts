@@ -84,18 +84,6 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
   });
 
-  it('goes on with the new key when its own is rotated without a grace', async () => {
-    const own = key.slice(0, 13);
-    await tab.button(`Rotate ${own}`).click();
-    await tab.dialog.getByLabel('Grace').selectOption('0');
-    await tab.inDialog('Rotate').click();
-    key = await tab.stored('key');
-    await tab.page.locator('.key', { hasText: key.slice(0, 13) }).waitFor();
-    await tab.page.reload();
-    await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
-    expect(await tab.page.evaluate('Object.values({ ...sessionStorage })')).toEqual([key]);
-  });
-
   it('shows its last errors, which no page of another client has', async () => {
     await service.request('GET', '/v1/pets/77');
     const other = await service.issueKey({ plan: 'pro' });
