@@ -4,12 +4,11 @@ import { readFileSync } from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request } from 'node:https';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeCertificates } from './certificates.js';
-import { freePort } from './free-port.js';
+import { freePort, listens } from './free-port.js';
 import { ROOT } from './service-process.js';
 
 /** Debian's nginx. */
@@ -166,15 +165,5 @@ export function composeSite(urls: readonly string[]): string {
       .join('\n'),
     'listen 80;':
       'listen 127.0.0.1:{port} ssl;\nssl_certificate {tls}/server.crt;\nssl_certificate_key {tls}/server.key;',
-  });
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
   });
 }

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from './free-port.js';
+import { freePort, listens } from './free-port.js';
 
 /** A PgBouncer of a test's own before a PostgreSQL that trusts everyone. */
 export class Pooler {
@@ -35,9 +34,8 @@ export class Pooler {
     // PgBouncer refuses to run as root.
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
     const child = spawn(PGBOUNCER, [...user, join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
-    const pooler = new Pooler(port, child, folder);
-    while (!(await pooler.listens())) await pause(50);
-    return pooler;
+    while (!(await listens(port))) await pause(50);
+    return new Pooler(port, child, folder);
   }
 
   /** As `DATABASE_URL` has it, for this database. */
@@ -49,16 +47,6 @@ export class Pooler {
     this.child.kill('SIGKILL');
     if (this.child.exitCode === null) await once(this.child, 'exit');
     await rm(this.folder, { recursive: true, force: true });
-  }
-
-  private listens(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect(this.port, '127.0.0.1', () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.on('error', () => resolve(false));
-    });
   }
 }
 

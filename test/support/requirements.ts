@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
+import { listens } from './free-port.js';
 import { NGINX } from './nginx.js';
 import { PGBOUNCER } from './pooler.js';
 import { POSTGRES_PROGRAMS } from './postgres-server.js';
@@ -45,14 +45,8 @@ const [redisAnswers, postgresAnswers] = await Promise.all([
 ]);
 
 function answers(url: string, defaultPort: number): Promise<boolean> {
-  return new Promise<boolean>((resolve) => {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port || defaultPort), hostname, () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on('error', () => resolve(false));
-  });
+  const { hostname, port } = new URL(url);
+  return listens(Number(port || defaultPort), hostname);
 }
 
 /** Whether a program is in PATH. */
