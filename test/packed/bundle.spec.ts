@@ -3,26 +3,13 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sendRaw } from '../support/raw-http.js';
-import { emptyFolder, folderOfTest, ROOT, ServiceProcess } from '../support/service-process.js';
-
-/** One service of two that should not differ, and the key that its first start made. */
-interface Started {
-  readonly service: ServiceProcess;
-  readonly key: string;
-  readonly remove: () => Promise<void>;
-}
-
-async function start(main: string): Promise<Started> {
-  const { path, remove } = await emptyFolder();
-  const service = await ServiceProcess.start(path, {}, join(ROOT, main));
-  return { service, key: service.demoKey, remove };
-}
+import { folderOfTest, ROOT, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 
 /** All that came back, but for ids, times, and what is left of a minute that may have ended for one of the two. */
-async function answered({ service, key }: Started, line: string, body = ''): Promise<string> {
-  const head = `${line} HTTP/1.1\r\nHost: store.example\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`;
+async function answered(service: ServiceProcess, line: string, body: string): Promise<string> {
+  const head = `${line} HTTP/1.1\r\nHost: store.example\r\nAuthorization: Bearer ${service.demoKey}\r\nConnection: close\r\n`;
   const length = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   return (await sendRaw(service.url, `${head}${length}\r\n${body}`)).replace(
     /^(Date|X-Request-Id|X-RateLimit-Reset|X-RateLimit-Remaining|RateLimit): .*$/gim,
@@ -30,20 +17,10 @@ async function answered({ service, key }: Started, line: string, body = ''): Pro
   );
 }
 
-describe('the bundle answers as what was compiled alone', () => {
-  let bundle: Started;
-  let source: Started;
-  beforeAll(async () => {
-    [bundle, source] = await Promise.all([start('dist/bundle/main.js'), start('dist/src/main.js')]);
-  });
-  afterAll(async () => {
-    for (const { service, remove } of [bundle, source]) {
-      await service.stop();
-      await remove();
-    }
-  });
-
-  it.each([
+it('the bundle answers as what was compiled alone', async () => {
+  const start = async (main: string) => serviceOfTest(await folderOfTest(), {}, join(ROOT, main));
+  const [bundle, source] = await Promise.all([start('dist/bundle/main.js'), start('dist/src/main.js')]);
+  for (const [line, body] of [
     ['GET /v1/pets?limit=2', ''],
     ['GET /v1/pets/1', ''],
     ['GET /v1/pets/9223372036854775808', ''],
@@ -55,11 +32,11 @@ describe('the bundle answers as what was compiled alone', () => {
     ['POST /v1/pets', '{"name":"Rex","categoryId":9007199254740993}'],
     ['POST /v1/pets', '{"name":5,"age":2}'],
     ['POST /v1/pets', '{"name":'],
-  ])('%s', async (line, body) => {
+  ] as const) {
     const text = await answered(bundle, line, body);
-    expect(text).toMatch(/^HTTP\/1\.1 [2-4]\d\d /);
-    expect(text).toBe(await answered(source, line, body));
-  });
+    expect(text, line).toMatch(/^HTTP\/1\.1 [2-4]\d\d /);
+    expect(text, line).toBe(await answered(source, line, body));
+  }
 });
 
 it('the code of the bundle has each package once, nothing of the test kit, ASCII alone, and licences', () => {

@@ -2,7 +2,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../support/chromium.js';
 import { type PackedClient, packedClient, readmeCode, readmeExample, run } from '../support/packed-client.js';
 import { describeWith } from '../support/requirements.js';
@@ -14,8 +14,8 @@ const NAME = '@petstore-service/client';
 let packed: PackedClient;
 beforeAll(async () => {
   packed = await packedClient();
+  return packed.remove;
 });
-afterAll(() => packed?.remove());
 
 /** Compiles files that use the installed package; answers what the compiler says. */
 async function compiled(codes: readonly string[], options: object = {}, extension = 'ts'): Promise<string> {
@@ -122,11 +122,8 @@ let pages: Server;
 /** Another origin than the service's, which it lets in. */
 let origin: string;
 let example: string;
-const removals: (() => Promise<void>)[] = [];
-
 beforeAll(async () => {
   const data = await emptyFolder();
-  removals.push(data.remove);
   pages = createServer((request, response) => {
     const file = request.url === '/' ? 'index.html' : (request.url ?? '');
     const type = extname(file) === '.html' ? 'text/html' : 'text/javascript';
@@ -141,11 +138,11 @@ beforeAll(async () => {
   const key = service.demoKey;
   example = await readmeExample(`${service.url}/v1`, key);
   await writeFile(join(packed.folder, 'example.js'), example);
-});
-afterAll(async () => {
-  await service?.stop('SIGKILL');
-  pages?.close();
-  await Promise.all(removals.map((remove) => remove()));
+  return async () => {
+    await service.stop('SIGKILL');
+    pages.close();
+    await data.remove();
+  };
 });
 
 /** What the example prints, but for animals, of which there are several, and for what is left of the quota. */
