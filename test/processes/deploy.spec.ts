@@ -112,15 +112,9 @@ describe('the image', () => {
       );
       onTestFinished(() => void child.kill('SIGKILL'));
       let output = '';
-      const listens = new Promise<void>((resolve, reject) => {
-        for (const stream of [child.stdout, child.stderr])
-          stream.on('data', (chunk: Buffer) => {
-            output += chunk.toString();
-            if (output.includes('Listening on')) resolve();
-          });
-        child.once('exit', () => reject(new Error(output)));
-      });
-      await listens;
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await expect.poll(() => output).toContain('Listening on');
 
       const healthcheck = commandOf(/^HEALTHCHECK .*CMD (\[.*\])$/m);
       const [command = '', ...args] = healthcheck;

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
+import { findingsIn } from '../support/doctor-findings.js';
 import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
@@ -10,11 +10,6 @@ import { fill, fillWithFiles, NO_SMALL_DISK, smallDisk } from '../support/small-
 const WARNING = /processes serve data\/petstore\.sqlite without Redis.*Set REDIS_URL/;
 
 const start = (path: string) => serviceOfTest(path, { NODE_ENV: 'production' });
-
-/** Waits until something holds; the test's own time is the bound. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await setTimeout(100);
-}
 
 const warnings = ({ output }: ServiceProcess) => output.split('\n').filter((line) => WARNING.test(line));
 const marks = async (path: string) =>
@@ -25,21 +20,21 @@ const hidden = async (path: string) =>
 /** What doctor finds of a part: its exit code and the state. */
 async function doctor(path: string, ...checks: string[]): Promise<unknown[]> {
   const { code, stdout } = await petstore(path, ['doctor', '--json']);
-  const { findings } = JSON.parse(stdout) as { findings: { check: string; state: string }[] };
+  const findings = findingsIn(stdout);
   return [code, ...checks.map((check) => findings.find((one) => one.check === check)?.state)];
 }
 
 it('two processes on one file without Redis tell each other once, and doctor tells too, until one has ended', async () => {
   const path = await folderOfTest();
   const first = await start(path);
-  await until(async () => (await marks(path)).length === 1);
+  await expect.poll(() => marks(path)).toHaveLength(1);
   expect(warnings(first)).toEqual([]);
   const second = await start(path);
-  await until(() => warnings(second).length > 0 && warnings(first).length > 0);
+  for (const one of [first, second]) await expect.poll(() => warnings(one)).not.toEqual([]);
   expect(await doctor(path, 'processes')).toEqual([1, 'wrong']);
   const both = await marks(path);
   await second.stop('SIGKILL');
-  await until(() => first.output.includes('No other process serves'));
+  await expect.poll(() => first.output).toContain('No other process serves');
   expect([warnings(first).length, warnings(second).length]).toEqual([1, 1]);
   expect(await doctor(path, 'processes')).toEqual([0, 'well']);
   expect(await hidden(path)).toEqual([]);
@@ -48,16 +43,13 @@ it('two processes on one file without Redis tell each other once, and doctor tel
 
   // What was left over is removed, and warns of nobody.
   const next = await start(path);
-  await until(async () => {
-    const left = await marks(path);
-    return left.length === 1 && !both.includes(left[0] ?? '');
-  });
+  await expect.poll(() => marks(path)).toEqual([expect.not.stringMatching(both.join('|'))]);
   // One that is not locked yet would be made again by being opened, and another is made in its place if it is looked at just then.
   const looking = await ProcessLockFiles.of(join(path, 'data/petstore.sqlite'));
-  await until(async () => (await looking.others('left')) === 1);
+  await expect.poll(() => looking.others('left')).toBe(1);
   const [mark = ''] = await marks(path);
   await rm(join(path, 'data', mark));
-  await until(async () => (await marks(path)).length === 1);
+  await expect.poll(() => marks(path)).toHaveLength(1);
   expect(await marks(path)).not.toEqual([mark]);
   await next.stop();
   expect([await marks(path), warnings(next)]).toEqual([[], []]);
@@ -77,7 +69,7 @@ describe.skipIf(NO_SMALL_DISK)('a start on a full disk', () => {
     const path = await storeOnSmallDisk();
     await fill(path);
     const service = await start(path);
-    await until(async () => (await marks(path)).length === 1);
+    await expect.poll(() => marks(path)).toHaveLength(1);
     expect(await hidden(path)).toEqual([]);
     expect(service.output).not.toContain('cannot be notified');
   });
@@ -86,13 +78,13 @@ describe.skipIf(NO_SMALL_DISK)('a start on a full disk', () => {
     const path = await storeOnSmallDisk();
     const ballast = await fillWithFiles(path);
     const service = await start(path);
-    await until(() => service.output.includes('cannot be notified'));
+    await expect.poll(() => service.output).toContain('cannot be notified');
     await Promise.all(ballast.map((file) => rm(file)));
-    await until(async () => (await marks(path)).length === 1);
-    await until(() => service.output.includes('can be notified again'));
+    await expect.poll(() => marks(path)).toHaveLength(1);
+    await expect.poll(() => service.output).toContain('can be notified again');
     expect(service.output.split('cannot be notified')).toHaveLength(2);
     const second = await start(path);
-    await until(() => warnings(service).length === 1 && warnings(second).length === 1);
+    for (const one of [service, second]) await expect.poll(() => warnings(one)).toHaveLength(1);
   });
 });
 
