@@ -14,7 +14,7 @@ exports.resource = ({ name, fields, singular }) => {
     const { generatedFeature } = await load('dist/src/cli/generate/generated-feature.js');
     const { projectOf } = await load('dist/src/cli/generate/generated-files.js');
     const { files, appModule } = await generatedFeature(
-      await projectOf(process.cwd()),
+      projectOf(process.cwd()),
       name,
       parseFields(fields.split(' ').filter(Boolean)),
       singular || undefined,

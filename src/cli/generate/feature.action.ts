@@ -12,7 +12,7 @@ export async function feature(call: Call, name: string): Promise<void> {
   const fields = parseFields(field);
   // The existing tables, scopes and errors, none of which may be declared twice.
   await call.shell.loadModules();
-  const project = await projectOf(process.cwd());
+  const project = projectOf(process.cwd());
   const { files: texts, appModule } = await generatedFeature(project, name, fields, singular);
   if (!dryRun) {
     await writeNewFiles(project, texts);

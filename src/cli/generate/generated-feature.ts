@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
@@ -6,7 +7,7 @@ import { openDataSource } from '../../database/data-source.js';
 import { Refusal } from '../refusal.js';
 import type { Field } from './feature-fields.js';
 import { featureNames } from './feature-names.js';
-import { APP_MODULE, exists, filledTemplates, formatted } from './generated-files.js';
+import { APP_MODULE, filledTemplates, formatted } from './generated-files.js';
 import { timeAfter } from './schema-changes.js';
 
 type Names = ReturnType<typeof featureNames>;
@@ -29,7 +30,7 @@ export async function generatedFeature(
 ): Promise<GeneratedFeature> {
   const names = featureNames(name, fields, singular);
   const folder = join('src', name);
-  if (await exists(join(project, folder)))
+  if (existsSync(join(project, folder)))
     throw new Refusal(
       `${folder} exists already. Choose another name for the feature; remove a folder that an interrupted run has left.`,
     );

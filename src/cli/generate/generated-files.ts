@@ -1,4 +1,5 @@
-import { access, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { Eta } from 'eta';
 import { softwareFolder } from '#supported-node';
@@ -11,9 +12,9 @@ export const APP_MODULE = join('src', 'app.module.ts');
  * The project of a folder: the nearest folder upwards with a `src/app.module.ts`. Throws Refusal without one, such as beside an
  * installation without its sources.
  */
-export async function projectOf(folder: string): Promise<string> {
+export function projectOf(folder: string): string {
   for (let at = folder; ; at = dirname(at)) {
-    if (await exists(join(at, APP_MODULE))) return at;
+    if (existsSync(join(at, APP_MODULE))) return at;
     if (at === parse(at).root)
       throw new Refusal(`There is no ${APP_MODULE} in ${folder} or above it. Run this in the project.`);
   }
@@ -39,7 +40,7 @@ export async function filledTemplates(
 /** Writes files, by path in the project. Throws Refusal, having written nothing, if one exists. */
 export async function writeNewFiles(project: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const path of files.keys())
-    if (await exists(join(project, path)))
+    if (existsSync(join(project, path)))
       throw new Refusal(`${path} exists already. Remove it first, or choose another name.`);
   for (const [path, text] of files) {
     await mkdir(dirname(join(project, path)), { recursive: true });
@@ -56,12 +57,4 @@ export async function formatted(file: string, text: string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return text;
     throw error;
   }
-}
-
-/** Whether there is a file or folder. */
-export async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

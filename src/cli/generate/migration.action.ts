@@ -25,7 +25,7 @@ export async function migration(call: Call, path: string): Promise<void> {
   const className = pascalCase(name) + time;
   const file = `src/${folder}${name}.migration.ts`;
   const about = `Generated from the entities: ${name.replaceAll('-', ' ')}.`;
-  const project = await projectOf(process.cwd());
+  const project = projectOf(process.cwd());
   const text = await formatted(join(project, file), migrationText(className, about, changes));
   await writeNewFiles(project, new Map([[file, text]]));
   const listed = modulesFile() === undefined ? '' : ` Add ${className} to the migrations of its module.`;

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { softwareFolder } from '#supported-node';
 import type { Call } from '../call.js';
 import { Refusal } from '../refusal.js';
-import { exists, filledTemplates, writeNewFiles } from './generated-files.js';
+import { filledTemplates, writeNewFiles } from './generated-files.js';
 
 /** Allowed names of a package; npm has more rules for published ones. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
@@ -28,7 +29,7 @@ export async function newProject(call: Call, path: string): Promise<void> {
   const name = basename(folder);
   if (!NAME.test(name))
     throw new Refusal(`Name the folder in lower case with hyphens, such as my-api, not ${name}.`);
-  if (await exists(folder)) throw new Refusal(`${folder} exists already. Name a new folder.`);
+  if (existsSync(folder)) throw new Refusal(`${folder} exists already. Name a new folder.`);
   await mkdir(folder, { recursive: true });
   const files = await writeProject(folder, name).catch(async (error: unknown) => {
     await rm(folder, { recursive: true });
