@@ -10,7 +10,7 @@ interface Definition {
   readonly description: string;
   /** Name of its one argument, such as `<id>`, and what that is. */
   readonly argument?: readonly [name: string, description?: string];
-  /** Its options; `--json` is added as the last one if it is missing. */
+  /** Its options before `--json`. */
   readonly options?: readonly Option[];
   /** Whether it has no `--json`, because it writes something else. */
   readonly hasNoJson?: boolean;
@@ -29,8 +29,7 @@ export function command(name: string, definition: Definition): Addition {
   return (parent, shell) => {
     const added = parent.command(name).description(description);
     if (argument) added.addArgument(new Argument(...argument).argParser(filled));
-    for (const one of [...options, ...(hasNoJson || options.includes(JSON_OPTION) ? [] : [JSON_OPTION])])
-      added.addOption(one);
+    for (const one of [...options, ...(hasNoJson ? [] : [JSON_OPTION])]) added.addOption(one);
     added.addHelpText('after', `\nExamples:\n${examples.map((call) => `  petstore ${call}`).join('\n')}`);
     added.action(async () => {
       try {
@@ -71,8 +70,7 @@ export function list(flags: string, description: string): Option {
   );
 }
 
-/** `--json`, which every command takes. */
-export const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
+const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
 /** `--force`, of commands that may end the last key with the scope admin. */
 export const FORCE = flag('--force', 'make the change even if no working key with the scope admin remains');
 /** `--yes`, of commands that ask. */

@@ -1,4 +1,4 @@
-import { JSON_OPTION, command, flag, option } from './command.js';
+import { command, flag, option } from './command.js';
 
 /** `petstore openapi`: the OpenAPI documents. */
 export const OPENAPI_COMMAND = command('openapi', {
@@ -7,7 +7,6 @@ export const OPENAPI_COMMAND = command('openapi', {
     flag('--admin', 'the document of administration instead of that of the API'),
     flag('--account', 'the document of self-service instead of that of the API'),
     option('--out <file>', 'file to write; default: standard output'),
-    JSON_OPTION,
   ],
   examples: ['openapi --out openapi.json', 'openapi --admin', 'openapi --account'],
   run: async (call) => (await import('./openapi.action.js')).openapi(call),

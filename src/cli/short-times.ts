@@ -15,7 +15,6 @@ export function shortSpan(milliseconds: number): string {
 /** How far an instant is from another one, in milliseconds since the epoch: `3 min ago`, `in 5 d`, `now` within a second. */
 export function shortTime(instant: string, now: number): string {
   const away = Date.parse(instant) - now;
-  if (Number.isNaN(away)) return instant;
   if (Math.abs(away) < SECOND) return 'now';
   return away < 0 ? `${shortSpan(-away)} ago` : `in ${shortSpan(away)}`;
 }
