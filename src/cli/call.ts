@@ -6,7 +6,7 @@ import type { Operator } from '../auth/clients/audited-changes.js';
 import { SystemClock } from '../core/time/clock.js';
 import { type Column, type View, listTable } from './list-table.js';
 import { secretLine } from './prompt.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import type { DatabaseUse, Shell } from './shell.js';
 import { printable } from './table.js';
 

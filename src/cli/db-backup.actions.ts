@@ -6,7 +6,7 @@ import { backUp } from '../database/commands/backup.js';
 import { type Restored, restore } from '../database/commands/restore.js';
 import type { CopiedStore } from '../database/commands/checked-copy.js';
 import type { Call } from './call.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { grouped, stoppable } from './progress.js';
 
 const MEBIBYTE = 2 ** 20;

@@ -3,7 +3,7 @@ import { POSTGRES_URL_ALLOWED, readDatabaseUrl, shownDatabaseUrl } from '../core
 import { loadSettings } from '../core/config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/commands/copy.js';
 import type { Call } from './call.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { grouped, stoppable } from './progress.js';
 import { tableOf } from './table.js';
 

@@ -5,7 +5,7 @@ import type { Call } from './call.js';
 import { databaseFindings } from './doctor/database-checks.js';
 import { type Finding, examined } from './doctor/finding.js';
 import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { tableOf } from './table.js';
 
 const ALLOWED = 'all are valid, and none is misspelt or obsolete';

@@ -2,7 +2,6 @@ import { readDatabaseUrl } from '../core/config/database-url.js';
 import { SettingsError } from '../core/config/define-settings.js';
 import { loadSettings } from '../core/config/settings.js';
 import { DeclarationError } from '../core/declaration-faults.js';
-import { DatabaseRefusal } from '../database/commands/refusal.js';
 import { UnusableDatabase, named } from '../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { errorCatalogue } from '../core/errors/define-errors.js';
@@ -16,8 +15,7 @@ export function isOfValue(error: unknown): boolean {
 /** The message for standard error when the service refused a command, or when one failed: why, and what to do. */
 export function reasonOf(error: unknown): string {
   if (error instanceof SettingsError) return `Invalid settings:\n${error.message}`;
-  if ([DeclarationError, DatabaseRefusal].some((kind) => error instanceof kind))
-    return (error as Error).message;
+  if (error instanceof DeclarationError) return error.message;
   if (error instanceof ApiError) return reasonOfFile(error) ?? messageOf(error);
   return `Failed: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -1,6 +1,6 @@
 import { verifyApiKey } from '../auth/clients/api-key.format.js';
 import type { Call } from './call.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 
 /** `petstore key verify`: whether a string may be a key. */
 export async function verify(call: Call, given: string): Promise<void> {

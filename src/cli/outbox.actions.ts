@@ -5,7 +5,7 @@ import { AuditService } from '../auth/audit/audit.service.js';
 import { OutboxStore } from '../events/outbox/outbox-store.js';
 import { Outbox } from '../events/outbox/outbox.js';
 import type { Call } from './call.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { listTable } from './list-table.js';
 import { LimitOption, inputOf } from './service-calls.js';
 

@@ -10,7 +10,7 @@ import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
 import { Interrupted } from './prompt.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { REQUEST_COMMANDS } from './request.commands.js';
 import type { Shell } from './shell.js';
 import { printableLines } from './table.js';

@@ -2,7 +2,7 @@ import { type RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refuse
 import { RequestHistory } from '../auth/clients/request-history.js';
 import type { Call } from './call.js';
 import { type Column, factsOf } from './list-table.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { LimitOption, everyPage, inputOf, ofClient } from './service-calls.js';
 import { tableOf } from './table.js';
 

@@ -10,7 +10,7 @@ import type { Page, PageRequest } from '../database/keyset-page.js';
 import { Integer } from '../http/validation/fields.js';
 import { ValidationPipe } from '../http/validation/validation.pipe.js';
 import type { Call } from './call.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 
 const PAGE_SIZE = 500;
 const MOST_ROWS = 1_000_000_000;

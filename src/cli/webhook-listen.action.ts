@@ -13,7 +13,7 @@ import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints
 import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
 import { webhookSignature } from '../webhooks/webhook-signature.js';
 import type { Call } from './call.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { clientOf, everyPage } from './service-calls.js';
 import { stoppable } from './progress.js';
 import { printable } from './table.js';

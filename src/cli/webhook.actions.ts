@@ -17,7 +17,7 @@ import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints
 import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.js';
 import type { Call } from './call.js';
 import { type Column, Moment, factsOf } from './list-table.js';
-import { Refusal } from './refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { LimitOption, clientOf, everyPage, inputOf, ofClient } from './service-calls.js';
 import { printableLines, tableOf } from './table.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { modulesFile } from '#project-modules';
 import { openDataSource } from '../../database/data-source.js';
-import { Refusal } from '../refusal.js';
+import { Refusal } from '../../core/refusal.js';
 import type { Field } from './feature-fields.js';
 import { featureNames } from './feature-names.js';
 import { APP_MODULE, filledTemplates, formatted } from './generated-files.js';

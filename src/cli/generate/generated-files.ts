@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
 import { Eta } from 'eta';
 import { softwareFolder } from '#supported-node';
-import { Refusal } from '../refusal.js';
+import { Refusal } from '../../core/refusal.js';
 
 /** The file that lists the modules of a service; the folder above its `src` is the project. */
 export const APP_MODULE = join('src', 'app.module.ts');

@@ -3,7 +3,7 @@ import { modulesFile } from '#project-modules';
 import { openDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/schema.js';
 import type { Call } from '../call.js';
-import { Refusal } from '../refusal.js';
+import { Refusal } from '../../core/refusal.js';
 import { formatted, projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-names.js';
 import { migrationText, schemaChanges, timeAfter } from './schema-changes.js';

@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { softwareFolder } from '#supported-node';
 import type { Call } from '../call.js';
-import { Refusal } from '../refusal.js';
+import { Refusal } from '../../core/refusal.js';
 import { filledTemplates, writeNewFiles } from './generated-files.js';
 
 /** Allowed names of a package; npm has more rules for published ones. */

@@ -7,7 +7,7 @@ import {
   TableIndex,
 } from 'typeorm';
 import { SystemClock } from '../../core/time/clock.js';
-import { Refusal } from '../refusal.js';
+import { Refusal } from '../../core/refusal.js';
 
 /** One change of a schema, as a call of TypeORM's QueryRunner: the same on every database. */
 export interface SchemaChange {

@@ -6,7 +6,7 @@ import { isThere } from '../sqlite/read-untouched.js';
 import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { ALREADY_THERE, PartFile, SIDECARS } from './part-file.js';
-import { DatabaseRefusal } from './refusal.js';
+import { Refusal } from '../../core/refusal.js';
 
 /** Options of a backup. */
 export interface BackupOrder {
@@ -22,25 +22,23 @@ export interface BackupOrder {
 
 /**
  * Copies the database, which may be served and written to in the meantime, into one file that gets its name only when it is complete,
- * checked and on disk. Throws DatabaseRefusal with the reason; then an existing file is unchanged.
+ * checked and on disk. Throws Refusal with the reason; then an existing file is unchanged.
  */
 export async function backUp({ database, file, overwrite, signal }: BackupOrder): Promise<CopiedStore> {
   if (!(await isThere(database)))
-    throw new DatabaseRefusal(`${database} does not exist. Set DATABASE_URL to the database.`);
+    throw new Refusal(`${database} does not exist. Set DATABASE_URL to the database.`);
   const final = await realFileOf(file).catch(() => {
-    throw new DatabaseRefusal(
+    throw new Refusal(
       `The folder ${dirname(file)} does not exist. Create it, or name a file in another folder.`,
     );
   });
   await refuseOfStore(database, final);
   const there = await stat(final).catch(() => undefined);
   if (there?.isDirectory())
-    throw new DatabaseRefusal(
-      `${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`,
-    );
+    throw new Refusal(`${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`);
   // A rename would replace the device or pipe.
-  if (there && !there.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name another.`);
-  if (there && !overwrite) throw new DatabaseRefusal(`${file} ${ALREADY_THERE}`);
+  if (there && !there.isFile()) throw new Refusal(`${file} is not a file. Name another.`);
+  if (there && !overwrite) throw new Refusal(`${file} ${ALREADY_THERE}`);
   const part = await PartFile.beside(final);
   try {
     const copied = await copyChecked({ from: database, to: part.path, signal });
@@ -58,12 +56,12 @@ async function refuseOfStore(database: string, final: string): Promise<void> {
   const [own, there] = [await stat(real), await stat(final).catch(() => undefined)];
   const isOwn = own.ino === there?.ino && own.dev === there.dev;
   if (isOwn || ['', ...SIDECARS].some((end) => final === `${real}${end}`))
-    throw new DatabaseRefusal(
+    throw new Refusal(
       `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
     );
   for (const end of ['-wal', '-journal'])
     if (await isThere(`${final}${end}`))
-      throw new DatabaseRefusal(
+      throw new Refusal(
         `${basename(final)}${end} is beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
       );
 }
@@ -71,12 +69,10 @@ async function refuseOfStore(database: string, final: string): Promise<void> {
 /** Refuses the wrong file now: no restore would take its backup. */
 function refuseOther(database: string, { tables }: CopiedStore): void {
   if (tables.length === 0)
-    throw new DatabaseRefusal(
-      `${database} is empty: there is nothing to back up. Set DATABASE_URL to the database.`,
-    );
+    throw new Refusal(`${database} is empty: there is nothing to back up. Set DATABASE_URL to the database.`);
   const names = tables.map(({ name }) => name);
   if (!names.includes(MIGRATIONS_TABLE))
-    throw new DatabaseRefusal(
+    throw new Refusal(
       `${database} is the database of another program (tables ${namedInShort(names)}). ${NAME_ANOTHER}.`,
     );
 }

@@ -4,7 +4,7 @@ import { quoted } from '../dialect.js';
 import { Connection } from '../sqlite/connection.js';
 import { readUntouched } from '../sqlite/read-untouched.js';
 import { codeOf, damaged, messageOf, named } from '../sqlite/troubles/sqlite-errors.js';
-import { DatabaseRefusal } from './refusal.js';
+import { Refusal } from '../../core/refusal.js';
 
 const MEBIBYTE = 2 ** 20;
 /** How many faults are named at most. */
@@ -31,7 +31,7 @@ export interface CopiedStore {
 
 /**
  * Copies what is committed in a database file at one moment, and checks every page and row of the copy, which is one file without a
- * write-ahead log. Throws DatabaseRefusal when it cannot be made, or is not sound.
+ * write-ahead log. Throws Refusal when it cannot be made, or is not sound.
  */
 export async function copyChecked({ from, to, signal }: CopyOrder): Promise<CopiedStore> {
   try {
@@ -46,7 +46,7 @@ export async function copyChecked({ from, to, signal }: CopyOrder): Promise<Copi
       await copy.close();
     }
   } catch (error) {
-    throw error instanceof DatabaseRefusal ? error : new DatabaseRefusal(reasonOf(error, from, dirname(to)));
+    throw error instanceof Refusal ? error : new Refusal(reasonOf(error, from, dirname(to)));
   }
 }
 
@@ -77,9 +77,7 @@ async function stoppable<T>(connection: Connection, signal: AbortSignal, work: (
     signal.throwIfAborted();
     return await work();
   } catch (error) {
-    throw signal.aborted
-      ? new DatabaseRefusal('Interrupted. Nothing was changed, and the copy was removed.')
-      : error;
+    throw signal.aborted ? new Refusal('Interrupted. Nothing was changed, and the copy was removed.') : error;
   } finally {
     signal.removeEventListener('abort', interrupt);
   }
@@ -94,17 +92,17 @@ async function refuseWithoutRoom(source: Connection, to: string): Promise<void> 
     Math.ceil(bytes / MEBIBYTE),
   ) as [number, number];
   if (free < needed)
-    throw new DatabaseRefusal(
+    throw new Refusal(
       `The copy needs ${needed} MiB, and the disk of ${dirname(to)} has ${free} MiB free. Free space there, or name another disk.`,
     );
 }
 
 async function check(copy: Connection, from: string, to: string): Promise<CopiedStore> {
   const found = await copy.texts(`PRAGMA integrity_check(${MOST_NAMED})`);
-  if (found.join() !== 'ok') throw new DatabaseRefusal(damaged(from, found.join('; ')));
+  if (found.join() !== 'ok') throw new Refusal(damaged(from, found.join('; ')));
   const lost = await copy.texts('PRAGMA foreign_key_check');
   if (lost.length > 0)
-    throw new DatabaseRefusal(
+    throw new Refusal(
       `${from} has ${lost.length} rows in ${[...new Set(lost)].join(', ')} that refer to rows that do not exist. ` +
         `"sqlite3 ${from} 'PRAGMA foreign_key_check'" names them; correct them, then try again.`,
     );

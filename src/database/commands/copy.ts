@@ -7,7 +7,8 @@ import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
 import { isThere, readUntouched } from '../sqlite/read-untouched.js';
 import { naming } from '../sqlite/troubles/sqlite-errors.js';
-import { DatabaseRefusal, refuseServed } from './refusal.js';
+import { Refusal } from '../../core/refusal.js';
+import { refuseServed } from './refusal.js';
 import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
 
 /** Options of a copy to PostgreSQL. */
@@ -61,17 +62,17 @@ const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conn
 
 /**
  * Copies an SQLite file into an empty PostgreSQL database, in one transaction there: whatever ends it before its COMMIT leaves the
- * database as it was. Throws DatabaseRefusal that says why, and what to do.
+ * database as it was. Throws Refusal that says why, and what to do.
  */
 export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
   const { file, target: settings } = order;
-  if (!(await isThere(file))) throw new DatabaseRefusal(`${file} does not exist. Name the file with --from.`);
+  if (!(await isThere(file))) throw new Refusal(`${file} does not exist. Name the file with --from.`);
   await refuseServed(file, 'copy');
   return naming(file, () =>
     readUntouched(file, async (source) => {
       const target = await openDataSource(settings, { isPatient: true, sessionName: SESSION }).catch(
         (error: Error) => {
-          throw new DatabaseRefusal(error.message.replaceAll('DATABASE_URL', '--to'), { cause: error });
+          throw new Refusal(error.message.replaceAll('DATABASE_URL', '--to'), { cause: error });
         },
       );
       try {
@@ -112,8 +113,8 @@ class DatabaseCopy {
         return report;
       });
     } catch (error) {
-      if (error instanceof DatabaseRefusal) throw error;
-      throw new DatabaseRefusal(`${this.name}: ${reasonOf(error)}. ${state}`, { cause: error });
+      if (error instanceof Refusal) throw error;
+      throw new Refusal(`${this.name}: ${reasonOf(error)}. ${state}`, { cause: error });
     }
   }
 
@@ -122,7 +123,7 @@ class DatabaseCopy {
     await target.query(SETTINGS);
     // Instances that start now wait until the copy is complete.
     if (!(await target.transactions.tryToClaim('migrations')))
-      throw new DatabaseRefusal(
+      throw new Refusal(
         `Another copy into ${this.name}, or a migration of it, is running. Wait until it has ended.`,
       );
     const names = await this.tableNames();
@@ -143,7 +144,7 @@ class DatabaseCopy {
     const tick = (rows: number): void => {
       done += rows;
       order.tell({ phase: 'Copying', done, of });
-      if (order.signal.aborted) throw new DatabaseRefusal('Interrupted. Nothing was copied.');
+      if (order.signal.aborted) throw new Refusal('Interrupted. Nothing was copied.');
     };
     tick(0);
     const copied: CopyReport['tables'][number][] = [];
@@ -185,7 +186,7 @@ class DatabaseCopy {
       const [found] = await this.target.query<{ count: number }[]>(OTHERS);
       if (found?.count === 0) return;
       if (look === LOOKS)
-        throw new DatabaseRefusal(
+        throw new Refusal(
           `An instance or a command of the service is connected to ${this.name} (connections: ${found?.count}). Stop it, then copy.`,
         );
       await pause(LOOK_MS);
@@ -214,7 +215,7 @@ class DatabaseCopy {
     if ((await this.columns(name)).length === 0) return;
     await target.query(`LOCK TABLE ${quoted(name)} IN ACCESS EXCLUSIVE MODE`);
     if ((await target.query<unknown[]>(`SELECT 1 FROM ${quoted(name)} LIMIT 1`)).length > 0)
-      throw new DatabaseRefusal(`${this.name} already has data (${name}). Name an empty database with --to.`);
+      throw new Refusal(`${this.name} already has data (${name}). Name an empty database with --to.`);
   }
 
   /** The columns of a table in PostgreSQL. Throws unless the source has exactly these. */
@@ -244,7 +245,7 @@ class DatabaseCopy {
       `SELECT count(*) AS rows FROM ${quoted(name)}`,
     );
     if (Number(found?.rows) === rows) return;
-    throw new DatabaseRefusal(
+    throw new Refusal(
       `${name} has ${rows} rows in SQLite, and ${found?.rows} in PostgreSQL: a trigger changes rows. Nothing was copied.`,
     );
   }
@@ -271,7 +272,7 @@ class DatabaseCopy {
     return (await this.source.texts('PRAGMA data_version'))[0];
   }
 
-  private refusal(why: string): DatabaseRefusal {
-    return new DatabaseRefusal(`${this.order.file} ${why}`);
+  private refusal(why: string): Refusal {
+    return new Refusal(`${this.order.file} ${why}`);
   }
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { makePrivateFile } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
-import { DatabaseRefusal } from './refusal.js';
+import { Refusal } from '../../core/refusal.js';
 
 /** Files that SQLite may have beside a database. It reads them as parts of whatever file has that name. */
 export const SIDECARS = ['-wal', '-shm', '-journal'];
@@ -26,7 +26,7 @@ export class PartFile {
     private readonly final: string,
   ) {}
 
-  /** Makes it, empty, for its owner alone. Throws DatabaseRefusal when the folder is missing or may not be written to. */
+  /** Makes it, empty, for its owner alone. Throws Refusal when the folder is missing or may not be written to. */
   static async beside(final: string): Promise<PartFile> {
     const folder = dirname(final);
     const path = partOf(final);
@@ -34,7 +34,7 @@ export class PartFile {
       await removeLeftOvers(folder);
       await makePrivateFile(path);
     } catch (error) {
-      throw new DatabaseRefusal(
+      throw new Refusal(
         `The folder ${folder} cannot be written to (${messageOf(error)}). Create it, free space on its disk, or give this user the ` +
           'permission; or name a file in another.',
       );
@@ -42,7 +42,7 @@ export class PartFile {
     return new PartFile(path, final);
   }
 
-  /** Gives it its final name once it is on the disk. Only with `overwrite` it takes the place of a file there; else it throws DatabaseRefusal. */
+  /** Gives it its final name once it is on the disk. Only with `overwrite` it takes the place of a file there; else it throws Refusal. */
   async finish({ overwrite }: { readonly overwrite: boolean }): Promise<void> {
     try {
       await synced(this.path);
@@ -50,7 +50,7 @@ export class PartFile {
       else await giveName(this.path, this.final, ALREADY_THERE);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new DatabaseRefusal(
+      throw new Refusal(
         `${this.path} was removed before it was complete, by another backup to this name or by hand. Try again.`,
       );
     }
@@ -68,13 +68,13 @@ export const ALREADY_THERE = 'already exists. Name another file, or give --overw
 
 /**
  * Gives a file an unused name: unlike a rename, a link never replaces a file that was created in the meantime. Throws
- * DatabaseRefusal with these words about the name then.
+ * Refusal with these words about the name then.
  */
 export async function giveName(path: string, name: string, taken: string): Promise<void> {
   try {
     await link(path, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new DatabaseRefusal(`${name} ${taken}`);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new Refusal(`${name} ${taken}`);
     // A file system without links.
     await rename(path, name);
     return;

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { Connection } from '../sqlite/connection.js';
 import { codeOf, named, naming } from '../sqlite/troubles/sqlite-errors.js';
 import { SIDECARS, giveName, partOf, synced } from './part-file.js';
-import { DatabaseRefusal } from './refusal.js';
+import { Refusal } from '../../core/refusal.js';
 
 /** How long is waited for those that are about to close the file, in milliseconds. */
 const LOCK_WAIT_MS = 1_000;
@@ -21,12 +21,12 @@ export class ReplacedStore {
 
   /**
    * Locks the file exclusively. The log that a killed process has left beside it is written into it, and then
-   * removed. Throws DatabaseRefusal while another process has it open.
+   * removed. Throws Refusal while another process has it open.
    */
   static async take(file: string): Promise<ReplacedStore> {
     const there = await stat(file).catch(() => undefined);
     if (!there) return new ReplacedStore(file, false, undefined);
-    if (!there.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name another with DATABASE_URL.`);
+    if (!there.isFile()) throw new Refusal(`${file} is not a file. Name another with DATABASE_URL.`);
     const connection = await naming(file, () =>
       Connection.open(file, 'write', { busyTimeoutMs: LOCK_WAIT_MS }),
     );
@@ -41,7 +41,7 @@ export class ReplacedStore {
       if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
         return new ReplacedStore(file, true, undefined);
       if (code !== 'SQLITE_BUSY') throw named(file, error);
-      throw new DatabaseRefusal(
+      throw new Refusal(
         `Another process has ${file} open ("fuser -v ${file}" shows it). Stop it, then restore.`,
       );
     }

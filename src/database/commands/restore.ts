@@ -7,7 +7,8 @@ import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { PartFile, synced } from './part-file.js';
 import { ReplacedStore } from './replaced-store.js';
-import { DatabaseRefusal, refuseServed } from './refusal.js';
+import { Refusal } from '../../core/refusal.js';
+import { refuseServed } from './refusal.js';
 
 /** Options of a restore. */
 export interface RestoreOrder {
@@ -30,7 +31,7 @@ export interface Restored extends CopiedStore {
 }
 
 /**
- * Puts a backup into the place of the database, which is kept beside it. Throws DatabaseRefusal that says why not; then the database is
+ * Puts a backup into the place of the database, which is kept beside it. Throws Refusal that says why not; then the database is
  * as it was. Whenever it is killed, one of both has the name of the database.
  */
 export async function restore(order: RestoreOrder): Promise<Restored> {
@@ -63,22 +64,22 @@ async function realFileInFolder(database: string): Promise<string> {
     await makePrivateFolder(dirname(database));
     return await realFileOf(database);
   } catch (error) {
-    throw new DatabaseRefusal(`The folder of ${database} cannot be created: ${messageOf(error)}`);
+    throw new Refusal(`The folder of ${database} cannot be created: ${messageOf(error)}`);
   }
 }
 
 async function refuseUnlessOther({ file, database }: RestoreOrder): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
-  if (!backup) throw new DatabaseRefusal(`${file} does not exist. Name the backup.`);
-  if (!backup.isFile()) throw new DatabaseRefusal(`${file} is not a file. Name the backup.`);
-  if (backup.size === 0) throw new DatabaseRefusal(`${file} is empty. Name another backup.`);
+  if (!backup) throw new Refusal(`${file} does not exist. Name the backup.`);
+  if (!backup.isFile()) throw new Refusal(`${file} is not a file. Name the backup.`);
+  if (backup.size === 0) throw new Refusal(`${file} is empty. Name another backup.`);
   const there = await stat(database).catch(() => undefined);
   if (!there) return;
   if (there.ino === backup.ino && there.dev === backup.dev)
-    throw new DatabaseRefusal(`${file} is the database itself. Name the backup.`);
+    throw new Refusal(`${file} is the database itself. Name the backup.`);
 }
 
-/** The migrations that the copy of a backup lacks. Throws DatabaseRefusal unless this build runs on its schema. */
+/** The migrations that the copy of a backup lacks. Throws Refusal unless this build runs on its schema. */
 async function pendingOf(backup: string, copy: string): Promise<readonly string[]> {
   try {
     const dataSource = await openDataSource({ databaseUrl: `sqlite:${copy}` }, { journal: 'as it is' });
@@ -92,6 +93,6 @@ async function pendingOf(backup: string, copy: string): Promise<readonly string[
       await dataSource.destroy();
     }
   } catch (error) {
-    throw new DatabaseRefusal(messageOf(error).replaceAll(copy, backup));
+    throw new Refusal(messageOf(error).replaceAll(copy, backup));
   }
 }

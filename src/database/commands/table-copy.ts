@@ -3,7 +3,7 @@ import type { Database } from '../database.js';
 import { openingFailure } from '../postgres/postgres-errors.js';
 import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
-import { DatabaseRefusal } from './refusal.js';
+import { Refusal } from '../../core/refusal.js';
 
 /** A column of PostgreSQL that is copied. */
 export interface TargetColumn {
@@ -93,12 +93,12 @@ async function complaint(
   keys: readonly string[],
   id: string,
   error: unknown,
-): Promise<DatabaseRefusal> {
+): Promise<Refusal> {
   const shown = keys.map((key) => `CAST(${quoted(key)} AS TEXT) AS ${quoted(key)}`).join(', ');
   const sql = `SELECT ${shown} FROM (${numbered}) WHERE _rowid_ = CAST(? AS INTEGER)`;
   const [row = {}] = shown === '' ? [] : await source.all(sql, [id]);
   const key = Object.entries(row).map(([name, value]) => ` ${name} ${String(value).slice(0, MOST_SHOWN)}`);
-  return new DatabaseRefusal(
+  return new Refusal(
     `${table}${key.join('')}: ${reasonOf(error)}. Nothing was copied; correct it in the file, then copy.`,
   );
 }
