@@ -22,9 +22,8 @@ export interface Audience {
 
 /** Differences between operations on one client and on all clients. */
 export function differencesOf({ holderOf }: Audience) {
-  return holderOf
-    ? { isOwn: true, own: 'Own', errors: [CLIENTS_ERRORS.no_account], holderOf }
-    : { isOwn: false, own: '', errors: [], holderOf: (): { readonly clientId?: string } => ({}) };
+  const isOwn = holderOf !== undefined;
+  return { isOwn, own: isOwn ? 'Own' : '', errors: isOwn ? [CLIENTS_ERRORS.no_account] : [] };
 }
 
 /** A controller below the path of an audience. */

@@ -11,7 +11,6 @@ import {
   createParamDecorator,
 } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
-import { type Caller, CurrentClient } from '../../auth/caller.js';
 import { ApiKeysService } from '../../auth/clients/api-keys.service.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
@@ -58,7 +57,7 @@ const NotForced = createParamDecorator(() => ({}));
 
 /** The keys of clients, below the path of an audience; `newKeys` limits the operations that create keys, if no quota counts them. */
 export function keysController(audience: Audience, newKeys?: UncountedBound): Type {
-  const { isOwn, own, errors, holderOf } = differencesOf(audience);
+  const { isOwn, own, errors } = differencesOf(audience);
   const your = isOwn ? 'your' : 'a';
   const keyErrors = [...errors, key_not_found, isOwn ? key_protected : last_key_with_scope];
   const newKeyErrors = isOwn ? [key_limit_reached, new_key_limit_reached] : [];
@@ -88,10 +87,10 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     async list(
       @Query() @OfClass(listQuery) query: KeysQuery,
-      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator(audience) by: Operator,
       @Paged() pager: Pager,
     ): Promise<ApiKeyDto[]> {
-      const of = { clientId: query.client, ...holderOf(caller) };
+      const of = { clientId: by.clientId ?? query.client };
       return (await pager.answer(query, (page) => this.keys.list(page, of))).map(toApiKeyDto);
     }
 
@@ -116,10 +115,9 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     )
     async issue(
       @Body() @OfClass(newKey) order: NewKeyDto,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<IssuedKeyDto> {
-      return toIssuedKeyDto(await this.issuing.issue(order, { ...by, ...holderOf(caller) }));
+      return toIssuedKeyDto(await this.issuing.issue(order, by));
     }
 
     @Get(':keyId')
@@ -132,9 +130,9 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @ApiErrors(...errors, key_not_found)
     async get(
       @Param() { keyId }: KeyParams,
-      @CurrentClient() caller: Caller | undefined,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<ApiKeyStateDto> {
-      const key = await this.keys.get(keyId, holderOf(caller));
+      const key = await this.keys.get(keyId, by);
       return toApiKeyStateDto(key, await this.usage.bannedUntil(key));
     }
 
@@ -156,10 +154,9 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @Param() { keyId }: KeyParams,
       @Force() query: ForceQuery,
       @Body() changes: KeyChangesDto,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<ApiKeyDto> {
-      return toApiKeyDto(await this.keys.update(keyId, changes, query, { ...by, ...holderOf(caller) }));
+      return toApiKeyDto(await this.keys.update(keyId, changes, query, by));
     }
 
     @Post(':keyId/rotate')
@@ -191,12 +188,9 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @Param() { keyId }: KeyParams,
       @Force() query: ForceQuery,
       @Body() rotation: KeyRotationDto,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<IssuedKeyDto> {
-      return toIssuedKeyDto(
-        await this.issuing.rotate(keyId, rotation, { ...by, ...holderOf(caller) }, query),
-      );
+      return toIssuedKeyDto(await this.issuing.rotate(keyId, rotation, by, query));
     }
 
     @Post(':keyId/revoke')
@@ -210,10 +204,9 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     async revoke(
       @Param() { keyId }: KeyParams,
       @Force() query: ForceQuery,
-      @CurrentClient() caller: Caller | undefined,
-      @CurrentOperator() by: Operator,
+      @CurrentOperator(audience) by: Operator,
     ): Promise<ApiKeyDto> {
-      return toApiKeyDto(await this.keys.revoke(keyId, query, { ...by, ...holderOf(caller) }));
+      return toApiKeyDto(await this.keys.revoke(keyId, query, by));
     }
   }
   return KeysController;
