@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { open as openFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { breakPets } from '../support/break-pets.js';
 import { freePort } from '../support/free-port.js';
 import { sendRaw } from '../support/raw-http.js';
 import { BARE_ENVIRONMENT, folderOfTest, linesOf, ROOT, serviceOfTest } from '../support/service-process.js';
+import { onFile } from '../support/sqlite-file.js';
 
 const MAIN = join(ROOT, 'dist/bundle/main.js');
 const COLOURS = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g');
@@ -91,7 +91,8 @@ describe('JSON lines', () => {
     await ask(`/v1/${key}`, 'not well formed', {}, `Bearer ${key}x`);
     await ask('/v1/pets', 'malformed', { traceparent: TRACEPARENT.toUpperCase() });
     await ask('/v1/pets', 'twice', { traceparent: `${TRACEPARENT}, ${TRACEPARENT}` });
-    await breakPets(path);
+    // Every operation on animals fails from now on.
+    await onFile(join(path, 'data/petstore.sqlite'), 'DROP TABLE pets');
     const get = (headers: string) =>
       `GET /v1/pets?${headers.length} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${headers}\r\n`;
     // Sent at once: the second waits for the first, and begins when that has ended.

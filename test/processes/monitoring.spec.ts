@@ -11,7 +11,6 @@ import { Metrics } from '../../src/core/metrics/metrics.js';
 import { metricIn } from '../kit/metric-samples.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres-server.js';
-import { askedBy } from '../support/prom-expression.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { folderOfTest, ROOT, serviceOfTest } from '../support/service-process.js';
@@ -50,6 +49,25 @@ function labelsIn(scrape: string): Map<string, Set<string>> {
     labels.set(name, known);
   }
   return labels;
+}
+
+/** Words of the language of Prometheus that are no metric. */
+const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset', 'group_left', 'group_right']);
+
+/** The metrics that an expression names: any name that is not followed by `(`; and the labels that it selects or groups by. */
+function askedBy(expression: string) {
+  const labels: string[] = [];
+  const collect = (_: string, names: string) => {
+    labels.push(...(names.match(/[a-zA-Z_]\w*/g) ?? []));
+    return ' ';
+  };
+  const rest = expression
+    .replace(/"[^"]*"/g, '""')
+    .replace(/\[[^\]]*\]/g, ' ')
+    .replace(/\{([^}]*)\}/g, collect)
+    .replace(/\b(?:by|without|on|ignoring) *\(([^)]*)\)/g, collect);
+  const names = [...rest.matchAll(/(?<![\w.])[a-zA-Z_:][\w:]*(?! *\(|\w)/g)].map(([name]) => name);
+  return { metrics: names.filter((name) => !WORDS.has(name)), labels };
 }
 
 const SOLD = defineEvent<{ petId: bigint }>('monitoring.sold', { durable: true, key: ({ petId }) => petId });
