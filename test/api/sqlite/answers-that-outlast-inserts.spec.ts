@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
+import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
+import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { openForTest } from '../../support/opened.js';
@@ -11,7 +13,14 @@ type Write =
   | { readonly kind: 'add as' | 'change' | 'delete'; readonly id: number }
   | { readonly kind: 'add elsewhere' | 'add in a transaction' };
 
-type Step = Write | { readonly kind: 'get'; readonly target: string };
+type Step =
+  | Write
+  | {
+      readonly kind: 'get';
+      readonly target: string;
+      readonly by: 'reader' | 'writer' | 'revoked' | 'nobody';
+      readonly headers: Record<string, string>;
+    };
 
 const id = fc.integer({ min: 1, max: 14 });
 const statuses = fc.constantFrom('available', 'pending', 'sold');
@@ -20,12 +29,23 @@ const target = fc.oneof(
   fc
     .tuple(fc.integer({ min: 1, max: 4 }), fc.option(statuses))
     .map(([limit, status]) => `/v1/pets?limit=${limit}${status === null ? '' : `&status=${status}`}`),
-  fc.constant('/v1/pets'),
-  fc.constant('the next page'),
+  fc.constantFrom('/v1/pets', '/v1/pets/99', '/v1/pets?limit=0', 'the next page'),
+);
+const headers = fc.constantFrom<Record<string, string>>(
+  {},
+  { accept: 'text/html' },
+  { accept: 'application/json' },
+  { 'if-none-match': '*' },
+  { 'if-none-match': '"other"' },
+  { origin: 'https://shop.example' },
+);
+const by = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('reader' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('writer' as const, 'revoked' as const, 'nobody' as const) },
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 10, arbitrary: fc.record({ kind: fc.constant('get' as const), target }) },
+  { weight: 10, arbitrary: fc.record({ kind: fc.constant('get' as const), target, by, headers }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -53,6 +73,7 @@ async function open() {
   // A database in a file, whose commits are told apart.
   const service = await openForTest({
     database: 'file',
+    environment: { CORS_ORIGINS: 'https://shop.example' },
     plan: 'enterprise',
     limits: { perMinute: 100_000, perDay: 100_000 },
   });
@@ -80,19 +101,37 @@ describe('answers from the cache among inserts', () => {
         manager.query(`INSERT INTO pets (name, category_id, status) VALUES ('Query', 1, 'sold')`),
       'add in a transaction': () => manager.transaction((own) => own.insert(Pet, { ...row })),
     };
-    const seen = async (path: string) => {
-      const { status, text, headers } = await service.request('GET', path);
-      const link = headers.get('link');
-      next = /<([^>]*)>; rel="next"/.exec(link ?? '')?.[1] ?? next;
-      return { status, text: status === 200 ? text : '', link, tag: headers.get('etag') };
+    const [writer, revoked] = [
+      await service.issueKey({ scopes: ['pets:write'] }),
+      await service.issueKey({ scopes: ['pets:read'] }),
+    ];
+    expect((await service.request('GET', '/v1/pets', { key: revoked.key })).status).toBe(200);
+    await service.app.get(ApiKeysService).revoke(revoked.id, {}, SERVICE_ITSELF);
+    const keys = { reader: service.key, writer: writer.key, revoked: revoked.key, nobody: null };
+    /** What a client can see of an answer, except for what differs each time. */
+    const seen = async ({ target: wanted, by: who, headers: sent }: Step & { kind: 'get' }) => {
+      const path = wanted === 'the next page' ? (next ?? '/v1/pets') : wanted;
+      service.clock.advance(1_000);
+      const {
+        status,
+        text,
+        headers: got,
+      } = await service.request('GET', path, { key: keys[who], headers: sent });
+      const shown = [...got].filter(
+        ([name]) => !/^date|^x-request-id|^connection|^keep-alive|ratelimit|^retry-after/.test(name),
+      );
+      return { path, status, text, headers: Object.fromEntries(shown) };
     };
     /** The same without the cache. */
-    const read = async (path: string) => {
-      const uncached = vi.spyOn(cache, 'answer').mockImplementation((_, operation) => operation());
+    const read = async (one: Step & { kind: 'get' }) => {
+      const uncached = [
+        vi.spyOn(cache, 'answer').mockImplementation((_, operation) => operation()),
+        vi.spyOn(cache, 'find').mockReturnValue(undefined),
+      ];
       try {
-        return await seen(path);
+        return await seen(one);
       } finally {
-        uncached.mockRestore();
+        for (const spy of uncached) spy.mockRestore();
       }
     };
     const before = cache.use.hits;
@@ -104,8 +143,11 @@ describe('answers from the cache among inserts', () => {
               await write[one.kind](one as never);
               continue;
             }
-            const path = one.target === 'the next page' ? (next ?? '/v1/pets') : one.target;
-            expect(await seen(path)).toEqual(await read(path));
+            // The second one is from the cache.
+            const [cached, again] = [await seen(one), await seen(one)];
+            const plain = await read(one);
+            expect([cached, again]).toEqual([plain, plain]);
+            next = /<([^>]*)>; rel="next"/.exec(cached.headers['link'] ?? '')?.[1] ?? next;
           }
         })
         .beforeEach(async () => {
