@@ -4,24 +4,6 @@ import { Turns } from './turns.js';
 beforeEach(() => void vi.useFakeTimers());
 
 describe('turns', () => {
-  it('are given in the order in which they were asked for, one at a time', async () => {
-    const turns = new Turns();
-    const order: number[] = [];
-    let atOnce = 0;
-    await Promise.all(
-      [1, 2, 3, 4].map(async (name) => {
-        const giveBack = await turns.take();
-        atOnce += 1;
-        expect(atOnce).toBe(1);
-        await Promise.resolve();
-        order.push(name);
-        atOnce -= 1;
-        giveBack();
-      }),
-    );
-    expect(order).toEqual([1, 2, 3, 4]);
-  });
-
   it('are as many at a time as there may be, and refused at once to all who wait when nothing is to be had', async () => {
     const turns = new Turns(2);
     const [giveBack] = [await turns.take(), await turns.take()];

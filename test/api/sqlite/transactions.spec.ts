@@ -174,24 +174,6 @@ describe('work in transactions, and in transactions within them', () => {
 });
 
 describe('work that outlives its transaction', () => {
-  it('writes for itself, and in nobody else’s transaction', async () => {
-    const over = gate();
-    let straggler: Promise<unknown> | undefined;
-    await dataSource.transaction(async (manager) => {
-      await manager.insert(Pet, pet('in time'));
-      straggler = over.opened.then(() => dataSource.getRepository(Pet).save(pet('late')));
-    });
-    const other = dataSource.transaction(async (manager) => {
-      await manager.insert(Pet, pet('undone'));
-      over.open();
-      await new Promise(setImmediate);
-      throw new Error('undo');
-    });
-    await expect(other).rejects.toThrow('undo');
-    await straggler;
-    expect(await namesNow()).toEqual(['in time', 'late']);
-  });
-
   it('does not write with its manager any more', async () => {
     const managers: EntityManager[] = [];
     await dataSource.transaction(async (manager) => void managers.push(manager));
