@@ -48,7 +48,7 @@ const [LAST_CODE_POINT, FIRST_SURROGATE, LAST_SURROGATE] = [0x10_ffff, 0xd800, 0
  * The least text that follows every text with this prefix, in the order of code points, which is that of their UTF-8; undefined
  * when no text does.
  */
-export function textAfterPrefix(prefix: string): string | undefined {
+function textAfterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();
   const last = points.pop();

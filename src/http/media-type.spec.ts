@@ -7,18 +7,12 @@ const NEAREST_FIRST = [JSON_TYPE, 'application/*', '*/*'];
 
 describe('an Accept', () => {
   it.each([
-    '*/*',
-    'application/json',
     'Application/JSON',
-    'application/*',
     'application/json; charset=utf-8',
     'application/json;q=0.001',
     'application/json ; q=0.5 ; ext=1',
-    'text/html, application/json',
     'text/html;title="application/json;q=0,", */*;q=0.1',
     'text/html;x="\\",application/json", application/json',
-    'application/*;q=0, application/json',
-    '*/*;q=0, application/json;q=0.1',
     'application/json;version=1;q=0, application/json',
     'application/json, application/json;version=1;q=0',
     'application/json;version=2;q=0, */*',
@@ -30,18 +24,12 @@ describe('an Accept', () => {
   });
 
   it.each([
-    'text/html',
     'application',
     '*',
     '*/json',
     'application/problem+json',
     'app*/*',
-    'application/json;q=0',
-    'application/json; q=0.000',
     'application/json;version=1;q=0',
-    'application/json;q=0, */*',
-    'application/*;q=0, */*',
-    '*/*;q=0',
     'text/html;x="application/json"',
     'text/html;x="\\",application/json',
     ',',
@@ -70,12 +58,8 @@ describe('an Accept', () => {
 
 describe('a Content-Type', () => {
   it.each([
-    'application/json',
     'Application/JSON',
-    'application/json;charset=utf-8',
-    'application/json; charset=UTF-8',
     'application/json; Charset="utf-8"',
-    'application/json; foo=bar',
     'application/json; foo="a;charset=latin1,b\\""; charset=utf-8',
     'application/json; ;charset=utf-8;',
   ])('%j is JSON in UTF-8', (header) => {
@@ -91,8 +75,6 @@ describe('a Content-Type', () => {
     'application/merge-patch+json',
     'application/json, text/plain',
     'application/json, application/json',
-    'application/json; charset=iso-8859-1',
-    'application/json; charset=utf-8; charset=latin1',
     'application/json; charset',
     'application/json; charset = utf-8',
     'application/json; charset="utf-8',

@@ -20,7 +20,22 @@ afterAll(() => service.close());
 const DAY = '2026-01-01T00:00:00.000Z';
 const STATES = ['requested', 'confirmed', 'done'] as const;
 
-const REASONS = ['a', 'ab', 'aB', 'a%', 'a_', 'b', 'ä', 'a\u{10ffff}', '😀', '😀x', '\ud7ff', '\ue000'];
+const REASONS = [
+  'a',
+  'ab',
+  'aB',
+  'a%',
+  'a_',
+  'b',
+  'ä',
+  'a\u{10ffff}',
+  '😀',
+  '😀x',
+  '\ud7ff',
+  '\ue000',
+  '\uffff',
+  '\u{10ffff}',
+];
 
 type Row = Omit<Visit, 'id' | 'deletedAt' | 'note'>;
 
@@ -63,6 +78,8 @@ const filters = fc.record(
       { reasonPrefix: '😀' },
       { reasonPrefix: '\ud7ff' },
       { reasonPrefix: 'a\u{10ffff}' },
+      { reasonPrefix: '\uffff' },
+      { reasonPrefix: '\u{10ffff}' },
       {},
     ),
     isDescending: fc.boolean(),

@@ -137,6 +137,7 @@ describe('one of a resource that is changed', () => {
     it.each([
       ['the tag', (tag: string) => tag, 200],
       ['a list with the tag', (tag: string) => `"other", ${tag}`, 200],
+      ['the tag beside a weak one', (tag: string) => `W/${tag} , ${tag},`, 200],
       ['*', () => '*', 200],
       ['another tag', () => '"other"', 412],
       ['the tag as a weak one', (tag: string) => `W/${tag}`, 412],

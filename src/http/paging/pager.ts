@@ -89,7 +89,7 @@ export const Paged = createParamDecorator(
 const DIGEST_LENGTH = 8;
 
 /** Makes the cursor of a position: opaque, URL-safe, and bound to the list and the filter that it was made for. */
-export function encodeCursor(position: Position, list: string): string {
+function encodeCursor(position: Position, list: string): string {
   const text = Buffer.from(JSON.stringify(position)).toString('base64url');
   return digestOf(text, list) + text;
 }
