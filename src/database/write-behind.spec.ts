@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { unavailable } from './unavailable.js';
 import { WriteBehind, type WriteBehindMessages } from './write-behind.js';
 
@@ -10,7 +11,7 @@ class Numbers extends WriteBehind {
   noted: number[] = [];
 
   constructor(messages: WriteBehindMessages = { failing: 'cannot be written', recovered: 'written again' }) {
-    super(new Logger('Numbers'), messages);
+    super({} as CacheNeutralWrites, new Logger('Numbers'), messages);
   }
 
   protected write(): Promise<void> {

@@ -1,6 +1,9 @@
 import type { Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
+import type { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
+import { codeOf } from './postgres/postgres-errors.js';
 
 /** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */
 const PERIOD_MS = 1_000;
@@ -16,14 +19,18 @@ export interface WriteBehindMessages {
 /**
  * Collects changes in memory and writes them every second beside the requests, one write at a time, and again at the stop.
  * When a write fails, the changes are kept for the next one, and one line is logged, not one each second; none for what has
- * been logged already, such as a database that is unavailable.
+ * been logged already, such as a database that is unavailable. When it is unknown whether a write was committed, PostgreSQL is asked
+ * before anything else is written, so that nothing is counted twice.
  */
 export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   private readonly writes = new OneAtATime(() => this.attempt());
   private timer: NodeJS.Timeout | undefined;
   private isFailing = false;
+  /** Puts back the last write unless it was committed; rejects while that is unknown. */
+  private inDoubt: (() => Promise<void>) | undefined;
 
   protected constructor(
+    private readonly cacheNeutralWrites: CacheNeutralWrites,
     protected readonly logger: Logger,
     private readonly messages: WriteBehindMessages,
   ) {}
@@ -46,10 +53,42 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
     return this.writes.run();
   }
 
-  /** Writes what was noted. When it rejects, it has put back what it could not write. */
+  /** Writes what was noted, by `commit`. */
   protected abstract write(): Promise<void>;
 
+  /** Runs writes in one transaction. When it fails, `putBack` is called once it is known that nothing was committed. */
+  protected async commit(
+    writes: (manager: EntityManager) => Promise<void>,
+    putBack: () => void,
+  ): Promise<void> {
+    let wasCommitted = () => Promise.resolve(false);
+    try {
+      await this.cacheNeutralWrites.run(async (manager) => {
+        wasCommitted = await outcomeOf(manager);
+        await writes(manager);
+      });
+    } catch (error) {
+      this.inDoubt = async () => {
+        if (!(await wasCommitted())) putBack();
+      };
+      await this.settle();
+      throw error;
+    }
+  }
+
+  /** Resolves to false while it is unknown whether the last write was committed. */
+  private async settle(): Promise<boolean> {
+    try {
+      await this.inDoubt?.();
+    } catch {
+      return false;
+    }
+    this.inDoubt = undefined;
+    return true;
+  }
+
   private async attempt(): Promise<void> {
+    if (this.inDoubt && !(await this.settle())) return;
     try {
       await this.write();
       if (this.isFailing && this.messages.recovered !== undefined) this.logger.log(this.messages.recovered);
@@ -61,4 +100,26 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
       this.isFailing = true;
     }
   }
+}
+
+/**
+ * Returns a function for when this transaction has failed: it resolves to whether it was committed, and rejects while that is unknown.
+ * A connection to PostgreSQL can be lost during COMMIT.
+ */
+async function outcomeOf(manager: EntityManager): Promise<() => Promise<boolean>> {
+  const { connection } = manager;
+  if (connection.options.type !== 'postgres') return () => Promise.resolve(false);
+  const [transaction] = await manager.query<{ id: string }[]>('SELECT pg_current_xact_id()::text AS id');
+  return async () => {
+    const ask = 'SELECT pg_xact_status($1::xid8) AS status';
+    const [row] = await connection
+      .query<{ status: string | null }[]>(ask, [transaction?.id])
+      .catch((error: unknown) => {
+        // A standby that took over has not received it.
+        if (codeOf(error) === '22023') return [];
+        throw error;
+      });
+    if (row?.status === 'in progress') throw new Error('The commit is under way.');
+    return row?.status === 'committed';
+  };
 }

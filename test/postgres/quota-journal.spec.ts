@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
@@ -119,4 +120,22 @@ it('a write takes as many clients and bans as there are, whole or not at all', a
   for (const name of ['quota_counts', 'quota_minutes'])
     expect(numbers(await rows(`SELECT sum(used) AS used FROM ${name}`), 'used')).toEqual([1_300]);
   expect(numbers(await rows('SELECT strikes FROM key_bans ORDER BY strikes'), 'strikes')).toEqual(strikes);
+});
+
+it('two instances write the same rows in opposite orders without a deadlock', async () => {
+  const one = await open({ database: 'file' });
+  const { databaseUrl } = one.service.app.get(Settings);
+  const other = await open({ environment: { DATABASE_URL: databaseUrl } });
+  const told = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  const clients = Array.from({ length: 3_000 }, (_, at) => `client:${at}`);
+  const journals = [one, other].map(({ service }) => service.app.get(QuotaJournal));
+  for (let round = 0; round < 5; round += 1) {
+    for (const [at, journal] of journals.entries())
+      for (const client of at === 0 ? clients : clients.toReversed()) journal.noteCount(client, 0, 0);
+    await Promise.all(journals.map((journal) => journal.flush()));
+  }
+  expect(told.mock.calls).toEqual([]);
+  const sums = 'SELECT count(*) AS clients, sum(used) AS used FROM quota_counts';
+  const [row] = await one.rows(sums);
+  expect([Number(row?.['clients']), Number(row?.['used'])]).toEqual([3_000, 30_000]);
 });

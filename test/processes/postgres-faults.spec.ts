@@ -336,6 +336,41 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
         .toBe(linesWith('does not confirm commits:'));
     });
 
+    it('has confirmed nothing when a write of counts was given up: each request is counted once', async () => {
+      await server.query(`CREATE DATABASE counted ENCODING 'UTF8' TEMPLATE template0`);
+      const counting = await ServiceProcess.start(await folderOfTest(), {
+        DATABASE_URL: `postgres://petstore@127.0.0.1:${proxy.port}/counted`,
+        DATABASE_STATEMENT_TIMEOUT_MS: '500',
+      });
+      onTestFinished(async () => void (await counting.stop()));
+      const database = new pg.Client({
+        connectionString: server.url.replace(/[^/]*$/, 'counted'),
+      });
+      await database.connect();
+      onTestFinished(() => database.end());
+      const counted = async () => {
+        const { rows } = await database.query<{ requests: number; used: number }>(`SELECT
+          (SELECT SUM(requests)::int FROM request_counts WHERE length_ms = 86400000 AND outcome = '2xx') AS requests,
+          (SELECT SUM(used)::int FROM quota_counts) AS used`);
+        return rows[0];
+      };
+      onTestFinished(releaseCommits);
+      await holdCommits();
+      let answered = 0;
+      const hanging = new Set<number>();
+      while (answered < 20) {
+        if ((await ask('list', counting, counting.demoKey)).status === 200) answered += 1;
+        hanging.add(await commitsHeld('counted'));
+        await pause(200);
+      }
+      expect(Math.max(...hanging)).toBeGreaterThan(0);
+      proxy.cut();
+      await releaseCommits();
+      await expect.poll(counted).toEqual({ requests: answered, used: answered });
+      await pause(3 * KNOWN_WITHIN_MS);
+      expect(await counted()).toEqual({ requests: answered, used: answered });
+    });
+
     it('was away: those that hang keep their places, so that they do not become more', async () => {
       await server.query(`CREATE DATABASE narrow ENCODING 'UTF8' TEMPLATE template0`);
       const narrow = await ServiceProcess.start(await folderOfTest(), {

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { Clock } from '../../core/time/clock.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
@@ -86,11 +87,11 @@ export class ClientRequests extends WriteBehind {
   private readonly byOutcome = new Map<string, number>();
 
   constructor(
-    private readonly cacheNeutralWrites: CacheNeutralWrites,
+    cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    super(new Logger('Usage'), {
+    super(cacheNeutralWrites, new Logger('Usage'), {
       failing: 'The usage of clients cannot be written; as much as fits is kept in memory',
     });
     metrics.counter(
@@ -155,36 +156,34 @@ export class ClientRequests extends WriteBehind {
     const counts = takenFrom(this.counts, COUNTS_A_SECOND);
     const errors = takenFrom(this.errors, CLIENTS_A_SECOND);
     if (counts.length === 0 && errors.length === 0) return;
-    try {
-      await this.cacheNeutralWrites.run(async (manager) => {
-        const minutes = counts.map(([, count]) => count);
-        await runForRows(manager, minutes, addUp(MINUTE_MS));
-        await runForRows(manager, minutes, addUp(DAY_MS));
-        const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY);
-        await runForRows(
-          manager,
-          used.map(({ keyId, start }) => ({ keyId, at: isoOf(start) })),
-          USE,
-          { soon: isoOf(this.clock.now() + MINUTE_MS) },
-        );
-        await runForRows(
-          manager,
-          errors.flatMap(([, kept]) => kept.slice(-MOST_OF_CLIENT).map(rowOf)),
-          KEEP,
-        );
-        await runForRows(
-          manager,
-          errors.map(([clientId]) => ({ clientId })),
-          CUT,
-        );
-        if (errors.length > 0) await manager.query(CUT_ALL);
-      });
-    } catch (error) {
+    const write = async (manager: EntityManager): Promise<void> => {
+      const minutes = counts.map(([, count]) => count);
+      await runForRows(manager, minutes, addUp(MINUTE_MS));
+      await runForRows(manager, minutes, addUp(DAY_MS));
+      const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY);
+      await runForRows(
+        manager,
+        used.map(({ keyId, start }) => ({ keyId, at: isoOf(start) })),
+        USE,
+        { soon: isoOf(this.clock.now() + MINUTE_MS) },
+      );
+      await runForRows(
+        manager,
+        errors.flatMap(([, kept]) => kept.slice(-MOST_OF_CLIENT).map(rowOf)),
+        KEEP,
+      );
+      await runForRows(
+        manager,
+        errors.map(([clientId]) => ({ clientId })),
+        CUT,
+      );
+      if (errors.length > 0) await manager.query(CUT_ALL);
+    };
+    await this.commit(write, () => {
       for (const [id, count] of counts) this.add(id, count);
       for (const [clientId, kept] of errors)
         this.errors.set(clientId, [...kept, ...(this.errors.get(clientId) ?? [])].slice(-MOST_OF_CLIENT));
-      throw error;
-    }
+    });
   }
 }
 

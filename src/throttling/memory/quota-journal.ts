@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource, In, MoreThan, MoreThanOrEqual } from 'typeorm';
+import { DataSource, type EntityManager, In, MoreThan, MoreThanOrEqual } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { JsonReader } from '../../database/database.js';
@@ -60,11 +60,11 @@ export class QuotaJournal extends WriteBehind {
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
-    private readonly cacheNeutralWrites: CacheNeutralWrites,
+    cacheNeutralWrites: CacheNeutralWrites,
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
-    super(new Logger('Quota'), {
+    super(cacheNeutralWrites, new Logger('Quota'), {
       failing: 'Counters cannot be written; they are kept in memory',
       recovered: 'Counters are written again',
     });
@@ -131,34 +131,26 @@ export class QuotaJournal extends WriteBehind {
   }
 
   protected override async write(): Promise<void> {
+    for (const keyId of await this.newlyLifted()) {
+      this.holder?.forgetBan(keyId);
+      this.forgetBan(keyId);
+    }
     const { counts, bans } = this;
+    if (counts.size + bans.size === 0) return;
     this.counts = new Map();
     this.bans = new Map();
-    try {
-      for (const keyId of await this.newlyLifted()) {
-        this.holder?.forgetBan(keyId);
-        bans.delete(keyId);
-      }
-      if (counts.size + bans.size > 0) await this.save([...counts.values()], [...bans]);
-    } catch (error) {
-      for (const [id, change] of counts) this.putBack(id, change);
-      for (const [keyId, state] of bans) if (!this.bans.has(keyId)) this.bans.set(keyId, state);
-      throw error;
-    }
-  }
-
-  private async save(
-    counts: readonly CountChange[],
-    bans: readonly (readonly [string, BanState])[],
-  ): Promise<void> {
-    const byDay = counts.toSorted((one, other) => one.dayStart - other.dayStart);
+    const byDay = [...counts.values()].toSorted((one, other) => one.dayStart - other.dayStart);
     // At midnight a client may appear twice. One statement may update a row only once, so only the later minute is written.
     const latest = new Map(byDay.map((change) => [change.key, change]));
-    await this.cacheNeutralWrites.run(async (manager) => {
+    const states = [...bans].map(([keyId, state]) => ({ keyId, ...state }));
+    const write = async (manager: EntityManager): Promise<void> => {
       await runForRows(manager, byDay, ADD_DAYS);
       await runForRows(manager, [...latest.values()], ADD_MINUTES);
-      const states = bans.map(([keyId, state]) => ({ keyId, ...state }));
       await runForRows(manager, states, PUT_BANS);
+    };
+    await this.commit(write, () => {
+      for (const [id, change] of counts) this.putBack(id, change);
+      for (const [keyId, state] of bans) if (!this.bans.has(keyId)) this.bans.set(keyId, state);
     });
   }
 
