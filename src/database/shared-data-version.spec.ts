@@ -86,6 +86,18 @@ async function failed(kinds: readonly SharedKind[], over: Promise<void>): Promis
   await expect(committing).rejects.toThrow('late');
 }
 
+/** What a commit does that is announced through the database, and one that is announced so as well. */
+const UNANNOUNCED = ['unannounced', 'commit', 'confirmed notice', 'announced again'];
+const TOLD_BOTH_WAYS = [
+  'withdrawn responses',
+  'commit',
+  'unannounced',
+  'confirmed notice',
+  'announced again',
+  'released responses',
+];
+const NOTHING = (): void => undefined;
+
 describe('the version', () => {
   it('is unknown before a name came, while one is withdrawn, and when the link is lost', () => {
     expect(version.current('responses')).toBeUndefined();
@@ -183,34 +195,32 @@ describe('while instances may use different Redis servers', () => {
     expect(ALL_CACHED.map((kind) => version.current(kind))).toEqual([undefined, undefined, undefined]);
   });
 
-  it('a commit is told through the database', async () => {
-    expect(await commit(['responses'])).toBe('done');
-    expect(log).toEqual(['unannounced', 'commit', 'confirmed notice', 'announced again']);
-  });
-
   it('a commit that began before is told through the database as well, before it is acknowledged', async () => {
     version.isSplit = () => log.includes('commit');
     await commit(['responses']);
-    expect(log).toEqual([
-      'withdrawn responses',
-      'commit',
-      'unannounced',
-      'confirmed notice',
-      'announced again',
-      'released responses',
-    ]);
+    expect(log).toEqual(TOLD_BOTH_WAYS);
   });
 });
 
 describe('a commit', () => {
-  it('comes when the names are withdrawn, and before they are released', async () => {
-    expect(await commit(['responses'])).toBe('done');
-    expect(log).toEqual(['withdrawn responses', 'commit', 'released responses']);
-  });
-
-  it('that changes nothing that is cached tells nobody', async () => {
-    await commit([]);
-    expect(log).toEqual(['commit']);
+  const split = () => (version.isSplit = () => true);
+  const away = () => void (isUp = false);
+  it.each<[what: string, kinds: SharedKind[], before: () => unknown, during: () => void, told: string[]]>([
+    [
+      'that changes what is cached',
+      ['keys'],
+      NOTHING,
+      NOTHING,
+      ['withdrawn keys', 'commit', 'released keys'],
+    ],
+    ['that changes nothing that is cached', [], NOTHING, NOTHING, ['commit']],
+    ['while instances may use different Redis servers', ['responses'], split, NOTHING, UNANNOUNCED],
+    ['while Redis is away', ['responses', 'keys'], away, NOTHING, UNANNOUNCED],
+    ['during which Redis failed', ['responses'], NOTHING, away, TOLD_BOTH_WAYS],
+  ])('%s is told before it is acknowledged', async (_, kinds, before, during, told) => {
+    before();
+    expect(await commit(kinds, undefined, during)).toBe('done');
+    expect(log).toEqual(told);
   });
 
   it('that certainly failed gives the names back', async () => {
@@ -264,24 +274,6 @@ describe('a commit', () => {
     end();
     await settled();
     expect(version.current('keys')).not.toBe(before);
-  });
-
-  it('is announced through the database while Redis is away', async () => {
-    isUp = false;
-    await commit(['responses', 'keys']);
-    expect(log).toEqual(['unannounced', 'commit', 'confirmed notice', 'announced again']);
-  });
-
-  it('is announced through the database before it is acknowledged when Redis failed during it', async () => {
-    await commit(['responses'], undefined, () => (isUp = false));
-    expect(log).toEqual([
-      'withdrawn responses',
-      'commit',
-      'unannounced',
-      'confirmed notice',
-      'announced again',
-      'released responses',
-    ]);
   });
 
   it('is announced so for several at once as long as any of them is under way', async () => {

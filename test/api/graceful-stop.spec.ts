@@ -37,22 +37,13 @@ describe('a request that is under way to the service when the stop begins is ans
 
   const open = () => listening(service.url);
 
-  it('on a connection that has not been accepted yet', async () => {
-    const { socket, received, closed } = open();
-    socket.write(REQUEST);
-    const stopped = stop();
-    await closed;
-    expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
-    expect(await stopped).toBe(true);
-  });
-
-  it('on many connections that have not been accepted yet, of which Node accepts one in a turn', async () => {
+  it('on connections that have not been accepted yet, of which Node accepts one in a turn', async () => {
     const opened = Array.from({ length: 100 }, open);
     for (const { socket } of opened) socket.write(REQUEST);
     const stopped = stop();
     await Promise.all(opened.map(({ closed }) => closed));
-    const answered = opened.filter(({ received }) => received().startsWith('HTTP/1.1 200 '));
-    expect(answered).toHaveLength(100);
+    for (const { received } of opened)
+      expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
     expect(await stopped).toBe(true);
   });
 
