@@ -5,20 +5,17 @@ import {
   type DeepPartial,
   Entity,
   type InsertResult,
-  type MigrationInterface,
   type ObjectLiteral,
   PrimaryGeneratedColumn,
-  type QueryRunner,
   type Repository,
-  Table,
 } from 'typeorm';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { BatchedInsert } from '../../src/database/batched-insert.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { TablesModule } from '../../src/database/tables.module.js';
 import { TestService } from '../kit/test-service.js';
+import { addedTable } from '../support/added-table.js';
 import { ON_POSTGRES, itOnSqlite } from '../support/databases.js';
 
 class Size {
@@ -100,34 +97,6 @@ class Documented {
 
   @Column('json', { nullable: true })
   document?: unknown;
-}
-
-class Lines1799900000001 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    const id = { name: 'id', type: 'integer', isPrimary: true, isGenerated: true } as const;
-    const types = {
-      price: 'numeric',
-      ratio: 'double precision',
-      is_open: 'boolean',
-      day: 'date',
-      hour: 'time',
-    };
-    const tables = { line: types, documented: { document: 'json' } };
-    for (const [name, columns] of Object.entries(tables))
-      await runner.createTable(
-        new Table({
-          name,
-          columns: [
-            { ...id, generationStrategy: 'increment' },
-            ...Object.entries(columns).map(([column, type]) => ({ name: column, type, isNullable: true })),
-          ],
-        }),
-      );
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    for (const name of ['line', 'documented']) await runner.dropTable(name);
-  }
 }
 
 const or = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null | undefined> =>
@@ -315,7 +284,7 @@ describe('rows with columns of types that both databases have', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await TestService.open({
-      modules: [TablesModule.forFeature({ entities: [Both, Documented], migrations: [Lines1799900000001] })],
+      modules: [addedTable(Both), addedTable(Documented)],
     });
     return () => service.close();
   });
