@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { TestService } from '../kit/test-service.js';
+import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { CopyTarget } from '../support/copy-target.js';
 import { describeWith } from '../support/requirements.js';
@@ -46,11 +47,16 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
       await before.make(`${receiver.url}/gone`),
       await before.make(`${receiver.url}/waiting`),
     ];
-    for (const name of ['A', 'B', 'C']) await before.post(name);
-    await deliverOld();
+    for (const name of ['A', 'B']) {
+      await before.post(name);
+      await deliverOld();
+    }
+    // The deliveries of these are made only after the copy.
+    await old.app.get(BackgroundLoops).stop();
+    for (const name of ['C', 'D']) await before.post(name);
     const disabled = { enabled: false, disabledBecause: 'gone', disabledAt: AT };
     expect(await before.endpoint(gone)).toMatchObject(disabled);
-    expect(await before.endpoint(waiting)).toMatchObject({ waiting: 3, failingSince: AT });
+    expect(await before.endpoint(waiting)).toMatchObject({ waiting: 2, failingSince: AT });
     await old.close();
     await target.copy(databaseUrl.replace('sqlite:', ''));
 
@@ -59,19 +65,19 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
     const { service, deliver } = await openOn(target.url);
     onTestFinished(() => service.close());
     const after = callsOf(service, key);
-    await after.post('D');
+    await after.post('E');
     await deliver();
     // The pause after the failure has been copied, too.
     expect(receiver.received).toEqual([]);
     expect(await after.endpoint(gone)).toMatchObject(disabled);
     service.clock.advance(6_000);
     await deliver();
-    expect(sentTo('/waiting')).toEqual(['A', 'B', 'C', 'D']);
+    expect(sentTo('/waiting')).toEqual(['A', 'B', 'C', 'D', 'E']);
     expect(await after.endpoint(waiting)).toMatchObject({ waiting: 0, failingSince: null });
     expect(sentTo('/gone')).toEqual([]);
     await after.enable(gone);
-    await after.post('E');
+    await after.post('F');
     await deliver();
-    expect(sentTo('/gone').at(-1)).toBe('E');
+    expect(sentTo('/gone')).toEqual(['F']);
   });
 });
