@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { noteServed } from '../../http/request-records.js';
-import { pageFile } from '../../docs/page-files.js';
+import { namesOfPageFiles, pageFile } from '../../docs/page-files.js';
 import { ServedAsset } from '../../docs/pages/served-asset.js';
 import { prefersHtml } from '../../docs/pages/served-pages.js';
 
@@ -11,37 +11,10 @@ const CONSOLE = '/console';
 const ACCOUNT = '/account';
 const READS = new Set(['GET', 'HEAD']);
 
-/** The files that are served, by their names below the path of a page. */
-const FILES = [
-  '',
-  'colours.css',
-  'console.css',
-  'views.css',
-  'mark.svg',
-  'admin-api.js',
-  'audit-view.js',
-  'changes.js',
-  'client-keys.js',
-  'client-usage.js',
-  'client-view.js',
-  'clients-view.js',
-  'console.js',
-  'controls.js',
-  'dialogs.js',
-  'elements.js',
-  'endpoint-view.js',
-  'endpoints-view.js',
-  'lists.js',
-  'patience.js',
-  'plots.js',
-  'polling.js',
-  'requests-view.js',
-  'sections.js',
-  'session.js',
-  'sign-in-view.js',
-  'theme.js',
-  'times.js',
-];
+/** Where its files are, below the source root. */
+const FOLDER = 'admin/console/static';
+/** Files that it shares with all pages. */
+const OF_ALL_PAGES = ['colours.css', 'mark.svg'];
 
 /**
  * Only scripts, styles and responses of this origin, so that injected markup could neither run nor send a key
@@ -78,9 +51,11 @@ const HEADERS: Readonly<Record<string, string>> = {
  */
 @Injectable()
 export class KeyPages implements OnModuleInit {
-  private readonly assets = new Map(
-    FILES.map((name) => [name, new ServedAsset(name, () => pageFile(fileOf(name)))]),
-  );
+  /** By their names below the path of a page. */
+  private readonly assets = new Map([
+    ...namesOfPageFiles(FOLDER).map((name) => assetOf(FOLDER, name)),
+    ...OF_ALL_PAGES.map((name) => assetOf('docs/pages/static', name)),
+  ]);
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -139,12 +114,7 @@ function lead(request: Request, response: Response, path: string): undefined {
   return undefined;
 }
 
-/** Files that it shares with all pages. */
-const OF_ALL_PAGES = new Set(['colours.css', 'mark.svg']);
-
-/** Path of a file below src, by its name. */
-function fileOf(name: string): string {
-  return OF_ALL_PAGES.has(name)
-    ? `docs/pages/static/${name}`
-    : `admin/console/static/${name === '' ? 'index.html' : name}`;
+function assetOf(folder: string, name: string): [string, ServedAsset] {
+  const asset = new ServedAsset(name, () => pageFile(`${folder}/${name}`));
+  return [name === 'index.html' ? '' : name, asset];
 }
