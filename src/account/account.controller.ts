@@ -1,4 +1,5 @@
 import { Controller, Get, Query } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
@@ -7,9 +8,9 @@ import { UsageService } from '../auth/clients/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
 import { type Caller, CurrentClient } from '../auth/caller.js';
 import { ApiErrors } from '../core/errors/api-errors.decorator.js';
-import { toApiKeyStateDto } from '../admin/dto/api-key.dto.js';
+import { ApiKeyStateDto, toApiKeyStateDto } from '../admin/dto/api-key.dto.js';
 import { ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
-import { toClientDto } from '../admin/dto/client.dto.js';
+import { ClientDto, toClientDto } from '../admin/dto/client.dto.js';
 import { DaysQuery, OwnRequestsQuery } from '../admin/dto/inputs.js';
 import { RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refused-request.dto.js';
 import { Operation, Tag, pageOf } from '../http/operation.decorator.js';
@@ -17,7 +18,16 @@ import { Paged, type Pager } from '../http/paging/pager.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
 import { READ_BOUND } from './account.bounds.js';
 import { accountHolderOf } from './account-holder.js';
-import { AccountDto } from './dto/account.dto.js';
+
+/** The sender of a request. */
+@ApiSchema({ name: 'Account', description: 'The client, and the key that was sent.' })
+class AccountDto {
+  @ApiProperty({ type: ClientDto, description: 'The client with its plan and limits' })
+  client!: ClientDto;
+
+  @ApiProperty({ type: ApiKeyStateDto, description: 'The key of this request' })
+  key!: ApiKeyStateDto;
+}
 
 /** The caller's account and usage. Every key may read them, without a scope, without quota left, and while it is banned. */
 @Tag('Account', 'Your client, its key and its usage.')

@@ -1,9 +1,22 @@
 import { Get } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { declaredScopes } from '../auth/clients/scopes.js';
 import { AudienceController } from '../http/audience.js';
 import { Operation } from '../http/operation.decorator.js';
 import { OPERATORS } from './admin.scopes.js';
-import { ScopeDto } from './scope.dto.js';
+
+/** A scope that keys can hold, over HTTP. */
+@ApiSchema({ name: 'Scope', description: 'A permission that a key can have.' })
+class ScopeDto {
+  @ApiProperty({ type: 'string', example: 'pets:read' })
+  name!: string;
+
+  @ApiProperty({ type: 'string', description: 'What it allows', example: 'List and show animals.' })
+  description!: string;
+
+  @ApiProperty({ description: 'Whether a key gets this scope when the request names no scopes' })
+  grantedByDefault!: boolean;
+}
 
 /** The scopes that keys can hold, over HTTP. */
 @AudienceController(OPERATORS, 'scopes', ['Keys', 'The API keys of clients.'])

@@ -1,7 +1,6 @@
-import { DAY_MS } from './quota.js';
+import { DAY_MS, MINUTE_MS } from './quota.js';
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 /** When a key is banned, and for how long. Times in milliseconds. */
 export interface BanRules {

@@ -4,9 +4,8 @@ import type { EntityManager, Repository } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
+import { DAY_MS } from '../../throttling/quota.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
-
-const DAY_MS = 86_400_000;
 
 /** A change to a client, a key, or something else. */
 export interface Change {
