@@ -13,14 +13,19 @@ const TEXTS = new Set<unknown>([
   String,
 ]);
 
+/** Types of columns that hold an integer, as entities and migrations name them. */
+const INTEGERS = new Set<unknown>(['integer', 'int', Number]);
+/** PostgreSQL's bigint arrives as text. */
+const numberTransformer = { from: Number, to: (value: unknown) => value };
+
 /** Gives a column of an entity or a migration, declared for both databases, what it needs here. */
 export function suitColumn(column: ColumnMetadata | TableColumn): void {
-  const isInt64 =
-    'propertyName' in column
-      ? column.transformer === int64Transformer
-      : // As SQLite's `integer` does.
-        column.isGenerated && column.generationStrategy === 'increment' && column.type === 'integer';
-  if (isInt64) column.type = 'bigint';
+  // SQLite's `integer` has 64 bits, whether a generated id is read as a bigint or as a number.
+  const isCounted =
+    column.isGenerated && column.generationStrategy === 'increment' && INTEGERS.has(column.type);
+  if ('propertyName' in column && isCounted) column.transformer ??= numberTransformer;
+  if (isCounted || ('propertyName' in column && column.transformer === int64Transformer))
+    column.type = 'bigint';
   // Text is compared and ordered by bytes, as on SQLite.
   if (TEXTS.has(column.type)) column.collation ??= 'C';
 }
