@@ -14,7 +14,7 @@ const READS = new Set(['GET', 'HEAD']);
 /** Where its files are, below the source root. */
 const FOLDER = 'admin/console/static';
 /** Files that it shares with all pages. */
-const OF_ALL_PAGES = ['colours.css', 'mark.svg'];
+const OF_ALL_PAGES = ['shared.css', 'mark.svg'];
 
 /**
  * Only scripts, styles and responses of this origin, so that injected markup could neither run nor send a key

@@ -68,7 +68,7 @@ export function layout(
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
   <title>${escapeHtml(title)}</title>
-${[...styles, `${ASSETS_PATH}/colours.css`, `${ASSETS_PATH}/pages.css`].map((style) => `  <link rel="stylesheet" href="${to(style)}">`).join('\n')}
+${[...styles, `${ASSETS_PATH}/shared.css`, `${ASSETS_PATH}/pages.css`].map((style) => `  <link rel="stylesheet" href="${to(style)}">`).join('\n')}
   <link rel="icon" type="image/svg+xml" href="${to(`${ASSETS_PATH}/mark.svg`)}">
 </head>
 <body>

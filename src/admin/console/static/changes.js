@@ -101,38 +101,29 @@ export function changePlan(client, tag) {
 
 /** Suspends a client, or resumes it. @param {Client} client */
 export function suspendOrResume({ id, name, suspendedAt }) {
-  const code = el('code', 'client_suspended');
-  if (suspendedAt === null)
-    return confirm({
-      title: 'Suspend this client?',
-      body: [
-        el(
-          'p',
-          'Every key of ',
-          written(name),
-          ' is refused from now on, with 403 ',
-          code,
-          ', until you resume it. Nothing is deleted.',
-        ),
-      ],
-      action: 'Suspend',
-      danger: true,
-      order: ['POST', `clients/${id}/suspend`],
-      done: 'The client is suspended.',
-    });
+  const works = suspendedAt === null;
+  const verb = works ? 'Suspend' : 'Resume';
+  const refused = [
+    ' is refused from now on, with 403 ',
+    el('code', 'client_suspended'),
+    ', until you resume it.',
+  ];
   return confirm({
-    title: 'Resume this client?',
-    body: [
-      el(
-        'p',
-        'The keys of ',
-        written(name),
-        ' work again at once, except those that have ended in the meantime.',
-      ),
-    ],
-    action: 'Resume',
-    order: ['POST', `clients/${id}/resume`],
-    done: 'The client is resumed.',
+    title: `${verb} this client?`,
+    body: works
+      ? [el('p', 'Every key of ', written(name), refused, ' Nothing is deleted.')]
+      : [
+          el(
+            'p',
+            'The keys of ',
+            written(name),
+            ' work again at once, except those that have ended in the meantime.',
+          ),
+        ],
+    action: verb,
+    danger: works,
+    order: ['POST', `clients/${id}/${verb.toLowerCase()}`],
+    done: `The client is ${works ? 'suspended' : 'resumed'}.`,
   });
 }
 
@@ -336,17 +327,13 @@ export function rotateSecret({ id }) {
   });
 }
 
-/** @param {Endpoint} endpoint */
-export async function sendTest({ id }) {
-  await ask('POST', `webhooks/${id}/test`);
-  tell('A test message is sent after the waiting messages.');
-  return true;
-}
-
-/** @param {string} endpointId @param {string} id of the delivery */
-export async function redeliver(endpointId, id) {
-  await ask('POST', `webhooks/${endpointId}/deliveries/${id}/redeliver`);
-  tell('The message is sent again after the waiting messages.');
+/** Has an endpoint sent a test message, or one of its deliveries again. @param {string} endpointId @param {string} [deliveryId] */
+export async function sendMessage(endpointId, deliveryId) {
+  const path = deliveryId === undefined ? 'test' : `deliveries/${deliveryId}/redeliver`;
+  await ask('POST', `webhooks/${endpointId}/${path}`);
+  tell(
+    `${deliveryId === undefined ? 'A test message is sent' : 'The message is sent again'} after the waiting messages.`,
+  );
   return true;
 }
 

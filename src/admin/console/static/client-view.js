@@ -5,7 +5,7 @@ import { changePlan, suspendOrResume } from './changes.js';
 import { ClientKeys } from './client-keys.js';
 import { ClientUsage } from './client-usage.js';
 import { badgesOf } from './clients-view.js';
-import { button } from './controls.js';
+import { ordersOf } from './controls.js';
 import { el, idOf, number, put, say } from './elements.js';
 import { Endpoints } from './endpoints-view.js';
 import { poll } from './polling.js';
@@ -19,10 +19,7 @@ export function showClient(main, signal, id) {
   /** @type {string | null} */
   let tag = null;
   const soon = () => poller.soon();
-  const order = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run) => {
-    const work = async () => (await run()) && soon();
-    return button(text, work, '.quiet.changes', { disabled: true });
-  };
+  const order = ordersOf(soon);
   const planButton = order('Change plan', () => changePlan(client, tag));
   const suspendButton = order('Suspend', () => suspendOrResume(client));
   const plan = el('div');

@@ -33,26 +33,21 @@ const PLACES = isHolder
     ];
 
 /** @typedef {(main: Element, signal: AbortSignal, id: string) => void} View */
-/** @type {readonly [RegExp, string, string, View]} */
-const ENDPOINT = [
-  new RegExp(`^#/webhooks/(${UUID})$`),
-  isHolder ? '#/' : '#/webhooks',
-  'Webhook',
-  showEndpoint,
+/** @typedef {readonly [address: RegExp, place: string, title: string, view: View]} Row */
+/** What is shown at any other address. @type {Row} */
+const HOME = isHolder ? [/^/, '#/', 'Account', showClient] : [/^/, '#/clients', 'Clients', showClients];
+/** @type {readonly Row[]} */
+const OF_OPERATORS = [
+  [new RegExp(`^#/clients/(${UUID})$`), '#/clients', 'Client', showClient],
+  [new RegExp(`^#/audit(?:/(${UUID}))?$`), '#/audit', 'Audit trail', showAudit],
+  [/^#\/webhooks$/, '#/webhooks', 'Webhooks', showEndpoints],
 ];
-/** @type {readonly [RegExp, string, string, View]} */
-const REQUESTS = [new RegExp(`^#/requests(?:/(${UUID}))?$`), '#/requests', 'Last errors', showRequests];
-/** By address: the place that it belongs to, its title, and what shows it. @type {readonly (readonly [RegExp, string, string, View])[]} */
-const VIEWS = isHolder
-  ? [ENDPOINT, REQUESTS, [/^/, '#/', 'Account', showClient]]
-  : [
-      [new RegExp(`^#/clients/(${UUID})$`), '#/clients', 'Client', showClient],
-      [new RegExp(`^#/audit(?:/(${UUID}))?$`), '#/audit', 'Audit trail', showAudit],
-      REQUESTS,
-      ENDPOINT,
-      [/^#\/webhooks$/, '#/webhooks', 'Webhooks', showEndpoints],
-      [/^/, '#/clients', 'Clients', showClients],
-    ];
+/** By address: the place that it belongs to, its title, and what shows it. @type {readonly Row[]} */
+const VIEWS = [
+  [new RegExp(`^#/webhooks/(${UUID})$`), isHolder ? '#/' : '#/webhooks', 'Webhook', showEndpoint],
+  [new RegExp(`^#/requests(?:/(${UUID}))?$`), '#/requests', 'Last errors', showRequests],
+  ...(isHolder ? [] : OF_OPERATORS),
+];
 
 const main = byId('main');
 byId('page').textContent = PAGE.toLowerCase();
@@ -70,7 +65,7 @@ function show() {
     showSignIn(main, show);
     return;
   }
-  const [pattern, place, title, view] = VIEWS.find(([address]) => address.test(location.hash)) ?? ENDPOINT;
+  const [pattern, place, title, view] = VIEWS.find(([address]) => address.test(location.hash)) ?? HOME;
   put(
     byId('nav'),
     PLACES.map(([href, name]) => el('a', { href, 'aria-current': href === place && 'page' }, name)),
@@ -101,13 +96,8 @@ const theme = byId('theme');
 if (theme instanceof HTMLSelectElement) {
   theme.value = document.documentElement.dataset.theme ?? 'system';
   theme.addEventListener('change', () => {
-    if (theme.value === 'system') {
-      localStorage.removeItem(THEME);
-      delete document.documentElement.dataset.theme;
-    } else {
-      localStorage.setItem(THEME, theme.value);
-      document.documentElement.dataset.theme = theme.value;
-    }
+    localStorage.setItem(THEME, theme.value);
+    document.documentElement.dataset.theme = theme.value;
   });
 }
 

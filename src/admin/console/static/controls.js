@@ -40,6 +40,12 @@ export function button(text, work, look = '.quiet', attributes = {}) {
   return el(/** @type {`button.${string}`} */ (`button${look}`), more, text);
 }
 
+/** What makes the buttons of a view that change what it shows; they can be used once that has come. @param {() => void} changed */
+export function ordersOf(changed) {
+  return (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, look = '.quiet') =>
+    button(text, async () => (await run()) && changed(), `${look}.changes`, { disabled: true });
+}
+
 /** A field with its label and a note below it. @param {string} label @param {HTMLElement} control @param {string} [note] */
 export function field(label, control, note) {
   return el('label.field', el('span', label), control, note !== undefined && el('small', note));

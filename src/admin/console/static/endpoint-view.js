@@ -1,8 +1,8 @@
 // @ts-check
 // One webhook endpoint: its state, what can be done with it, and its deliveries.
 import { ask, isHolder } from './admin-api.js';
-import { redeliver, remove, rotateSecret, sendTest, turn } from './changes.js';
-import { button, choice, field } from './controls.js';
+import { remove, rotateSecret, sendMessage, turn } from './changes.js';
+import { button, choice, field, ordersOf } from './controls.js';
 import { el, idOf, number, put, say, tell, written } from './elements.js';
 import { conditionOf } from './endpoints-view.js';
 import { PagedList } from './lists.js';
@@ -22,12 +22,9 @@ export function showEndpoint(main, signal, id) {
   /** @type {import('./changes.js').Endpoint} */
   let endpoint;
   const soon = () => poller.soon();
-  const order = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, look = '.quiet') => {
-    const work = async () => (await run()) && soon();
-    return button(text, work, `${look}.changes`, { disabled: true });
-  };
+  const order = ordersOf(soon);
   const turnButton = order('Disable', () => turn(endpoint));
-  const testButton = order('Send a test', () => sendTest(endpoint), '.primary');
+  const testButton = order('Send a test', () => sendMessage(id), '.primary');
   const leave = async () => {
     if (await remove(endpoint)) location.hash = isHolder ? '' : `#/clients/${endpoint.clientId}`;
   };
@@ -96,7 +93,7 @@ function factsOf({
 /** One delivery. @param {any} delivery @param {() => void} changed */
 function rowOf({ id, endpointId, event, state, attempts, status, error, happenedAt, attemptedAt }, changed) {
   const [name, tone] = STATES[state] ?? [state, 'over'];
-  const again = async () => (await redeliver(endpointId, id)) && changed();
+  const again = async () => (await sendMessage(endpointId, id)) && changed();
   const payload = el('div.payload', { role: 'status' });
   const show = async () => {
     if (payload.childElementCount > 0) return;

@@ -1,6 +1,6 @@
 // @ts-check
 // Bars over time of what was admitted and refused, with the limit as a line, and the same numbers as a table for those who do not see them.
-import { el, number, put, svg } from './elements.js';
+import { el, number, put, say, svg } from './elements.js';
 import { Table, card } from './sections.js';
 
 const HEIGHT = 170;
@@ -134,7 +134,6 @@ export class Meter {
     const share = limit === 0 ? 0 : Math.min(1, used / limit);
     this.fill.style.width = `${share === 0 ? 0 : Math.max(2, share * 100)}%`;
     this.fill.dataset.level = share >= 1 ? 'full' : share >= 0.8 ? 'high' : 'fine';
-    const text = `${number(used)} of ${number(limit)}`;
-    if (this.numbers.textContent !== text) this.numbers.textContent = text;
+    say(this.numbers, `${number(used)} of ${number(limit)}`);
   }
 }

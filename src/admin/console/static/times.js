@@ -1,6 +1,6 @@
 // @ts-check
 // Times in words, by the clock of the service: that of this machine may be wrong.
-import { el } from './elements.js';
+import { el, say } from './elements.js';
 
 /** How far the service's clock is ahead of this machine's, in milliseconds. */
 let aheadMs = 0;
@@ -58,8 +58,6 @@ export function when(instant) {
 
 /** Updates all shown instants. */
 export function refreshTimes() {
-  for (const shown of document.querySelectorAll('time.when')) {
-    const text = ago(shown.getAttribute('datetime') ?? '');
-    if (shown.textContent !== text) shown.textContent = text;
-  }
+  for (const shown of document.querySelectorAll('time.when'))
+    say(shown, ago(shown.getAttribute('datetime') ?? ''));
 }

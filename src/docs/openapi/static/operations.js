@@ -22,7 +22,7 @@ export function operations({ React: { createElement: h, Fragment, useState } }) 
       if (!operationProps.get('deprecated')) return path;
       const place = ['paths', operationProps.get('path'), operationProps.get('method')];
       const end = endOf(specSelectors.specJson().getIn(place));
-      return h(Fragment, null, path, h('span', { className: 'end-of-operation' }, end));
+      return h(Fragment, null, path, h('span', { className: 'badge warn' }, end));
     };
 
   // The names of a refusal's examples are its codes.
