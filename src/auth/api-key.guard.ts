@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { refuseSuspended } from './clients/key-refusals.js';
 import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
-import { quotaSubjectOf } from '../throttling/quota-subject.js';
+import { quotaSubjectOf } from '../throttling/quota-policy.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { TransientMap } from '../core/transient-map.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { ClientQuotas } from './clients/client-quotas.js';
-import { quotaSubjectOf } from '../throttling/quota-subject.js';
+import { quotaSubjectOf } from '../throttling/quota-policy.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';

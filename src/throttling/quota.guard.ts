@@ -11,7 +11,7 @@ import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttle
 import type { Request } from 'express';
 import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaStore } from './quota-store.js';
-import { quotaSubjectOf } from './quota-subject.js';
+import { quotaSubjectOf } from './quota-policy.js';
 import { QuotaService } from './quota.service.js';
 import type { QuotaWindow } from './quota.js';
 import { UNCOUNTED, type UncountedBound } from './uncounted.decorator.js';

@@ -5,22 +5,11 @@ import { Clock } from '../core/time/clock.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
-import { quotaHeaders } from './quota-headers.js';
+import { type QuotaRequest, type QuotaSubject, type QuotaVerdict, type QuotaWindow, labelOf, quotaHeaders, requestOf, underLimits, windowsOf } from './quota.js';
 import { QuotaStore } from './quota-store.js';
-import { clientIdOfSubject, quotaSubjectOf } from './quota-subject.js';
-import {
-  type QuotaRequest,
-  type QuotaSubject,
-  type QuotaVerdict,
-  type QuotaWindow,
-  labelOf,
-  requestOf,
-  underLimits,
-  windowsOf,
-} from './quota.js';
+import { clientIdOfSubject, quotaSubjectOf } from './quota-policy.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
-import { type CountedRefusal, RefusedAddresses } from './refused-addresses.js';
-import { QuotaThresholds, isNoteworthy } from './quota-thresholds.js';
+import { type CountedRefusal, QuotaThresholds, RefusedAddresses, isNoteworthy } from './quota-reports.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
 

@@ -12,7 +12,7 @@ import { SoleProcessLock } from './memory/sole-process-lock.js';
 import { OtherProcesses } from './memory/other-processes.js';
 import { QuotaJournal } from './memory/quota-journal.js';
 import { QuotaStore } from './quota-store.js';
-import { quotaSubjectOf } from './quota-subject.js';
+import { quotaSubjectOf } from './quota-policy.js';
 import { DAY_MS, MINUTE_MS, type QuotaSubject } from './quota.js';
 import { QuotaService } from './quota.service.js';
 import { RedisSplit } from './redis/redis-split.js';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BanRules } from '../../src/throttling/bans.js';
-import { quotaHeaders } from '../../src/throttling/quota-headers.js';
+import { DAY_MS, MINUTE_MS, type QuotaRequest, quotaHeaders } from '../../src/throttling/quota.js';
 import type { QuotaStore } from '../../src/throttling/quota-store.js';
-import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../../src/throttling/quota.js';
 import { QuotaModel } from './quota-model.js';
 import { TestClock } from '../kit/test-clock.js';
 

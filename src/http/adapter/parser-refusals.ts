@@ -12,9 +12,9 @@ import { helpLink } from '../../core/errors/help-link.js';
 import { publicPrefix } from '../../core/public-prefix.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
 import { RequestRecords, requestLine } from '../request-records.js';
-import { addressSubject } from '../../throttling/quota-subject.js';
+import { addressSubject } from '../../throttling/quota-policy.js';
 import { QuotaService } from '../../throttling/quota.service.js';
-import type { CountedRefusal } from '../../throttling/refused-addresses.js';
+import type { CountedRefusal } from '../../throttling/quota-reports.js';
 import { failBody } from '../body/read-body.js';
 import { lingerBeforeClosing } from './service-server.js';
 
