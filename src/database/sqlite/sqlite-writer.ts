@@ -83,7 +83,10 @@ export class SqliteWriter extends ConnectionScope {
     const since = performance.now();
     try {
       const result = await (this.takesLock(scope, sql) ? this.lock.run(statement) : statement());
-      if (NEEDS_LOCK.test(sql)) this.troubles.lock.end();
+      if (NEEDS_LOCK.test(sql)) {
+        this.lock.end();
+        this.troubles.lock.end();
+      }
       // A commit into a file that was removed or replaced must not be acknowledged.
       if (this.commits(scope, sql)) this.files.confirm();
       return result;
@@ -140,14 +143,17 @@ const LOCK_WAIT_MS = 5_000;
 class LockWait {
   private since: number | undefined;
 
-  /** Runs a statement that takes the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
+  /** The lock is free: a statement that needs it has succeeded. */
+  end(): void {
+    this.since = undefined;
+  }
+
+  /** Runs a statement that may take the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
   async run<T>(statement: () => Promise<T>): Promise<T> {
     for (;;) {
       const began = performance.now();
       try {
-        const result = await statement();
-        this.since = undefined;
-        return result;
+        return await statement();
       } catch (error) {
         if (driverCodeOf(error) !== 'SQLITE_BUSY') throw error;
         this.since ??= began;
