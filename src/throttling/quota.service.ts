@@ -5,7 +5,17 @@ import { Clock } from '../core/time/clock.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
-import { type QuotaRequest, type QuotaSubject, type QuotaVerdict, type QuotaWindow, labelOf, quotaHeaders, requestOf, underLimits, windowsOf } from './quota.js';
+import {
+  type QuotaRequest,
+  type QuotaSubject,
+  type QuotaVerdict,
+  type QuotaWindow,
+  labelOf,
+  quotaHeaders,
+  requestOf,
+  underLimits,
+  windowsOf,
+} from './quota.js';
 import { QuotaStore } from './quota-store.js';
 import { clientIdOfSubject, quotaSubjectOf } from './quota-policy.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';

@@ -11,6 +11,7 @@ import { PetsService } from '../../src/pets/pets.service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
 import { FIRST, WAITING_ENDPOINTS } from '../../src/webhooks/webhook-deliveries.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
+import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessage } from '../../src/webhooks/webhook-message.entity.js';
 import { BACKLOG } from '../../src/webhooks/webhook-metrics.js';
@@ -69,6 +70,19 @@ describe('a message', () => {
     expect(receiver.names).toEqual(['Once', 'N0', 'N1', 'Big']);
     expect(receiver.received[3]?.text).toContain('"categoryId":9223372036854775807');
     expect(await manager.count(Pet)).toBe(4);
+  });
+
+  it('is not sent by order to an endpoint that is deleted at the same time: that is not found', async () => {
+    const { service, endpointAt, manager } = all;
+    const { id } = await endpointAt(NOWHERE);
+    const { key } = await service.issueKey({ scopes: ['admin'] });
+    let asked: ReturnType<typeof service.request> | undefined;
+    await manager.transaction(async (inside) => {
+      await inside.delete(WebhookEndpoint, id);
+      asked = service.request('POST', `/admin/webhooks/${id}/test`, { key });
+      if (ON_POSTGRES) await expect.poll(() => locked(inside)).toHaveLength(1);
+    });
+    expect((await asked)?.body).toMatchObject({ code: 'webhook_endpoint_not_found' });
   });
 
   it('is not written while nobody subscribes, and is for who does before the request begins', async () => {

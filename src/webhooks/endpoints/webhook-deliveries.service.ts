@@ -4,6 +4,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, type Repository } from 'typeorm';
 import type { Operator } from '../../auth/clients/audited-changes.js';
 import { Clock } from '../../core/time/clock.js';
+import type { Database } from '../../database/database.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
@@ -113,6 +114,7 @@ export class WebhookDeliveriesService {
     messageOf: (manager: EntityManager) => Promise<WebhookMessage>,
   ): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {
+      await keepEndpoint(manager, endpointId);
       const { disabledAt } = await this.endpoints.find(endpointId, by, manager);
       if (disabledAt !== null)
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_disabled, {
@@ -134,4 +136,11 @@ export class WebhookDeliveriesService {
       return toWebhookDeliveryDto(delivery);
     });
   }
+}
+
+/** Lets nobody delete an endpoint, if there is one, until the transaction ends. */
+async function keepEndpoint(manager: EntityManager, id: string): Promise<void> {
+  const { driver, dialect } = manager.connection as Database;
+  const kept = `SELECT 1 FROM webhook_endpoints WHERE id = :id ${dialect.kept('webhook_endpoints')}`;
+  await manager.query(...driver.escapeQueryWithParameters(kept, { id }, {}));
 }
