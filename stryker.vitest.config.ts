@@ -1,8 +1,20 @@
 import { defineConfig } from 'vitest/config';
 import { onSource } from './test/support/on-source.js';
 
-/** What each change of `npm run test:mutation` is tried with: the suites beside the sources, which need no build and no server. */
+/** What each change of `npm run test:mutation` is tried with: the suites of the pieces, and those over HTTP in one process. */
 export default defineConfig({
   plugins: [onSource()],
-  test: { include: ['src/**/*.spec.ts'], setupFiles: 'test/support/restore.ts', testTimeout: 60_000 },
+  test: {
+    include: [
+      'src/{auth,throttling,http/validation}/**/*.spec.ts',
+      'test/api/{account,administration,audit,authentication,bans,clock-steps,ended-key,key-*,last-admin-key}.spec.ts',
+      'test/api/{new-scopes,other-credentials,quota*,rate-limit-headers,refusals,route-limits,webhook-limits}.spec.ts',
+      'test/api/{json-bodies,nest-words,required-fields,uploads,wrong-kinds,declared-*}.spec.ts',
+      'test/api/pets/*.spec.ts',
+      'test/postgres/{client-requests,filters,int64,quota-journal,retention,usage}.spec.ts',
+    ],
+    isolate: false,
+    setupFiles: 'test/support/restore.ts',
+    testTimeout: 60_000,
+  },
 });
