@@ -29,6 +29,7 @@ describe('a served document', () => {
     ['/docs/openapi.yaml', {}, '/v1'],
     ['/docs/admin/openapi.json', {}, '/admin'],
     ['/docs/admin/openapi.yaml', {}, '/admin'],
+    ['/docs/openapi.json', { HOST: '::1' }, '/v1'],
     ['/docs/openapi.json', { PUBLIC_BASE_URL: 'https://api.shop.example/v1' }, 'https://api.shop.example/v1'],
   ])(
     'names the address of PUBLIC_BASE_URL, whatever a client says the host is: %s %j',

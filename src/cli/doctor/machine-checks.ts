@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { faultOfNode, supportedNode } from '#supported-node';
 import { SystemClock } from '../../core/time/clock.js';
-import { type Place, listeningFault } from '../../core/config/listening-faults.js';
+import { type Place, listeningFault, originOf } from '../../core/config/listening-faults.js';
 import type { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
 import { type Check, fail, faultsIn, skip } from './finding.js';
@@ -54,9 +54,8 @@ async function portText(place: Place, path: string, text: string): Promise<strin
 /** The response of the program on a port; empty without one. */
 async function responseOf({ host, port }: Place, path: string): Promise<string> {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const origin = `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
   const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-  return fetch(`${origin}${path}`, { signal })
+  return fetch(`${originOf(reached, port ?? 0)}${path}`, { signal })
     .then((response) => response.text())
     .catch(() => '');
 }

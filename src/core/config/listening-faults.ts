@@ -1,9 +1,16 @@
+import { isIPv6 } from 'node:net';
+
 /** The intended address of a server. */
 export interface Place {
   /** The setting of its port. */
   readonly variable: 'PORT' | 'MANAGEMENT_PORT';
   readonly port: number | null;
   readonly host: string;
+}
+
+/** The origin of a server at a host and a port; an IPv6 address is in brackets (RFC 3986 section 3.2.2). */
+export function originOf(host: string, port: number): string {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
 /** The remedy, by the code of the error. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Application } from 'express';
+import { originOf } from '../../core/config/listening-faults.js';
 import { Settings } from '../../core/config/settings.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { escapeHtml } from '../pages/html.js';
@@ -61,7 +62,7 @@ export class SwaggerUi implements OnModuleInit {
     };
     servePage(express, SEARCH.path, new ServedAsset('.html', search));
     const { publicBaseUrl, host, port } = settings;
-    const api = new URL(publicBaseUrl, `http://${host}:${port}`).href;
+    const api = new URL(publicBaseUrl, originOf(host, port)).href;
     addReaderPages(express, site, { apiVersion: API_DOCUMENT.version, api }, publicBaseUrl);
   }
 
