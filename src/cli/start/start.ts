@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { type AppOptions, createApp } from '../../app.setup.js';
-import { listeningFault } from '../../core/config/listening-faults.js';
+import { listeningFault, originOf } from '../../core/config/listening-faults.js';
 import { Settings, loadSettings } from '../../core/config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from '../../docs/health/health.controller.js';
@@ -27,7 +27,7 @@ const LAST_WRITES_MS = 2_000;
 /** The effect of a signal on the process. */
 export type Stop = (signal: string) => void;
 
-/** Starts the service. Calls `running` when a signal is to stop it gracefully from now on. Throws when it cannot start. */
+/** Starts the service. Calls `running` as soon as it listens: from then on a signal is to stop it gracefully. Throws when it cannot start. */
 export async function start(
   running: (stop: Stop) => void,
   options: Pick<AppOptions, 'modules'>,
@@ -42,8 +42,9 @@ export async function start(
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
     throw listeningFault({ variable: 'PORT', port, host }, error);
   });
+  running(stopOf(app));
   const managementAt = await app.get(ManagementServer).listen();
-  const origin = originOf(app.getHttpServer() as Server);
+  const origin = reachedAt(app.getHttpServer() as Server);
   // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
   const isFirst = await prepareFirstStart(app, (key) =>
     process.stdout.write(`${firstStartText(key, origin)}\n`),
@@ -54,7 +55,6 @@ export async function start(
   if (managementAt !== null)
     logger.log(`Metrics on port ${managementAt} at /metrics${onManagement}`, 'Start');
   if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
-  running(stopOf(app));
   await app.get(OtherProcesses).begin();
   await freeLeasesOfTheDead(app, logger);
   app.get(Jobs).begin();
@@ -108,8 +108,7 @@ function stopOf(app: INestApplication): Stop {
   };
 }
 
-function originOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  if (family === 'IPv6') return `http://${address === '::' ? 'localhost' : `[${address}]`}:${port}`;
-  return `http://${address === '0.0.0.0' ? 'localhost' : address}:${port}`;
+function reachedAt(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return originOf(['::', '0.0.0.0'].includes(address) ? 'localhost' : address, port);
 }
