@@ -1,18 +1,24 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
-import { GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA } from '@nestjs/common/constants.js';
+import {
+  GUARDS_METADATA,
+  HEADERS_METADATA,
+  INTERCEPTORS_METADATA,
+  PIPES_METADATA,
+} from '@nestjs/common/constants.js';
 import { type ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 import { HandlerMetadata } from '../core/execution-context.js';
 import { methodNameOf, parametersOf } from './adapter/handler-parameters.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
-/** Sends a response from a guard of its handler, past the pipes, unless a module has anything around or before that handler. */
+/** Sends a response from a guard of its handler, past the pipes, unless anything is declared around, before or for its response. */
 @Injectable()
 export class EarlyResponses {
   private config: ApplicationConfig | undefined;
   private readonly isAlone = new HandlerMetadata(([handler, controller]) => {
     const { config } = this;
     if (!config) return false;
-    const declared = [INTERCEPTORS_METADATA, PIPES_METADATA].flatMap((key) =>
+    // Nest sets the headers of @Header() behind the guards.
+    const declared = [INTERCEPTORS_METADATA, PIPES_METADATA, HEADERS_METADATA].flatMap((key) =>
       [handler, controller].map(
         (target) => Reflect.getMetadata(key, target) as readonly unknown[] | undefined,
       ),

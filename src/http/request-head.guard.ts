@@ -52,9 +52,10 @@ export class RequestHeadGuard implements CanActivate {
 function typeOf(handler: object): string {
   if (Reflect.hasMetadata(SSE_METADATA, handler)) return 'text/event-stream';
   const headers = Reflect.getMetadata(HEADERS_METADATA, handler) as
-    { name: string; value: string }[] | undefined;
+    { name: string; value: string | (() => string) }[] | undefined;
   const own = headers?.find(({ name }) => name.toLowerCase() === 'content-type')?.value;
-  return own?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE;
+  const type = typeof own === 'function' ? own() : own;
+  return type?.split(';', 1)[0]?.trim().toLowerCase() ?? JSON_TYPE;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   Controller,
   type ExecutionContext,
   Get,
+  Header,
   Injectable,
   Logger,
   Module,
@@ -21,9 +22,13 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import { type Observable, Observable as Observed, map } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { Public } from '../../src/auth/auth.decorators.js';
+import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
+import { JsonText } from '../../src/database/json-rows.js';
+import { Cached } from '../../src/http/caching/cached.decorator.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { issueKey } from '../kit/issued-key.js';
 import { ON_POSTGRES } from '../support/databases.js';
+import { described } from '../support/described.js';
 import { application } from '../support/application.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
@@ -95,9 +100,33 @@ class PlainController {
     response.status(203).json({ written: true });
   }
 
+  @Get('named')
+  @Header('Content-Type', () => 'text/csv')
+  named(): string {
+    return 'a,b\n';
+  }
+
   @Post('property')
   property(@Body('name') name: string): object {
     return { name };
+  }
+}
+
+@Controller({ path: 'again', version: '1' })
+@RequireScopes()
+class AgainController {
+  @Post()
+  @Idempotent()
+  @described('addAgain', { contentType: 'text/csv' })
+  add(): string {
+    return 'a,b\n';
+  }
+
+  @Get()
+  @Cached()
+  @Header('Cache-Control', 'public, max-age=60')
+  list(): JsonText {
+    return new JsonText('{"a":1}');
   }
 }
 
@@ -143,6 +172,33 @@ describe('a handler', () => {
       '{"name":"Rex"}',
     );
   });
+
+  it('names its type by a function in @Header()', async () => {
+    const service = await open({ modules: [moduleOf(PlainController)] });
+    for (const [accept, expected] of [
+      ['text/csv', 200],
+      ['application/json', 406],
+    ] as const)
+      expect((await service.request('GET', '/v1/plain/named', { headers: { accept } })).status).toBe(
+        expected,
+      );
+  });
+
+  it.each([
+    ['POST', '/v1/again', 'a,b\n', 'text/csv; charset=utf-8', null],
+    ['GET', '/v1/again', '{"a":1}', 'application/json; charset=utf-8', 'public, max-age=60'],
+  ])(
+    'answers a repeated %s of %s as the first one, with the headers of its decorators',
+    async (method, path, ...expected) => {
+      const service = await open({ modules: [moduleOf(AgainController)] });
+      for (let sent = 0; sent < 3; sent += 1) {
+        const { text, headers } = await service.request(method, path, {
+          headers: { 'idempotency-key': 'k' },
+        });
+        expect([text, headers.get('content-type'), headers.get('cache-control')]).toEqual(expected);
+      }
+    },
+  );
 
   it('answers an Observable, which is unsubscribed from when the client is gone; nothing is logged', async () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
