@@ -9,7 +9,7 @@ describe('a gauge that is read when it is asked for', () => {
   const lines = async (metrics: Metrics) =>
     (await metrics.exposition()).text.split('\n').filter((line) => line.startsWith('toys_'));
 
-  it('shows what there is at that time, and nothing while it cannot be read, which keeps no other from being shown', async () => {
+  it('shows what there is at that time, and nothing while it cannot be read or is no number, which keeps no other from being shown', async () => {
     const metrics = new Metrics();
     metrics.gauge('toys_made', 'Toys').set(1);
     let open: number | undefined = 3;
@@ -20,6 +20,9 @@ describe('a gauge that is read when it is asked for', () => {
     metrics.gauge('toys_on', 'Toys', ['shelf'], () =>
       Object.entries(shelves).map(([shelf, value]) => ({ labels: { shelf }, value })),
     );
+    // As PostgreSQL's driver reads a count.
+    metrics.gauge('toys_of_another', 'Toys', [], () => '5' as never);
+    metrics.counter('toys_sold_total', 'Toys', [], () => [{ labels: {}, value: -1 }]);
     const onShelves = ['toys_on{shelf="top"} 1', 'toys_on{shelf="low"} 2'];
     expect(await lines(metrics)).toEqual(['toys_made 1', 'toys_open 3', ...onShelves]);
     // Reading the shelves throws.

@@ -51,17 +51,11 @@ export class Metrics {
     read?: () => readonly LabelledValue<Label>[],
   ): Counter<Label> {
     const counter = { name, help, labelNames, registers: [this.registry] };
-    if (!read) return new Counter(counter);
-    return new Counter({
-      ...counter,
-      collect() {
-        this.reset();
-        for (const { labels, value } of read()) this.inc(labels, value);
-      },
-    });
+    const add = (to: Counter<Label>, { labels, value }: LabelledValue<Label>) => to.inc(labels, value);
+    return new Counter(read ? { ...counter, collect: valuesFrom(read, add) } : counter);
   }
 
-  /** A gauge; with `read` it has the values that this returns at each scrape, and none while it throws. */
+  /** A gauge; with `read` it has the values that this returns at each scrape, and none while it throws or returns another value. */
   gauge<Label extends string = never>(
     name: string,
     help: string,
@@ -69,7 +63,8 @@ export class Metrics {
     read?: () => Reading<Label> | Promise<Reading<Label>>,
   ): Gauge<Label> {
     const gauge = { name, help, labelNames, registers: [this.registry] };
-    return new Gauge(read ? { ...gauge, collect: valueFrom(read, labelNames.length > 0) } : gauge);
+    const set = (to: Gauge<Label>, { labels, value }: LabelledValue<Label>) => to.set(labels, value);
+    return new Gauge(read ? { ...gauge, collect: valuesFrom(read, set) } : gauge);
   }
 
   /** A histogram; `buckets` are upper bounds in the unit that its name ends in. */
@@ -88,19 +83,25 @@ export class Metrics {
   }
 }
 
-/** Sets the gauge at a scrape. One that cannot be read must not keep the others from being shown. */
-function valueFrom<Label extends string>(
+/** Sets a metric at a scrape. One that cannot be read, or whose value is not a number, has none, and keeps no other from being shown. */
+function valuesFrom<Label extends string, Metric extends Counter<Label> | Gauge<Label>>(
   read: () => Reading<Label> | Promise<Reading<Label>>,
-  hasLabels: boolean,
+  set: (metric: Metric, value: LabelledValue<Label>) => void,
 ) {
-  return async function (this: Gauge<Label>): Promise<void> {
-    const reading = await Promise.resolve()
-      .then(read)
-      .catch((): Reading<Label> => []);
-    // Values that it no longer returns are removed; without labels the value becomes 0.
-    this.reset();
-    if (typeof reading === 'number') return this.set(reading);
-    if (reading.length === 0 && !hasLabels) this.remove();
-    for (const { labels, value } of reading) this.set(labels, value);
+  return async function (this: Metric): Promise<void> {
+    const begin = (): void => {
+      this.reset();
+      // Without labels the value would be 0.
+      this.remove({});
+    };
+    try {
+      const reading = await read();
+      begin();
+      const values =
+        typeof reading === 'number' ? [{ labels: {} as Record<Label, string>, value: reading }] : reading;
+      for (const value of values) set(this, value);
+    } catch {
+      begin();
+    }
   };
 }
