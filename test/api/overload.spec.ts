@@ -5,7 +5,8 @@ import { Controller, Get, Module, Post, Res, Sse } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { interval, map } from 'rxjs';
-import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { type RequestOptions, TestService } from '../kit/test-service.js';
 import { parseRaw } from '../support/raw-http.js';
 import { described } from '../support/described.js';
@@ -278,10 +279,15 @@ describe('at the bound of requests in flight', () => {
       String(
         (await once(sent(service, 'GET /e HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: echo'), 'data'))[0],
       );
+    const errors = vi.spyOn(service.app.get(AppLogger).pino, 'error');
+    const shed = () => service.metric('http_requests_total', { route: 'shed', status: '503' });
     await busy(service, 1);
+    const before = await shed();
     expect(await upgrade()).toMatch(
       /^HTTP\/1\.1 503 [^]*Retry-After: [123]\r\n[^]*X-RateLimit-Limit: 1000000\r\n/,
     );
+    expect(errors).not.toHaveBeenCalled();
+    expect(await shed()).toBe(before + 1);
     letGo();
     await expect.poll(() => inFlight(service)).toBe(0);
     expect(await upgrade()).toMatch(/^HTTP\/1\.1 101 /);

@@ -168,6 +168,15 @@ describe('a WebSocket', () => {
     expect(received).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 [^]*malformed_request/);
   });
 
+  it('is the one protocol of gateways: an offer of another is refused in HTTP', async () => {
+    const received = await sendRaw(
+      service.url,
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n` +
+        'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n',
+    );
+    expect(received).toMatch(/^HTTP\/1\.1 400 [^]*malformed_request[^]*upgraded to h2c here; omit Upgrade/);
+  });
+
   it('is refused with 429 and Retry-After once the quota is used', async () => {
     const small = await open({ plan: 'enterprise', limits: { perMinute: 3, perDay: 100 } });
     onTestFinished(() => small.close());

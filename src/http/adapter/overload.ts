@@ -77,7 +77,9 @@ export class Overload implements NestMiddleware {
   /** The refusal of a connection that is to be upgraded; undefined if it may be. */
   async refusalOfUpgrade(request: Request): Promise<ApiError | undefined> {
     const reason = this.reason();
-    return reason === undefined ? undefined : this.refusalOf(request, reason);
+    if (reason === undefined) return undefined;
+    shed(request);
+    return this.refusalOf(request, reason);
   }
 
   /** Logs when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
@@ -118,10 +120,8 @@ export class Overload implements NestMiddleware {
     else this.inFlight.begin(response);
   }
 
-  /** The log has lines for the begin and the end of an overload alone. */
   private async refuse(request: Request, response: Response, reason: Reason): Promise<void> {
-    request.isUnlogged = true;
-    request.servedRoute = 'shed';
+    shed(request);
     const refusal = await this.refusalOf(request, reason);
     // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
     if (announcesBody(request)) await setImmediate(request.resume());
@@ -151,4 +151,10 @@ export class Overload implements NestMiddleware {
       return `${this.inFlight.count} requests are in flight, more than the process can serve soon (MAX_REQUESTS_IN_FLIGHT)`;
     return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
   }
+}
+
+/** The log has lines for the begin and the end of an overload alone. */
+function shed(request: Request): void {
+  request.isUnlogged = true;
+  request.servedRoute = 'shed';
 }

@@ -11,6 +11,8 @@ import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { callersTraceOf } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
@@ -71,7 +73,9 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
       // Node has removed its own listener, and an `error` event without one would end the process.
       socket.on('error', () => socket.destroy());
       if (giveUp(socket))
-        void this.open(request, socket, config).then((isOpen) => isOpen && emit(event, ...args));
+        void this.open(request, socket, config, server.listenerCount('upgrade')).then(
+          (isOpen) => isOpen && emit(event, ...args),
+        );
       return true;
     };
     // Node upgrades nothing before there is a listener; until then no event of the server takes this way.
@@ -89,13 +93,19 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Whether the upgrade may continue; otherwise it is refused. Never rejects. */
-  private async open(message: IncomingMessage, socket: Socket, config: ApplicationConfig): Promise<boolean> {
+  private async open(
+    message: IncomingMessage,
+    socket: Socket,
+    config: ApplicationConfig,
+    listeners: number,
+  ): Promise<boolean> {
     const start = performance.now();
     readRequestLine(message);
     const request = Object.assign(message, { originalUrl: message.url }) as Request;
     const response = new ServerResponse(request) as Response;
     const path = request.originalUrl.split('?', 1)[0] ?? '';
     const gateway = this.gateways.get(path);
+    const protocol = request.headers.upgrade?.toLowerCase() ?? '';
     let status = 101;
     request.traceIds = callersTraceOf(request);
     try {
@@ -104,14 +114,23 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
       if (refusal) throw refusal;
       await this.malformed.use(request, response, () => undefined);
       await admit(new ExecutionContextHost([request, response], gateway ?? Upgrades, openConnection), config);
+      // The listener of all gateways would end the connection without a response, such as that of a client that offers h2c.
+      if (protocol !== 'websocket' && this.gateways.size > 0 && listeners === 1)
+        throw new ApiError(HTTP_ERRORS.malformed_request, {
+          params: { reason: `no connection can be upgraded to ${protocol} here; omit Upgrade` },
+        });
     } catch (error) {
       refuse(error, request, response, socket);
       status = response.statusCode;
     }
-    const labels = { method: request.method, route: gateway ? path : 'upgrade', status };
+    const labels = {
+      method: request.method,
+      route: request.servedRoute ?? (gateway ? path : 'upgrade'),
+      status,
+    };
     this.records.record(request, response, labels, performance.now() - start);
     if (status !== 101 || socket.destroyed) return false;
-    this.upgraded.set(socket, request.headers.upgrade?.toLowerCase() === 'websocket');
+    this.upgraded.set(socket, protocol === 'websocket');
     socket.once('close', () => this.upgraded.delete(socket));
     return true;
   }
