@@ -1,5 +1,5 @@
 import { Global, Inject, Injectable, Logger, Module, type OnModuleInit, RequestMethod } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import { HOST_METADATA, METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryModule, DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
@@ -113,9 +113,17 @@ function checkOperation(
   const method = declared(METHOD_METADATA) as RequestMethod;
   if (Reflect.hasMetadata(CACHED, handler) && method !== RequestMethod.GET)
     fault('@Cached() works only for GET. Remove it, or use @Get().');
+  if (Reflect.hasMetadata(CACHED, handler) && declared(HOST_METADATA) !== undefined)
+    fault(
+      'it is @Cached() by its path and query, but its controller depends on the host, too. Remove one of them.',
+    );
   const consumption = consumptionOf(handler, controller, handlerName);
   if (Reflect.hasMetadata(IDEMPOTENT, handler)) {
     if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
+    if (declared(PUBLIC_ROUTE) === true)
+      fault(
+        '@Idempotent() stores the response for its client, and a @Public() operation has none. Remove one of them.',
+      );
     // Requests with one key are distinguished by their bodies.
     if (!consumption.isRead)
       fault(

@@ -128,6 +128,17 @@ class HandmadeController {
   add(@Res() _: object): void {}
 }
 
+@Controller({ path: 'by-host', version: '1', host: 'a.example' })
+@RequireScopes()
+class CachedByHostController {
+  @Get()
+  @Cached()
+  @described('byHost')
+  answer(): object {
+    return {};
+  }
+}
+
 const NOBODYS = { name: 'toys:raed' };
 const UNVALIDATED = (decorator: string) =>
   `WrongController.answer: ${decorator}, its parameter 1, is not validated`;
@@ -172,6 +183,20 @@ describe('a start', () => {
       '@Cached() on POST',
       [handlerWith([Post(), Cached(), ...right('cached')], 'cached')],
       ['WrongController.answer: @Cached() works only for GET'],
+    ],
+    [
+      '@Cached() by host',
+      [CachedByHostController],
+      [
+        'CachedByHostController.answer: it is @Cached() by its path and query, but its controller depends on the host',
+      ],
+    ],
+    [
+      '@Idempotent() for everybody',
+      [handlerWith([Post(), Idempotent(), described('open'), Public()], 'open')],
+      [
+        'WrongController.answer: @Idempotent() stores the response for its client, and a @Public() operation has none',
+      ],
     ],
     [
       '@Idempotent() on GET',
