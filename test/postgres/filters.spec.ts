@@ -173,6 +173,8 @@ describe('a list with declared filters and orders', () => {
     ['sort=reason', 'sort', 'not_allowed_value'],
     ['sort=startsAt&sort=-startsAt', 'sort', 'not_allowed_value'],
     ['startsFrom=yesterday', 'startsFrom', 'not_an_instant'],
+    ['startsFrom=2026-02-30T00:00:00Z', 'startsFrom', 'not_an_instant'],
+    ['startsFrom=2026-02-28T24:00:00Z', 'startsFrom', 'not_an_instant'],
     ['maxPriceCents=9223372036854775808', 'maxPriceCents', 'out_of_range'],
     ['reasonPrefix=', 'reasonPrefix', 'blank'],
     ['reasonPrefix=%00a', 'reasonPrefix', 'forbidden_character'],

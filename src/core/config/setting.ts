@@ -145,7 +145,10 @@ export const instant: SettingType<number> = {
   allowed: 'an instant in UTC such as 2031-06-01T00:00:00Z',
   parse(text) {
     const value = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
-    return Number.isNaN(value) ? undefined : value;
+    // Date takes 30 February for 2 March.
+    return !Number.isNaN(value) && new Date(value).toISOString() === text.replace('Z', '.000Z')
+      ? value
+      : undefined;
   },
   // 0 means none.
   write: (value) => (value === 0 ? '' : new Date(value).toISOString().replace('.000Z', 'Z')),

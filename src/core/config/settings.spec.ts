@@ -67,6 +67,7 @@ describe('the settings', () => {
     ['BODY_LIMIT_BYTES', '10'],
     ['SUNSET_NOT_BEFORE', '2031-06-01'],
     ['SUNSET_NOT_BEFORE', '2031-13-01T00:00:00Z'],
+    ['SUNSET_NOT_BEFORE', '2031-02-30T00:00:00Z'],
     ['SHUTDOWN_TIMEOUT_MS', '1s'],
   ])('%s=%s is refused with a line that names variable, value and what is allowed', (variable, text) => {
     const faults = faultsOf({ [variable]: text });

@@ -34,12 +34,12 @@ export function unsupported(
 type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 /** Decoders by content coding (RFC 9110 section 8.4.1). Any other coding gets 415. */
-const DECODERS: Readonly<Record<string, Decode>> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
+const DECODERS: ReadonlyMap<string, Decode> = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
 
 /** The supported content codings. */
 export const CODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
@@ -54,7 +54,7 @@ export async function readBody(
   { limitBytes: limit, types }: BodyRule,
 ): Promise<Buffer> {
   const coding = codingOf(request);
-  const decode = DECODERS[coding];
+  const decode = DECODERS.get(coding);
   const isUnderstood = decode !== undefined || coding === 'identity';
   // A chunked body may turn out to be empty; then its coding does not matter.
   if (!isUnderstood && request.headers['content-length'] !== undefined)

@@ -164,11 +164,16 @@ export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
       declares: ['@Instant()', String],
       code: 'not_an_instant',
       mustBe: `an instant in UTC such as ${AN_INSTANT}`,
-      read: (sent) =>
-        isText(sent, INSTANT) && !Number.isNaN(Date.parse(sent)) ? new Date(sent).toISOString() : undefined,
+      read: (sent) => (isText(sent, INSTANT) && isDate(sent) ? new Date(sent).toISOString() : undefined),
     },
     options,
   );
+}
+
+/** Whether an instant exists: Date takes 30 February for 2 March. */
+function isDate(text: string): boolean {
+  const date = new Date(text);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text.slice(0, 19));
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -143,6 +143,8 @@ describe('POST /v1/pets', () => {
 
   it.each([
     ['an unknown coding', 'lzma', 415],
+    ['a coding that every object has', 'constructor', 415],
+    ['another', '__proto__', 415],
     ['gzip that is none', 'gzip', 400],
   ])('refuses %s', async (_, coding, expected) => {
     const { status } = await post('{"name":"a","categoryId":1}', { 'content-encoding': coding });
