@@ -83,6 +83,17 @@ describe('where others may commit unseen', () => {
     expect(cache.get('digest', cache.versions())).toBeUndefined();
   });
 
+  it.each([
+    [2_000, true],
+    [2_001, false],
+  ])('a key is used for at most 2 seconds: %d ms', (milliseconds, cached) => {
+    const { clock, database, cache, put } = open(new Incomplete());
+    database.version = undefined;
+    put('digest', KEY);
+    clock.advance(milliseconds);
+    expect(cache.get('digest', cache.versions()) !== undefined).toBe(cached);
+  });
+
   it('a key is not taken from the cache while Redis has no name of the state', () => {
     const { database, cache, put } = open(new Incomplete());
     database.isFromRedis = true;

@@ -11,6 +11,8 @@ import { refusalOfFailure } from '../throttling/quota-refusals.js';
 
 /** Maximum age of an entry, in milliseconds. */
 const CACHED_MS = 5_000;
+/** The same where nothing shows that another process has changed a key. */
+const UNVERSIONED_MS = 2_000;
 /** Maximum number of cached valid keys. */
 const MOST_KEYS = 10_000;
 /** Maximum number of cached invalid digests: enough for clients that repeat a wrong key, too few to fill memory. */
@@ -36,7 +38,7 @@ export interface CachedKey extends FoundKey {
 /**
  * Finds the key of a digest, with its client, and caches it, or its absence, for at most 5 seconds. Where the database has a
  * DataVersion, an entry is used only while that is unchanged: any commit, such as a revocation by another process, makes
- * entries stale at once. Where it has none, only keys that admit requests are cached, because a key that is issued or resumed
+ * entries stale at once. Where it has none, only keys that admit requests are cached, for at most 2 seconds, because a key that is issued or resumed
  * now must work now. They have a separate cache, so that wrong keys evict none of them.
  */
 @Injectable()
@@ -104,7 +106,7 @@ export class KeyCache {
     other.delete(digest);
     // Another process may have made the key valid since.
     if (cache === this.unknown && (version === undefined || !this.dataVersion.isComplete)) return;
-    cache.set(digest, { key, version });
+    cache.set(digest, { key, version }, { ttl: version === undefined ? UNVERSIONED_MS : CACHED_MS });
   }
 
   /**
