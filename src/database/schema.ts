@@ -108,10 +108,21 @@ async function runMigrations(dataSource: Database, attempts: number): Promise<st
     await recordExpansions(dataSource, pending);
     return (await dataSource.runMigrations()).map(({ name }) => name);
   } catch (error) {
+    await checkReferencesAgain(dataSource);
     // A process starting beside this one may have run them all in the meantime, or only begun: it makes the table first.
     if ((await schemaStatus(dataSource)).pending.length === 0) return [];
     if (attempts <= 1) throw error;
     return runMigrations(dataSource, attempts - 1);
+  }
+}
+
+/** TypeORM has SQLite check no foreign keys while it migrates, and leaves it so when that fails. */
+async function checkReferencesAgain(dataSource: Database): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    await runner.afterMigration();
+  } finally {
+    await runner.release();
   }
 }
 

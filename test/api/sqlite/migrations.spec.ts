@@ -11,6 +11,15 @@ async function migrated() {
   return dataSource;
 }
 
+it('one that another process has run in the meantime leaves foreign keys checked', async () => {
+  const databaseUrl = await databaseOfTest();
+  const both = await Promise.all([1, 2].map(() => openDataSource({ databaseUrl })));
+  const ran = await Promise.all(both.map((one) => migrate(one)));
+  expect(ran.filter(({ length }) => length === 0)).toHaveLength(1);
+  for (const one of both) expect(await one.query('PRAGMA foreign_keys')).toEqual([{ foreign_keys: 1 }]);
+  await Promise.all(both.map((one) => one.destroy()));
+});
+
 it('a migration keeps the clients and keys that were there, in both directions', async () => {
   const dataSource = await migrated();
   const { applied } = await schemaStatus(dataSource);
