@@ -92,13 +92,22 @@ export class SqliteWriter extends ConnectionScope {
       return result;
     } catch (error) {
       const refusal = this.troubles.ofWriter(error, driverCodeOf(error), since);
-      if (refusal !== error) scope.fail(refusal);
+      if (refusal !== error || (await this.hasRolledBack(scope, error))) scope.fail(refusal);
       throw refusal;
     } finally {
       if (this.dataVersion instanceof OwnWritesVersion && !READS.test(sql)) this.dataVersion.note();
       this.running = undefined;
       end();
     }
+  }
+
+  /** Whether a constraint has ended the transaction (`ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK)`): what follows would be committed alone. */
+  private async hasRolledBack(scope: StatementScope, error: unknown): Promise<boolean> {
+    if (scope === this || driverCodeOf(error) !== 'SQLITE_CONSTRAINT') return false;
+    return this.runner.query('BEGIN').then(
+      () => this.runner.query('ROLLBACK').then(() => true),
+      () => false,
+    );
   }
 
   private refuseIfDamaged(scope: StatementScope, sql: string): void {

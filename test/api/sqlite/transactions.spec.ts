@@ -51,6 +51,28 @@ describe('transactions on SQLite', () => {
     expect(seen).toEqual(['new']);
   });
 
+  it.each(['UNIQUE ON CONFLICT ROLLBACK', 'UNIQUE'])(
+    'one in which a %s was violated commits all that follows, or nothing',
+    async (unique) => {
+      await dataSource.query(`CREATE TABLE shelves (name TEXT ${unique})`);
+      onTestFinished(() => dataSource.query('DROP TABLE shelves'));
+      await dataSource.query(`INSERT INTO shelves VALUES ('top')`);
+      const isDone = await dataSource
+        .transaction(async (manager) => {
+          await manager.insert(Pet, pet('before'));
+          await manager.query(`INSERT INTO shelves VALUES ('top')`).catch(() => undefined);
+          await manager.insert(Pet, pet('behind'));
+        })
+        .then(
+          () => true,
+          () => false,
+        );
+      expect([isDone, await namesNow()]).toEqual(
+        unique === 'UNIQUE' ? [true, ['before', 'behind']] : [false, []],
+      );
+    },
+  );
+
   it('a transaction left open by a released runner is rolled back', async () => {
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
