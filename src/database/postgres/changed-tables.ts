@@ -7,6 +7,10 @@ const CHANGE =
   /^\s*(INSERT(?= INTO)|UPDATE|DELETE(?= FROM))(?: INTO| FROM)?\s+"([^"]+)"(?=\s+["\w]|\s*\(|\s*$)(?!.*(?:;|\bWITH\b))/is;
 const UPDATES_ON_CONFLICT = /\bDO\s+UPDATE\b/i;
 
+/** The functions of the database's own that may write. */
+const FUNCTIONS = `FROM pg_proc JOIN pg_language ON pg_language.oid = prolang
+  WHERE provolatile = 'v' AND pg_proc.oid >= 16384 AND lanname NOT IN ('c', 'internal') AND prorettype <> 'trigger'::regtype`;
+
 /**
  * For each table the tables that a statement of a kind reaches, by foreign keys that pass its change on. Left out is what reaches one
  * that does more: by a trigger, a rule, row security, partitions or heirs. A function of the database's own might write anything
@@ -29,10 +33,7 @@ const REACHED = `
   FROM reached
     JOIN relations AS changed ON changed.oid = reached.changed
     JOIN relations AS other ON other.oid = reached.reached
-  WHERE NOT EXISTS (
-    SELECT FROM pg_proc JOIN pg_language ON pg_language.oid = prolang
-    WHERE provolatile = 'v' AND pg_proc.oid >= 16384 AND lanname NOT IN ('c', 'internal') AND prorettype <> 'trigger'::regtype
-  )
+  WHERE NOT EXISTS (SELECT ${FUNCTIONS})
   GROUP BY kind, changed.oid, changed.name HAVING bool_and(other.is_plain)`;
 
 /** Tables that the statements of a transaction may have changed. */
@@ -49,6 +50,7 @@ export class Changes {
 export class ChangedTables {
   private reached: ReadonlyMap<string, readonly string[]> = new Map();
   private cachedAsKeys: ReadonlySet<string> = new Set();
+  private calls: RegExp | undefined;
 
   /** `period` is another number after each time in which another process may have changed the catalog; undefined in it. */
   constructor(
@@ -60,6 +62,11 @@ export class ChangedTables {
   async read(): Promise<void> {
     const rows = await this.dataSource.query<{ change: string; tables: string[] }[]>(REACHED);
     this.reached = new Map(rows.map(({ change, tables }) => [change, tables]));
+    const functions = await this.dataSource.query<{ name: string }[]>(
+      `SELECT DISTINCT proname::text AS name ${FUNCTIONS}`,
+    );
+    const names = functions.map(({ name }) => name.replaceAll(/\W/g, '\\$&'));
+    this.calls = names.length === 0 ? undefined : new RegExp(`(?<!\\w)(?:${names.join('|')})"?\\s*\\(`, 'i');
     const cached = this.dataSource.entityMetadatas.filter(({ target }) => isCachedAs(target, 'keys'));
     this.cachedAsKeys = new Set(cached.map(({ tableName }) => tableName));
   }
@@ -67,6 +74,11 @@ export class ChangedTables {
   /** Whether the rows of a table are changed by nothing but statements that name it, or are not certain. */
   isTold(table: string): boolean {
     return this.reached.has(`I ${table}`);
+  }
+
+  /** Whether a statement calls a function that may write. */
+  callsWriter(sql: string): boolean {
+    return this.calls?.test(sql) ?? false;
   }
 
   /** Notes a statement that is about to be sent. */

@@ -10,7 +10,7 @@ import type { SentCommit } from './late-commits.js';
 import type { Lease, PostgresPool } from './postgres-pool.js';
 import { PostgresSession } from './postgres-session.js';
 
-/** Statements that certainly change nothing, unless a function that they call does. */
+/** Statements that change nothing, unless a function that they call does. */
 const READS =
   /^\s*(?:(?:SELECT|SHOW|EXPLAIN(?!.*\bANALYZE\b)|SET(?!.*\bsearch_path\b)|SAVEPOINT|RELEASE|ROLLBACK)\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE|INTO)\b))(?!.*;\s*\S)/is;
 
@@ -36,7 +36,7 @@ export class PostgresConnection extends ConnectionScope {
   /** Runs a statement in its scope. Throws service_unavailable when the database cannot run it. */
   run(scope: StatementScope, query: QueryConfig): Promise<QueryResult> {
     const session = this.sessionOf(scope);
-    const isReading = READS.test(query.text);
+    const isReading = READS.test(query.text) && !this.changed.callsWriter(query.text);
     if (!session && isReading) return this.pool.read((lease) => lease.query(query));
     const changes = session?.changes ?? new Changes();
     if (!isReading) this.changed.note(changes, query.text);
