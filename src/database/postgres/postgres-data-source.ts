@@ -119,7 +119,9 @@ export class PostgresDataSource extends Database {
   async whileMigrating<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.transactions.run({}, async (inside, manager) => {
-        await manager.query(`SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}`);
+        await manager.query(
+          `SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
+        );
         await inside(() => this.transactions.claim('migrations'));
         return work();
       });

@@ -14,6 +14,15 @@ const KEEP_ALIVE_MS = 10_000;
 /** How much longer than the server this process waits for the end of a statement, in milliseconds. */
 export const ANSWER_LATE_MS = 500;
 
+/**
+ * What a role or a database may have set for its sessions, and the service relies on: a transaction sees what was committed before
+ * its current statement, and the server ends no session that idles.
+ */
+export const SESSION = `SET default_transaction_isolation TO 'read committed';
+  SELECT set_config('idle_session_timeout', '0', false) WHERE current_setting('idle_session_timeout', true) IS NOT NULL`;
+/** The same for a session without limits. */
+const PATIENT = `${SESSION}; SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0`;
+
 /** What is set for connections. */
 export interface PostgresOptions {
   readonly address: PostgresAddress;
@@ -75,6 +84,10 @@ export function poolExtra(driver: typeof pg, options: PostgresOptions): object {
       super(config);
       // The statement that runs on it fails, too.
       this.on('error', () => undefined);
+      // Sent before the first statement of the request that waits for the connection.
+      this.once('connect', () => {
+        this.query(options.statementTimeoutMs === 0 ? PATIENT : SESSION).catch(() => undefined);
+      });
     }
   };
   return { ...clientConfig(options), Client, max: options.pool, idleTimeoutMillis: IDLE_MS, pipeline: true };

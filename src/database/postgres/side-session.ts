@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Client } from 'pg';
 import { isAnswer } from './postgres-errors.js';
-import { type PostgresOptions, clientConfig } from './postgres-options.js';
+import { type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
 
 /** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
 export type Serving = 'alone' | 'among others';
@@ -135,7 +135,7 @@ export class SideSession {
     client.on('error', ignored);
     try {
       await client.connect();
-      await client.query(SETTINGS);
+      await client.query(`${SETTINGS}; ${SESSION}`);
       return client;
     } catch (error) {
       client.end().catch(ignored);

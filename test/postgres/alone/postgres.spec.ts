@@ -240,6 +240,32 @@ describeWith('postgres', 'on PostgreSQL', () => {
       await own.remove();
     });
 
+    it('take their time whatever limits the database has set, and what follows them relies on no default of it', async () => {
+      const own = await makeDatabase('postgres');
+      const name = new URL(own.url).pathname.slice(1);
+      for (const [setting, value] of [
+        ['default_transaction_isolation', 'serializable'],
+        ['statement_timeout', '300ms'],
+        ['idle_in_transaction_session_timeout', '300ms'],
+        ['idle_session_timeout', '300ms'],
+      ])
+        await database.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
+      const both = await Promise.all(
+        [1, 2].map(() => openDataSource({ databaseUrl: own.url }, { isPatient: true })),
+      );
+      await Promise.all(both.map((one) => one.whileMigrating(() => one.query('SELECT pg_sleep(1)'))));
+      const serving = await openDataSource({ databaseUrl: own.url });
+      const side = (sql: string) => serving.onlyServer?.ask<object>(sql);
+      const pid = await side('SELECT pg_backend_pid()');
+      await serving.query('SELECT pg_sleep(0.2)');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(await side('SELECT pg_backend_pid()')).toEqual(pid);
+      const [isolation] = await serving.transaction((manager) => manager.query('SHOW transaction_isolation'));
+      expect(isolation).toEqual({ transaction_isolation: 'read committed' });
+      await Promise.all([...both, serving].map((one) => one.destroy()));
+      await own.remove();
+    });
+
     it('that are missing are refused where a start only checks', async () => {
       const own = await makeDatabase('postgres');
       const one = await openDataSource({ databaseUrl: own.url });
