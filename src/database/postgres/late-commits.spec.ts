@@ -52,6 +52,17 @@ it.each<[what: string, error: Error | undefined, isCertain: boolean]>([
   },
 );
 
+it('a statement behind a commit is waited for no longer than a commit', async () => {
+  const query = vi
+    .fn<() => Promise<object>>()
+    .mockResolvedValueOnce({})
+    .mockReturnValue(new Promise(() => undefined));
+  const { ask } = commits().send({ query } as unknown as PoolClient, { text: 'COMMIT' });
+  const asked = ask('SELECT 1', []).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(LIMIT_MS + 500);
+  expect(await asked).toBeInstanceOf(LateCommit);
+});
+
 it('a late commit on a connection from before an outage is waited for no longer than a minute after it', async () => {
   const late = commits();
   const { client } = connection();

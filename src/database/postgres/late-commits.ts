@@ -18,7 +18,7 @@ export interface SentCommit<T> {
   readonly done: Promise<T>;
   /** Resolves when it is certain that it changes nothing any more, or a while after nobody will know. Never rejects. */
   readonly over: Promise<void>;
-  /** Runs a statement after it, on the same connection, and returns its rows. */
+  /** Runs a statement after it, on the same connection, and returns its rows; rejects if the server does not respond to it in time. */
   readonly ask: (text: string, values: unknown[]) => Promise<readonly object[]>;
 }
 
@@ -76,10 +76,16 @@ export class LateCommits {
   /** Sends a statement that commits. It is done when it is answered, or fails with LateCommit when that takes too long. */
   send(client: PoolClient, query: QueryConfig): SentCommit<QueryResult> {
     const answer = client.query({ ...query, ...NEVER });
+    const done = this.inTime(client, answer);
     return {
-      done: this.inTime(client, answer),
+      done,
       over: answer.then(ignored, (error: unknown) => (isAnswer(error) ? undefined : forgotten())),
-      ask: async (text, values) => (await client.query<object>({ text, values, ...NEVER })).rows,
+      ask: async (text, values) => {
+        const asked = client.query<object>({ text, values, ...NEVER });
+        // It is sent together with the commit, and waits as long as that.
+        const { rows } = await Promise.race([asked, done.then(() => this.tooLate())]);
+        return rows;
+      },
     };
   }
 
@@ -99,6 +105,13 @@ export class LateCommits {
   /** At the end of the process: waits for no commit any more. */
   end(): void {
     this.giveUpAll();
+  }
+
+  /** Rejects when a response is late; never where nothing is. */
+  private tooLate(): Promise<never> {
+    return new Promise((_, reject) => {
+      if (this.limitMs > 0) setTimeout(() => reject(new LateCommit()), this.limitMs + ANSWER_LATE_MS).unref();
+    });
   }
 
   private inTime(client: PoolClient, answer: Promise<QueryResult>): Promise<QueryResult> {

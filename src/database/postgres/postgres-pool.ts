@@ -44,7 +44,12 @@ export class Lease {
   /** Sends a statement that commits. */
   commit(query: QueryConfig): SentCommit<QueryResult> {
     const sent = this.pool.late.send(this.client, query);
-    return { ...sent, done: this.noted(sent.done) };
+    const ask = (text: string, values: unknown[]) =>
+      sent.ask(text, values).catch((error: unknown) => {
+        this.isBroken = true;
+        throw error;
+      });
+    return { ...sent, done: this.noted(sent.done), ask };
   }
 
   /** Ends its use; to be called once. One whose commit is late stays in use until that is over. */
