@@ -72,8 +72,8 @@ export class InsertBatches {
     this.isWriting = false;
   }
 
-  /** Never throws: each row's promise is settled by its own outcome. */
-  private async write(insert: BatchedInsert, batch: readonly Waiting[]): Promise<void> {
+  /** Never throws: each row's promise is settled by its own outcome. Returns why the database refuses whatever comes. */
+  private async write(insert: BatchedInsert, batch: readonly Waiting[]): Promise<ApiError | undefined> {
     try {
       const told = await this.commit(insert, batch);
       // A turn later: the next batch is on its way to the disk before this one's responses are written.
@@ -90,9 +90,22 @@ export class InsertBatches {
     } catch (error) {
       // A database that is busy refuses them all, and those behind them, who would wait as long again each; anything else may
       // be the fault of one.
-      if (error instanceof ApiError) for (const { reject } of [...batch, ...this.takeAll()]) reject(error);
-      else if (batch.length === 1) batch[0]?.reject(error);
-      else for (const one of batch) await this.write(insert, [one]);
+      if (error instanceof ApiError) {
+        for (const { reject } of [...batch, ...this.takeAll()]) reject(error);
+        return error;
+      }
+      if (batch.length === 1) batch[0]?.reject(error);
+      else await this.writeEach(insert, batch);
+    }
+    return undefined;
+  }
+
+  private async writeEach(insert: BatchedInsert, batch: readonly Waiting[]): Promise<void> {
+    for (const [at, one] of batch.entries()) {
+      const refusal = await this.write(insert, [one]);
+      if (!refusal) continue;
+      for (const { reject } of batch.slice(at + 1)) reject(refusal);
+      return;
     }
   }
 

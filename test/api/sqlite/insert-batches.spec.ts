@@ -1,0 +1,28 @@
+import { DataSource } from 'typeorm';
+import { expect, it } from 'vitest';
+import { TestService } from '../../kit/test-service.js';
+import { Pet } from '../../../src/pets/pet.entity.js';
+import type { Database } from '../../../src/database/database.js';
+import { InsertBatches } from '../../../src/database/insert-batches.js';
+import { unavailable } from '../../../src/database/unavailable.js';
+
+it('of rows that are tried one by one, each waits no longer than the first for a database that is busy', async () => {
+  const service = await TestService.open();
+  const database = service.app.get<Database>(DataSource);
+  let tries = 0;
+  const commitChanging = (): Promise<never> => {
+    tries += 1;
+    throw tries === 1
+      ? new Error('one of them is wrong')
+      : unavailable('the database is busy', undefined, true);
+  };
+  const transactions = { isInside: () => false, commitChanging };
+  const batches = new InsertBatches(
+    Object.create(database, { transactions: { value: transactions } }) as Database,
+  );
+  const row = () => ({ name: 'Rex', categoryId: 1n, status: 'sold' });
+  const settled = await Promise.allSettled([1, 2, 3].map(async () => batches.insert(Pet, row())));
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(tries).toBe(2);
+  await service.close();
+});
