@@ -120,16 +120,22 @@ export class Jobs implements OnApplicationBootstrap {
     const { declared } = job;
     const lease = await this.leases.take(`job/${declared.name}`);
     if (!lease) return undefined;
+    const { signal } = lease.abort;
+    // Not AbortSignal.any(), see withinTime.
+    const pass = (): void => lease.abort.abort(stopped.reason);
+    stopped.addEventListener('abort', pass);
+    if (stopped.aborted) pass();
     try {
       const before = await this.read(declared);
       if (when === 'if due' && !this.isDue(declared, before)) return undefined;
       const begun = this.clock.now();
-      const outcome = await this.carryOut(job, AbortSignal.any([lease.abort.signal, stopped]));
+      const outcome = await this.carryOut(job, signal);
       // One that was aborted stays due: it has not done its work.
       if (outcome.is === 'aborted') this.logger.warn(`Job ${declared.name} was aborted; it is run again`);
       else await this.store(this.after(declared, before, begun, outcome));
       return outcome;
     } finally {
+      stopped.removeEventListener('abort', pass);
       await lease.release();
     }
   }

@@ -12,6 +12,10 @@ const HELD_MS = 10_000;
 /** How often it is renewed, in milliseconds. */
 const RENEWAL_MS = 3_000;
 
+/** Beats begin again behind this one: the column has 32 bits, and a lease that is taken for each event beats billions of times. */
+const MOST_BEATS = 2_147_483_647;
+const next = (beat: number): number => (beat + 1) % MOST_BEATS;
+
 /** A lease that this process holds. */
 export interface HeldLease {
   /** Aborts when the lease is lost; its holder may abort what runs under it, too. */
@@ -68,7 +72,7 @@ export class Leases {
     if (held.length === 0 || !(await isAlone())) return;
     await this.writes.run(async (manager) => {
       for (const { name, beat } of held)
-        await manager.update(Lease, { name, beat }, { holder: null, beat: beat + 1 });
+        await manager.update(Lease, { name, beat }, { holder: null, beat: next(beat) });
     });
   }
 
@@ -95,7 +99,7 @@ export class Leases {
       const { affected } = await manager.update(
         Lease,
         { name, beat },
-        { holder: held.holder, beat: beat + 1 },
+        { holder: held.holder, beat: next(beat) },
       );
       return affected === 1;
     });
@@ -153,7 +157,7 @@ export class Leases {
       const { affected } = await manager.update(
         Lease,
         { name, holder: before },
-        { holder, beat: () => 'beat + 1' },
+        { holder, beat: () => `(beat + 1) % ${MOST_BEATS}` },
       );
       return affected === 1;
     });
