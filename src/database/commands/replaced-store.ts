@@ -83,7 +83,10 @@ export class ReplacedStore {
     await this.lock?.close();
   }
 
-  /** A second name, so that the first one is never missing: a service that starts then would make an empty store. */
+  /**
+   * A second name, so that the first one is never missing: a service that starts then would make an empty store. The file is not
+   * opened, because closing it would end the lock.
+   */
   private async keepAs(kept: string): Promise<void> {
     await this.forgetEarlierName();
     await link(this.file, kept).catch(async () => {
@@ -93,7 +96,6 @@ export class ReplacedStore {
       await synced(part);
       await rename(part, kept);
     });
-    await synced(kept);
   }
 
   /** One that was killed here has left a second name of this very file, which is not what was replaced. */
