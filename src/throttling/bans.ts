@@ -43,6 +43,12 @@ export interface BanState {
   bannedUntil: number;
 }
 
+/** How many bans a key has had, at least, when this much of one is left, in ms. */
+export function bansOf(leftMs: number, { ladderMs }: BanRules): number {
+  const rung = ladderMs.findIndex((lengthMs) => lengthMs >= leftMs);
+  return rung < 0 ? ladderMs.length : rung + 1;
+}
+
 /**
  * A copy of a state in which nothing lasts longer from now than its full length: the clock may have been set back since it was
  * written. A clock that was set forward ends a ban or wait whose end it has passed.

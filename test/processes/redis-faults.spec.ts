@@ -374,12 +374,20 @@ describeWith('redis-server', 'when Redis', () => {
     expect(admitted).toBe(LIMIT / 2);
   });
 
+  it('keeps the end of a long ban that was handed over', async () => {
+    const redis = connected(await RedisServer.ofTest());
+    const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock());
+    const until = NOW + 80_000_000;
+    await store.handOver([], [['a-key', { subject: requestOf('a').subject, until, bans: 4, isOwn: false }]]);
+    expect(await store.take(requestOf('a'), NOW)).toMatchObject({ admitted: false, bannedUntil: until });
+  });
+
   it('counts once what was handed over when its answer was lost, and all of it again when it was flushed', async () => {
     const server = await RedisServer.ofTest();
     const redis = connected(server);
     const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock());
     const used = async () => (await store.peek(requestOf('a'), NOW)).windows[0]?.used;
-    const [count] = new KnownCounts().of(requestOf('a'), NOW) as [KnownCount];
+    const [count] = new KnownCounts(BAN_RULES).of(requestOf('a'), NOW) as [KnownCount];
     count.alone = 30;
     await store.handOver([{ ...count }], []);
     count.alone = 40;

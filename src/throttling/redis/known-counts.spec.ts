@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { BAN_RULES } from '../bans.js';
 import { MINUTE_MS, type QuotaRequest } from '../quota.js';
 import { KnownCounts, shareOf } from './known-counts.js';
 
@@ -25,13 +26,13 @@ it.each([
   ['nothing where nothing was left', 100, 1, 0],
   ['nothing where more than the limit was used', 120, 1, 0],
 ])('an instance alone may admit %s', (_, seen, instances, expected) => {
-  const known = new KnownCounts();
+  const known = new KnownCounts(BAN_RULES);
   see(known, 'a', NOON, seen);
   expect(shareAt(known, NOON, instances)).toBe(expected);
 });
 
 it('are not turned back by a late request of the window before, but by a clock that was set back', () => {
-  const known = new KnownCounts();
+  const known = new KnownCounts(BAN_RULES);
   see(known, 'a', NOON, 40);
   see(known, 'a', NOON - 1, 90);
   expect(shareAt(known, NOON, 1)).toBe(60);
@@ -40,7 +41,7 @@ it('are not turned back by a late request of the window before, but by a clock t
 });
 
 it('are none of addresses, and of 100,000 clients and more the latest', () => {
-  const known = new KnownCounts();
+  const known = new KnownCounts(BAN_RULES);
   expect(known.of(requestOf('address:1', false), NOON)).toEqual([]);
   see(known, 'a', NOON, 40);
   for (let client = 1; client <= 100_000; client += 1) see(known, `client:${client}`, NOON, 1);

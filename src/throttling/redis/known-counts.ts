@@ -1,3 +1,4 @@
+import { type BanRules, bansOf } from '../bans.js';
 import type { QuotaRequest, QuotaVerdict, QuotaWindow } from '../quota.js';
 
 /** Most counts per window length, and most bans, that are kept; beyond that the oldest are evicted. */
@@ -24,6 +25,8 @@ export interface KnownBan {
   readonly subject: string;
   /** In ms since the Unix epoch. */
   readonly until: number;
+  /** How many bans the key has had, at least. */
+  readonly bans: number;
   /** Whether it began in this instance, and Redis does not know of it. */
   isOwn: boolean;
 }
@@ -39,6 +42,8 @@ export class KnownCounts {
   private readonly lengths = new Map<number, { number: number; readonly counts: Map<string, KnownCount> }>();
   private lastNow = 0;
 
+  constructor(private readonly rules: BanRules) {}
+
   /** The known counts of the windows of a request; empty for addresses, of which nothing is kept. */
   of({ isClient, subject, windows }: QuotaRequest, now: number): KnownCount[] {
     this.lastNow = now;
@@ -53,10 +58,15 @@ export class KnownCounts {
   }
 
   /** Notes what a verdict says of the ban of a key; returns whether that is a change. */
-  learnBan({ keyId, subject }: QuotaRequest, { bannedUntil: until }: QuotaVerdict, isOwn: boolean): boolean {
+  learnBan(
+    { keyId, subject }: QuotaRequest,
+    { bannedUntil: until, at }: QuotaVerdict,
+    isOwn: boolean,
+  ): boolean {
     if (keyId === undefined || this.bans.get(keyId)?.until === until) return false;
     this.bans.delete(keyId);
-    if (until !== undefined) insert(this.bans, keyId, { subject, until, isOwn });
+    if (until !== undefined)
+      insert(this.bans, keyId, { subject, until, bans: bansOf(until - at, this.rules), isOwn });
     return true;
   }
 

@@ -114,7 +114,13 @@ export class RedisQuotaStore extends QuotaStore {
     const lifted: string[] = [];
     await inSlices(bans, async ([keyId, ban]) => {
       const { subject, until, isOwn } = ban;
-      const handed = this.redis.handOverBan(1, this.keys.strikes(subject, keyId), until, isOwn ? 1 : 0);
+      const handed = this.redis.handOverBan(
+        1,
+        this.keys.strikes(subject, keyId),
+        until,
+        isOwn ? 1 : 0,
+        ban.bans,
+      );
       const isBanned = await withTimeout(handed, HAND_OVER_LIMIT_MS);
       ban.isOwn = false;
       if (isBanned === 0) lifted.push(keyId);

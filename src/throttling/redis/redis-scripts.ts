@@ -119,7 +119,8 @@ return raised
 `;
 
 /**
- * Gives Redis a ban that an instance knows. KEYS: the state of the API key. ARGV: the end of the ban; 1 when it began in that instance.
+ * Gives Redis a ban that an instance knows. KEYS: the state of the API key. ARGV: the end of the ban; 1 when it began in that instance; how many
+ * bans the key has had, at least.
  * One that was learned from Redis begins again only where Redis has lost the state: else it was lifted since. Returns whether the key is
  * banned.
  */
@@ -129,7 +130,7 @@ local banned = tonumber(ARGV[1])
 local state = redis.call('GET', KEYS[1])
 local kept = state and cjson.decode(state) or { 0, 0, 0, 0, 0, 0 }
 if kept[1] < banned and (not state or ARGV[2] == '1') then
-  local new = string.format('[%.0f,%.0f,0,0,%.0f,%d]', banned, banned, banned, math.max(kept[6], 1))
+  local new = string.format('[%.0f,%.0f,0,0,%.0f,%d]', banned, banned, banned, math.max(kept[6], tonumber(ARGV[3])))
   redis.call('SET', KEYS[1], new, 'PX', ${keptMs({ resetMs, ladderMs })})
   kept[1] = banned
 end

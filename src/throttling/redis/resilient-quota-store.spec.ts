@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { SystemClock } from '../../core/time/clock.js';
+import { BAN_RULES } from '../bans.js';
 import { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS, type QuotaRequest } from '../quota.js';
 import type { RedisLink } from './redis-link.js';
@@ -22,7 +23,7 @@ it('decides a request that has waited for Redis across the end of a window in th
       throw new Error('Command timed out');
     },
   } as unknown as RedisQuotaStore;
-  const store = new ResilientQuotaStore(link, silent, alone, new SystemClock());
+  const store = new ResilientQuotaStore(link, silent, alone, new SystemClock(), BAN_RULES);
   const windows = [
     { key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS },
     { key: 'client:a', name: 'day', limit: 9, lengthMs: DAY_MS },
@@ -36,3 +37,27 @@ it('decides a request that has waited for Redis across the end of a window in th
   expect(await late).toMatchObject({ admitted: false });
   expect(alone.take(request, MIDNIGHT + WAIT_MS + 20_000)).toMatchObject({ admitted: false });
 });
+
+it.each([1, 2, 3, 4, 5])(
+  'a ban that Redis has answered ends when it was told to where Redis fails: number %d',
+  async (bans) => {
+    const alone = new MemoryQuotaStore(new SystemClock());
+    const link = { isUp: true, instances: { number: 1 }, failed: () => undefined, owe: () => undefined };
+    const until = MIDNIGHT + (BAN_RULES.ladderMs[Math.min(bans, BAN_RULES.ladderMs.length) - 1] ?? 0);
+    const banned = { admitted: false, at: MIDNIGHT, windows: [], bannedUntil: until };
+    const shared = { take: () => Promise.resolve(banned) } as unknown as RedisQuotaStore;
+    const store = new ResilientQuotaStore(
+      link as unknown as RedisLink,
+      shared,
+      alone,
+      new SystemClock(),
+      BAN_RULES,
+    );
+    const windows = [{ key: 'client:a', name: 'minute', limit: 9, lengthMs: MINUTE_MS }];
+    const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
+    await store.take(request, MIDNIGHT);
+    link.isUp = false;
+    expect(await store.take(request, until - 1)).toMatchObject({ admitted: false, bannedUntil: until });
+    expect(await store.take(request, until + 1)).toMatchObject({ admitted: true });
+  },
+);

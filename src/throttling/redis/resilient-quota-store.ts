@@ -3,7 +3,7 @@ import type { Clock } from '../../core/time/clock.js';
 import type { DataVersion } from '../../database/data-version.js';
 import { SharedDataVersion } from '../../database/shared-data-version.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
-import { BAN_RULES, type BanRules } from '../bans.js';
+import { BAN_RULES, type BanRules, bansOf } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import type { QuotaJournal } from '../memory/quota-journal.js';
 import { QuotaStore } from '../quota-store.js';
@@ -31,16 +31,18 @@ interface RedisSettings {
  * Admitted requests are also noted for the journal, which adds up the days of all instances.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
-  private readonly known = new KnownCounts();
+  private readonly known: KnownCounts;
 
   constructor(
     private readonly link: RedisLink,
     private readonly shared: RedisQuotaStore,
     private readonly alone: MemoryQuotaStore,
     clock: Clock,
+    private readonly rules: BanRules,
     private readonly journal?: QuotaJournal,
   ) {
     super(clock);
+    this.known = new KnownCounts(rules);
   }
 
   /** Connects to Redis. Resolves when it is unavailable, too. It passes names to a data version that instances share. The journal notes days. */
@@ -54,7 +56,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     const keys = new RedisKeys(prefix, isClusterUrl(location.url));
     const link = new RedisLink(location, keys, metrics, clock, limitMs);
     const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
-    const store = new ResilientQuotaStore(link, shared, alone, clock, journal);
+    const store = new ResilientQuotaStore(link, shared, alone, clock, rules, journal);
     shared.onLoss = () => link.owe();
     if (version instanceof SharedDataVersion) shared.states = new RedisStateLink(link, keys, version);
     await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
@@ -172,7 +174,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
       bannedUntil,
       retryAt: bannedUntil,
       lastStrikeAt: bannedUntil,
-      bans: 1,
+      bans: bansOf(bannedUntil - at, this.rules),
       strikes: 0,
       forgivenUntil: 0,
     };
