@@ -24,8 +24,6 @@ export class MemoryQuotaStore extends QuotaStore {
   private readonly others = new Map<number, WindowCounts>();
   private readonly refused: RefusedKeys;
   private readonly loading = new Map<string, Promise<void>>();
-  /** Time of the last request; a request that had to wait for the journal is decided at this time, not at the time of its arrival. */
-  private lastNow = 0;
 
   constructor(
     clock: Clock,
@@ -41,13 +39,17 @@ export class MemoryQuotaStore extends QuotaStore {
   take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
     this.turnTo(now);
     const loading = this.journal && this.load(request, this.journal);
-    return loading ? loading.then(() => this.take(request, this.lastNow)) : this.decide(request, now);
+    return loading
+      ? this.afterWait(loading, now).then((later) => this.take(request, later))
+      : this.decide(request, now);
   }
 
   peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
     this.turnTo(now);
     const loading = this.journal && this.load(request, this.journal);
-    return loading ? loading.then(() => this.peek(request, this.lastNow)) : this.look(request, now);
+    return loading
+      ? this.afterWait(loading, now).then((later) => this.peek(request, later))
+      : this.look(request, now);
   }
 
   async unban(keyId: string, _subjectId: string, now: number): Promise<void> {
@@ -67,9 +69,15 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   private turnTo(now: number): void {
-    this.lastNow = now;
     this.minutes.turnTo(now);
     this.days.turnTo(now);
+  }
+
+  /** The time of a request that had to wait for the journal: the wait may have passed the end of a window. */
+  private async afterWait(loading: Promise<void>, now: number): Promise<number> {
+    const began = this.clock.steady();
+    await loading;
+    return now + Math.floor(this.clock.steady() - began);
   }
 
   private decide(request: QuotaRequest, now: number): QuotaVerdict {
