@@ -139,7 +139,7 @@ function operationTable(operations, schemas) {
       parameters.map(({ name, schema }) => [name, shapesOf(schema, schemas)]),
     );
     const bounded = operation['x-uncounted'];
-    const bound = bounded ? `${bounded.perMinute} per ${bounded.per}` : 'quota';
+    const bound = bounded ? bounded.name : 'quota';
     const row = {
       method,
       path,

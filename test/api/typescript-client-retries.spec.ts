@@ -125,6 +125,7 @@ describe('a 429 holds back other calls', () => {
   const account: Call = (client) => client.call('getAccount');
   const usage: Call = (client) => client.call('getAccountUsage');
   const keys: Call = (client) => all(client.list('listOwnKeys'));
+  const webhooks: Call = (client) => all(client.list('listOwnWebhooks'));
   const revoke: Call = (client) => client.call('revokeOwnKey', { path: { keyId: '1' } });
   const long = limited('4000');
   const banned = limited('290', 'api_key_banned');
@@ -135,6 +136,12 @@ describe('a 429 holds back other calls', () => {
     ['but not for another limit', long, [read, account], ['/v1/pets', '/account']],
     ['for a separate limit', long, [usage, account, read], ['/account/usage', '/v1/pets']],
     ['for that limit alone', long, [usage, keys], ['/account/usage', '/account/keys']],
+    [
+      'but not for one that is as large',
+      long,
+      [webhooks, revoke],
+      ['/account/webhooks', '/account/keys/1/revoke'],
+    ],
     ['by a ban', banned, [issue, create, issue], ['/account/keys']],
     ['but for what ends keys', banned, [create, revoke], ['/v1/pets', '/account/keys/1/revoke']],
   ])('%s', async (_, step, calls, urls) => {

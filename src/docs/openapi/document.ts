@@ -166,10 +166,12 @@ function completeOperation(
 
 /** Extensions of an operation in the published document, for programs. */
 function extensionsOf({ scopes = [], bound }: OperationRecord): object {
-  const { perMinute, per, refusesBanned = false } = bound ?? {};
+  const { name, perMinute, per, refusesBanned = false } = bound ?? {};
   return {
     ...(scopes.length > 0 ? { 'x-required-scopes': scopes } : {}),
-    ...(bound ? { 'x-uncounted': { perMinute, per, ...(refusesBanned ? { refusesBanned } : {}) } } : {}),
+    ...(bound
+      ? { 'x-uncounted': { name, perMinute, per, ...(refusesBanned ? { refusesBanned } : {}) } }
+      : {}),
   };
 }
 
