@@ -7,7 +7,7 @@ import { ClientRequests } from './client-requests.service.js';
 
 const operation = 'GET /v1/pets';
 
-it('what waits to be written is bounded, and so is what one second writes; a stop writes all of it', async () => {
+it('what waits to be written is bounded, and so is what one second writes, of however many clients; a stop writes all of it', async () => {
   const service = await TestService.open();
   onTestFinished(() => service.close());
   const { app, clock } = service;
@@ -35,7 +35,12 @@ it('what waits to be written is bounded, and so is what one second writes; a sto
     return [counted[0]?.n, refused[0]?.n];
   };
   await requests.flush();
+  // Those of ten clients.
   expect(await rows()).toEqual([4_000, 2_000]);
   await requests.onModuleDestroy();
   expect(await rows()).toEqual([100_000, 50_000]);
+  for (let client = 0; client < 300; client += 1) note(`d${client}`, 404);
+  await requests.flush();
+  const ofNext = `SELECT COUNT(*) AS n FROM refused_requests WHERE client_id LIKE 'd%'`;
+  expect(await dataSource.query(ofNext)).toEqual([{ n: 300 }]);
 });

@@ -12,10 +12,10 @@ import { bucketOf } from './latency.js';
 
 /** Number of kept errors per client, and in all. */
 const [MOST_OF_CLIENT, MOST_REFUSED] = [200, 50_000];
-/** Maximum numbers of waiting counts, and of clients with waiting errors. Further ones are lost. */
-const [MOST_COUNTS, MOST_CLIENTS] = [50_000, 250];
-/** How many of them are written each second, so that other writers do not wait long. */
-const [COUNTS_A_SECOND, CLIENTS_A_SECOND] = [2_000, 10];
+/** Maximum numbers of waiting counts, and of waiting errors. Further ones are lost. */
+const [MOST_COUNTS, MOST_ERRORS] = [50_000, 100_000];
+/** How many of either are written each second, so that other writers do not wait long. */
+const AT_ONCE = 2_000;
 
 /** Adds to what is stored, so that several processes count together. SQLite needs the WHERE before ON CONFLICT. */
 const addUp = (lengthMs: number) => (rows: string) => `
@@ -84,6 +84,7 @@ export class ClientRequests extends WriteBehind {
   private readonly counts = new Map<string, MinuteCount>();
   /** The last errors of each client that are not written yet. */
   private readonly errors = new Map<string, KeptError[]>();
+  private waitingErrors = 0;
   private readonly byOutcome = new Map<string, number>();
 
   constructor(
@@ -114,13 +115,8 @@ export class ClientRequests extends WriteBehind {
       const outcome = status < 400 ? succeeded : `${status} ${code ?? ''}`.trimEnd().slice(0, 100);
       this.count(clientId, keyId, operation, outcome, bucketOf(ended.durationMs));
     }
-    if (status < 400) return;
-    const kept = this.errors.get(clientId);
-    const error = { at: this.clock.now(), ended };
-    if (kept) kept.push(error);
-    else if (this.errors.size < MOST_CLIENTS) this.errors.set(clientId, [error]);
-    // Not at each request, because shifting an array takes longer than counting.
-    if (kept && kept.length >= 2 * MOST_OF_CLIENT) kept.splice(0, MOST_OF_CLIENT);
+    if (status >= 400 && this.waitingErrors < MOST_ERRORS)
+      this.keep(clientId, [{ at: this.clock.now(), ended }]);
   }
 
   /** Counts an admitted call of a deprecated operation. */
@@ -146,6 +142,16 @@ export class ClientRequests extends WriteBehind {
     this.add(id, { clientId, start: minute, keyId, operation, outcome, bucket, requests: 1 });
   }
 
+  /** Keeps errors of a client behind those that wait. */
+  private keep(clientId: string, errors: readonly KeptError[]): void {
+    const kept = this.errors.get(clientId) ?? [];
+    this.errors.set(clientId, kept);
+    kept.push(...errors);
+    // Not at each request, because shifting an array takes longer than counting.
+    const lost = kept.length >= 2 * MOST_OF_CLIENT ? kept.splice(0, kept.length - MOST_OF_CLIENT).length : 0;
+    this.waitingErrors += errors.length - lost;
+  }
+
   private add(id: string, count: MinuteCount): void {
     const known = this.counts.get(id);
     if (known) known.requests += count.requests;
@@ -153,8 +159,9 @@ export class ClientRequests extends WriteBehind {
   }
 
   protected override async write(): Promise<void> {
-    const counts = takenFrom(this.counts, COUNTS_A_SECOND);
-    const errors = takenFrom(this.errors, CLIENTS_A_SECOND);
+    const counts = takenFrom(this.counts, () => 1);
+    const errors = takenFrom(this.errors, (kept) => Math.min(kept.length, MOST_OF_CLIENT));
+    for (const [, kept] of errors) this.waitingErrors -= kept.length;
     if (counts.length === 0 && errors.length === 0) return;
     const write = async (manager: EntityManager): Promise<void> => {
       const minutes = counts.map(([, count]) => count);
@@ -181,8 +188,12 @@ export class ClientRequests extends WriteBehind {
     };
     await this.commit(write, () => {
       for (const [id, count] of counts) this.add(id, count);
-      for (const [clientId, kept] of errors)
-        this.errors.set(clientId, [...kept, ...(this.errors.get(clientId) ?? [])].slice(-MOST_OF_CLIENT));
+      for (const [clientId, kept] of errors) {
+        const since = this.errors.get(clientId) ?? [];
+        this.errors.delete(clientId);
+        this.waitingErrors -= since.length;
+        this.keep(clientId, [...kept, ...since]);
+      }
     });
   }
 }
@@ -198,9 +209,15 @@ function rowOf({ at, ended }: KeptError): Omit<RefusedRequest, 'id'> {
   return { ...row, code: code?.slice(0, 96) ?? null };
 }
 
-/** Takes the first entries out of a map. */
-function takenFrom<Key, Value>(map: Map<Key, Value>, most: number): [Key, Value][] {
-  const taken = [...map].slice(0, most);
+/** Takes the first entries out of a map, as many as are written at once: `rowsIn` says how many rows an entry is. */
+function takenFrom<Value>(map: Map<string, Value>, rowsIn: (value: Value) => number): [string, Value][] {
+  const taken: [string, Value][] = [];
+  let rows = 0;
+  for (const entry of map) {
+    rows += rowsIn(entry[1]);
+    if (rows > AT_ONCE) break;
+    taken.push(entry);
+  }
   for (const [key] of taken) map.delete(key);
   return taken;
 }
