@@ -109,7 +109,12 @@ export class ApiKeyGuard implements CanActivate {
 
   /** Counts a refusal of the credential for the address; throws rate_limit_exceeded if that has used up its minute. */
   private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
-    if (isOfCredential(refusal)) await this.quota.take(request, response);
+    if (isOfCredential(refusal))
+      await this.quota.take(request, response).catch((ofAddress: unknown) => {
+        // A suspended client has not used its key, nor its quota.
+        request.caller = undefined;
+        throw ofAddress;
+      });
     else await this.quota.show(request, response);
   }
 

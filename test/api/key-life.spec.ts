@@ -145,6 +145,9 @@ it('the last use of a key is not that of a request which was refused for the key
   };
   await clients.suspend(service.clientId, {}, SERVICE_ITSELF);
   expect([await codeOf(key), await written()]).toEqual(['client_suspended', null]);
+  // Also when its address may send no more, which is refused for the address.
+  for (let sent = 0; sent < 61; sent += 1) await codeOf(key);
+  expect([await codeOf(key), await written()]).toEqual(['rate_limit_exceeded', null]);
   await clients.resume(service.clientId, SERVICE_ITSELF);
   expect([await codeOf(key), await written()]).toEqual([200, '2026-11-20T12:00:00.000Z']);
 });
