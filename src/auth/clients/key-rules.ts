@@ -181,12 +181,13 @@ export function requireScopesHeld(scopes: readonly string[], { scopes: held }: O
  * A feature that is deployed later declares scopes that older keys lack. They are left out of what an older key issues, so that
  * it continues to issue keys without naming scopes.
  */
-function byDefault({ scopes: held }: Operator): string[] {
+function byDefault({ scopes: held, clientId }: Operator): string[] {
+  const kept = clientId === undefined ? [] : protectedScopes();
   const all = declaredScopes()
-    .filter(({ grantedByDefault }) => grantedByDefault)
+    .filter(({ name, grantedByDefault }) => grantedByDefault && !kept.includes(name))
     .map(({ name }) => name);
   if (held === 'all') return all;
-  const grantable = all.filter((scope) => held.includes(scope));
+  const grantable = all.filter((scope) => isHeld(scope, held));
   // With none left, the refusal names what the operator lacks.
   return grantable.length > 0 ? grantable : all;
 }

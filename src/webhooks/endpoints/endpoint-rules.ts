@@ -1,5 +1,5 @@
 import { type Operator } from '../../auth/clients/audited-changes.js';
-import { scopeChallenge } from '../../auth/clients/scopes.js';
+import { isHeld, scopeChallenge } from '../../auth/clients/scopes.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { declaredWebhookEvents } from '../webhook-events.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
@@ -38,7 +38,7 @@ export function requireEventScopes(events: readonly string[], { scopes: held }: 
   for (const name of events) {
     const event = declared.get(name);
     if (!event) throw notHeld([`those of ${name}, which no module declares any more`], []);
-    if (event.scope && !held.includes(event.scope.name)) lacking.add(event.scope.name);
+    if (event.scope && !isHeld(event.scope.name, held)) lacking.add(event.scope.name);
   }
   const scopes = [...lacking].toSorted();
   if (scopes.length > 0) throw notHeld(scopes, scopes);
