@@ -15,6 +15,7 @@ import { webhookSignature } from '../webhooks/webhook-signature.js';
 import type { Call } from './call.js';
 import { Refusal } from '../core/refusal.js';
 import { clientOf, everyPage } from './service-calls.js';
+import { reasonOf } from './failure.js';
 import { stoppable } from './progress.js';
 import { printable } from './table.js';
 
@@ -61,7 +62,14 @@ export async function listen(call: Call): Promise<void> {
               : `The service could not send it: ${error} ${NEEDS}`;
           call.shell.writeError(`The test message has not arrived. ${why}\n`);
         };
-        const late = setTimeout(() => void tellWhyLate(), PATIENCE_MS);
+        const late = setTimeout(() => {
+          tellWhyLate().catch((error: unknown) => {
+            if (!signal.aborted)
+              call.shell.writeError(
+                `The test message has not arrived, and the reason cannot be read: ${reasonOf(error)}\n`,
+              );
+          });
+        }, PATIENCE_MS);
         if (!signal.aborted) await once(signal, 'abort');
         clearTimeout(late);
       } finally {
