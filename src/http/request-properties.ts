@@ -4,7 +4,7 @@ import type { TraceIds } from '../core/tracing.js';
 import type { Versions } from '../database/data-version.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './caching/precondition.js';
-import type { Answer } from './caching/response-cache.js';
+import type { CachedResult } from './caching/response-cache.js';
 import type { MatchedHandler } from './body/body.guard.js';
 
 // Express's Request is one of Node's: so gateways and the server itself see the same.
@@ -36,13 +36,11 @@ declare module 'http' {
     /** The `Link` that guards have set, such as that of a deprecation. */
     linkOfGuards?: string | undefined;
     /** Responds instead of a handler with `@Cached()`: from the cache, or with what it reads. */
-    cached?: ((read: () => Promise<Answer>) => unknown) | undefined;
+    cached?: ((read: () => Promise<CachedResult>) => unknown) | undefined;
     /** Responds instead of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
     carriedOutOnce?: ((handler: () => unknown) => unknown) | undefined;
     /** The precondition of the request, for a handler with `@IfMatch()`. */
     precondition?: Precondition | undefined;
-    /** Whether a page or file is served at the path of the request, for GET and HEAD alone. */
-    isServedReadOnly?: boolean | undefined;
     /** Makes the page for browsers when no route has the path of the request. */
     missingPage?: (() => string) | undefined;
     /** The route of a page or file that is served behind all routes. */

@@ -23,7 +23,7 @@ describe('the console', () => {
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; .*frame-ancestors 'none'/,
+        /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; .*frame-ancestors 'none'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'$/,
       ),
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',

@@ -1,47 +1,34 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { NextFunction, Request, Response } from 'express';
+import type { Application, NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { noteServed } from '../../http/request-records.js';
 import { namesOfPageFiles, pageFile } from '../../docs/page-files.js';
 import { ServedAsset } from '../../docs/pages/served-asset.js';
-import { prefersHtml } from '../../docs/pages/served-pages.js';
+import { type ServedOptions, prefersHtml, servePage } from '../../docs/pages/served-pages.js';
 
 const CONSOLE = '/console';
 const ACCOUNT = '/account';
-const READS = new Set(['GET', 'HEAD']);
 
 /** Where its files are, below the source root. */
 const FOLDER = 'admin/console/static';
 /** Files that it shares with all pages. */
 const OF_ALL_PAGES = ['shared.css', 'mark.svg'];
 
-/**
- * Only scripts, styles and responses of this origin, so that injected markup could neither run nor send a key
- * anywhere; no other page may frame it.
- */
-const POLICY = [
-  `default-src 'none'`,
-  `script-src 'self'`,
-  `style-src 'self'`,
-  `connect-src 'self'`,
-  `img-src 'self' data:`,
-  `base-uri 'none'`,
-  `form-action 'none'`,
-  `frame-ancestors 'none'`,
-  `require-trusted-types-for 'script'`,
-  `trusted-types 'none'`,
-].join('; ');
-
-const HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': POLICY,
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'X-Robots-Tag': 'noindex, nofollow',
+/** Injected markup can neither run nor send a key anywhere, and no other page reaches these. */
+const PROTECTED: ServedOptions = {
+  policy: {
+    'connect-src': `'self'`,
+    'require-trusted-types-for': `'script'`,
+    'trusted-types': `'none'`,
+  },
+  headers: {
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Robots-Tag': 'noindex, nofollow',
+  },
 };
 
 /**
@@ -51,12 +38,6 @@ const HEADERS: Readonly<Record<string, string>> = {
  */
 @Injectable()
 export class KeyPages implements OnModuleInit {
-  /** By their names below the path of a page. */
-  private readonly assets = new Map([
-    ...namesOfPageFiles(FOLDER).map((name) => assetOf(FOLDER, name)),
-    ...OF_ALL_PAGES.map((name) => assetOf('docs/pages/static', name)),
-  ]);
-
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly settings: Settings,
@@ -65,56 +46,33 @@ export class KeyPages implements OnModuleInit {
   /** Redirects a browser from /account, which programs get as JSON, to the page. */
   use = (request: Request, response: Response, next: NextFunction): void => {
     const isHere = request.url === ACCOUNT && request.method === 'GET' && prefersHtml(request, response);
-    if (isHere) lead(request, response, ACCOUNT);
+    if (isHere) redirectToPage(ACCOUNT, request, response);
     else next();
   };
 
   /** Nest calls this when all routes are registered: the pages are behind them, where they cost other requests nothing. */
   onModuleInit(): void {
-    for (const path of this.settings.console === 'off' ? [ACCOUNT] : [CONSOLE, ACCOUNT])
-      this.adapterHost.httpAdapter.use(path, (request: Request, response: Response, next: NextFunction) =>
-        this.serve(path, request, response, next),
-      );
-  }
-
-  private serve(
-    path: string,
-    request: Request,
-    response: Response,
-    next: NextFunction,
-  ): Promise<void> | undefined {
-    const asked = request.originalUrl.split('?', 1)[0] ?? '';
-    const asset = asked === path ? undefined : this.assets.get(asked.slice(path.length + 1));
-    const isServed = asset !== undefined || asked === CONSOLE;
-    const isRead = READS.has(request.method);
-    if (isServed && !isRead) request.isServedReadOnly = true;
-    if (!isServed || !isRead) {
-      next();
-      return undefined;
+    const express = this.adapterHost.httpAdapter.getInstance() as Application;
+    const hasConsole = this.settings.console !== 'off';
+    if (hasConsole) express.get(CONSOLE, (request, response) => redirectToPage(CONSOLE, request, response));
+    const files = [
+      ...namesOfPageFiles(FOLDER).map((name) => [FOLDER, name] as const),
+      ...OF_ALL_PAGES.map((name) => ['docs/pages/static', name] as const),
+    ];
+    for (const [folder, name] of files) {
+      const asset = new ServedAsset(name, () => pageFile(`${folder}/${name}`));
+      for (const path of hasConsole ? [CONSOLE, ACCOUNT] : [ACCOUNT])
+        servePage(express, `${path}/${name === 'index.html' ? '' : name}`, asset, PROTECTED);
     }
-    if (!asset) return lead(request, response, path);
-    noteServed(request, asked);
-    protect(response);
-    return asset.send(request, response);
   }
-}
-
-function protect(response: Response): void {
-  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
 }
 
 /** Redirects to the page below a path. Relative, like all addresses of the pages: a proxy may have removed a prefix. */
-function lead(request: Request, response: Response, path: string): undefined {
+function redirectToPage(path: string, request: Request, response: Response): void {
+  request.route = undefined;
   noteServed(request, path);
-  protect(response);
   response.statusCode = 307;
   response.setHeader('Location', `${path.slice(1)}/`);
   response.setHeader('Content-Length', 0);
   response.end();
-  return undefined;
-}
-
-function assetOf(folder: string, name: string): [string, ServedAsset] {
-  const asset = new ServedAsset(name, () => pageFile(`${folder}/${name}`));
-  return [name === 'index.html' ? '' : name, asset];
 }

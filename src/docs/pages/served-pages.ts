@@ -32,6 +32,7 @@ export function prefersHtml(request: Request, response: Response): boolean {
 export interface ServedOptions {
   /** Directives of the policy besides those of every page, such as `connect-src`. */
   readonly policy?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Whether to serve this request; by default every GET and HEAD. A request that is not served gets 404. */
   readonly answers?: (request: Request, response: Response) => boolean;
 }
@@ -41,7 +42,7 @@ export function servePage(
   application: Application,
   path: string,
   asset: ServedAsset,
-  { policy, answers }: ServedOptions = {},
+  { policy, headers = {}, answers }: ServedOptions = {},
 ): void {
   const ofPage = policyOf(policy);
   application.get(path, (request, response, next) => {
@@ -50,6 +51,7 @@ export function servePage(
     request.route = undefined;
     noteServed(request, path);
     protect(response, ofPage);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     return asset.send(request, response);
   });
 }

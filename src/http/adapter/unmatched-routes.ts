@@ -79,7 +79,7 @@ export class UnmatchedRoutes implements OnModuleInit {
   private refuse = (request: Request, response: Response): undefined => {
     refuseUndecodable(request);
     const routes = this.routesAt(request);
-    const allowed = request.isServedReadOnly ? ['GET', 'HEAD', 'OPTIONS'] : this.methodsOf(routes);
+    const allowed = this.methodsOf(routes);
     const { method } = request;
     // A route of this path and method may have passed the request on, because it is for another host or version.
     if (allowed.length === 0 || (allowed.includes(method) && method !== 'OPTIONS'))
