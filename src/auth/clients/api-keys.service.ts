@@ -134,13 +134,14 @@ export class ApiKeysService {
     const { clientId } = key;
     const subject = this.quotas.subjectOf(await this.clients.get(clientId));
     const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
-    // Not in the transaction below: bans are kept by the quota store, in Redis or in a separate transaction.
+    // Bans are kept by the quota store, in Redis or in a separate transaction: none is lifted without an entry.
+    if (bannedUntil !== undefined) {
+      const details = { bannedUntil: new Date(bannedUntil).toISOString() };
+      await this.changes.run(by, (_, record) =>
+        record({ action: 'api_key.unbanned', clientId, keyId: id, details }),
+      );
+    }
     await this.quota.unban(id, subject.id);
-    if (bannedUntil === undefined) return key;
-    const details = { bannedUntil: new Date(bannedUntil).toISOString() };
-    await this.changes.run(by, (_, record) =>
-      record({ action: 'api_key.unbanned', clientId, keyId: id, details }),
-    );
     return key;
   }
 
