@@ -336,6 +336,18 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
         .toBe(linesWith('does not confirm commits:'));
     });
 
+    it('has forgotten the connections that there are: they are given up, although new ones work', async () => {
+      onTestFinished(releaseCommits);
+      await holdCommits();
+      await vi.waitFor(async () => {
+        await Promise.all(Array.from({ length: POOL }, () => ask('write')));
+        expect(await statusOf('/health/ready')).toBe(503);
+      }, 60_000);
+      proxy.forget();
+      await releaseCommits();
+      await backAgain();
+    });
+
     it('has confirmed nothing when a write of counts was given up: each request is counted once', async () => {
       await server.query(`CREATE DATABASE counted ENCODING 'UTF8' TEMPLATE template0`);
       const counting = await ServiceProcess.start(await folderOfTest(), {

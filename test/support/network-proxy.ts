@@ -35,6 +35,11 @@ export class NetworkProxy {
         else socket.resume();
   }
 
+  /** Nothing arrives any more on the connections that there are, as behind a firewall that has forgotten them; new ones work. */
+  forget(): void {
+    for (const [near, far] of this.pairs) for (const socket of [near, far]) socket.pause();
+  }
+
   /** Resets all connections, as a firewall does that has forgotten them. */
   cut(): void {
     for (const [near, far] of this.pairs) {

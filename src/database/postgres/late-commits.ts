@@ -94,12 +94,17 @@ export class LateCommits {
     return this.late.get(client)?.free;
   }
 
+  /** The ids of the server's processes with a late commit. */
+  get processes(): readonly number[] {
+    return [...this.late.keys()].map(processOf);
+  }
+
   /**
-   * The server was unavailable and responds again: a connection from before may be dead without knowing it, which TCP finds out after 11
-   * minutes. Until then one that is alive may hold a session of the server, so that it is not given up at once.
+   * Waits for no commit any more but those that these processes of the server are still working on. A connection may be dead without
+   * knowing it, which TCP finds out after 11 minutes.
    */
-  outdate(): void {
-    for (const { giveUp } of this.late.values()) setTimeout(giveUp, FORGOTTEN_MS).unref();
+  giveUpOthers(working: readonly number[]): void {
+    for (const [client, { giveUp }] of this.late) if (!working.includes(processOf(client))) giveUp();
   }
 
   /** At the end of the process: waits for no commit any more. */
@@ -133,6 +138,11 @@ export class LateCommits {
     this.outage.note(() => true);
     if (this.fault) this.onFull(this.fault);
   }
+}
+
+/** The id of the server's process at the other end of a connection. */
+export function processOf(client: object): number {
+  return (client as { readonly processID: number }).processID;
 }
 
 /** A session may continue after its connection was lost. */

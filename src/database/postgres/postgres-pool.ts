@@ -1,8 +1,8 @@
-import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
+import type { Client, Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type pg from 'pg';
 import type { ConnectionLoad } from '../database.js';
 import { type GiveBack, Turns } from '../scopes/turns.js';
-import { LateCommits, type SentCommit } from './late-commits.js';
+import { LateCommits, type SentCommit, processOf } from './late-commits.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { CONNECT_TIMEOUT_MS, type PostgresOptions, clientConfig } from './postgres-options.js';
 import { type Found, PostgresTroubles } from './postgres-troubles.js';
@@ -14,6 +14,9 @@ const PART_FOR_READS = 1 / 5;
 
 /** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
 const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS taken; ROLLBACK';
+
+/** Those of some processes that are working, and the one that answers. */
+const WORKING = `SELECT pid FROM pg_stat_activity WHERE pid = pg_backend_pid() OR pid = ANY($1) AND state = 'active'`;
 
 /** A connection of the pool that is in use. A failure of the server is thrown as service_unavailable. */
 export class Lease {
@@ -102,7 +105,6 @@ export class PostgresPool {
       () => {
         // Closes those that are idle on its way to one that is not outdated.
         this.read(() => Promise.resolve()).catch(ignored);
-        this.late.outdate();
         onOver();
       },
       () => this.late.fault !== undefined,
@@ -165,6 +167,15 @@ export class PostgresPool {
     });
   }
 
+  /** Finds out by a new connection which late commits are over. A pooler's connections have other ids than the server's processes. */
+  private async askForLate(client: Client): Promise<void> {
+    const { processes } = this.late;
+    if (processes.length === 0) return;
+    const { rows } = await client.query<{ pid: number }>(WORKING, [processes]);
+    const working = rows.map(({ pid }) => pid);
+    if (working.includes(processOf(client))) this.late.giveUpOthers(working);
+  }
+
   /** Connects again: the connections of the pool may be dead without knowing it. After a full disk, it allocates a page. */
   private async attempt(wasFull: boolean): Promise<Found> {
     const client = new this.driver.Client({
@@ -178,6 +189,7 @@ export class PostgresPool {
         `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads`,
       );
       if (wasFull) await client.query(TAKES_A_PAGE);
+      await this.askForLate(client);
       return rows[0]?.reads === true ? 'reads' : 'writes';
     } catch (error) {
       if (isFull(error)) return 'reads';
