@@ -97,7 +97,7 @@ export { Transactions } from './database/transactions.js';
 export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
-// Around a request: interceptors that keep operations fast, entity tags, and the adapter of WebSockets.
+// Entity tags.
 export { entityTag, namesEntityTag } from './http/caching/entity-tag.js';
 
 // Parts to replace: a global module provides another class under the name of one of these.

@@ -11,7 +11,7 @@ export interface ShownMember {
   readonly isAbsentAsNull: boolean;
 }
 
-/** SQL that differs between the databases. Parameters are `?1`, `?2` in all of them. */
+/** SQL that differs between the databases. Parameters are `?1`, `?2`, in what PostgreSQL alone has `$1`. */
 export interface Dialect {
   /** Whether a generated id is above all that are committed, and those that are not yet committed come behind it. */
   readonly generatesGrowingIds: boolean;

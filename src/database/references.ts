@@ -25,7 +25,7 @@ export class References {
    */
   async write<T>(entity: EntityTarget<ObjectLiteral>, row: object, write: () => Promise<T>): Promise<T> {
     try {
-      // A savepoint: PostgreSQL takes no further statement in a transaction in which one has failed.
+      // A savepoint, so that all statements of `write` are undone together.
       return await (this.transactions.isInside() ? this.dataSource.transaction(write) : write());
     } catch (error) {
       if (isForeignKeyViolation(error)) await this.check(entity, row, error);

@@ -12,7 +12,7 @@ export interface WebhookEvent<Data extends object> {
   readonly name: string;
   /** When it happens, and what its `data` holds, in Markdown for the docs. */
   readonly description: string;
-  /** What a key must hold to have an endpoint told of it; undefined where any may. */
+  /** The scope that a key needs to subscribe an endpoint to it; undefined if it needs none. */
   readonly scope: Scope | undefined;
   /** Its data in the OpenAPI documents; undefined where no class describes it. */
   readonly data: Type<Data> | undefined;

@@ -8,7 +8,7 @@ export interface Scope {
   readonly description: string;
   /** Whether a key gets it when none are named at issue, from an operator that holds it. */
   readonly grantedByDefault: boolean;
-  /** Whether revoking the last valid key that holds it needs `force`. */
+  /** Whether it is for operators: self-service neither grants it nor changes keys that hold it, and ending the last valid one needs `force`. */
   readonly lastKeyProtected: boolean;
   /** Scopes that a key with this one has as well. */
   readonly includes: readonly Scope[];

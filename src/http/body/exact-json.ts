@@ -37,7 +37,7 @@ export function parseExactJson(text: string): unknown {
   if (plain !== undefined && membersOf(plain) === named) return plain;
   const value = parse(text, undefined, exactNumber);
   // The parser accepts some duplicate members.
-  if (membersOf(value) < named) throw new SyntaxError('it has a duplicate member');
+  if (membersOf(value) < named) throw new SyntaxError('it has a duplicate member, or one named __proto__');
   return value;
 }
 

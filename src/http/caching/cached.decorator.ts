@@ -10,7 +10,7 @@ import type { Request, Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import { JsonText } from '../../database/json-rows.js';
 import { dependsOnTargetAlone, parametersOf, withRequest } from '../adapter/handler-parameters.js';
-import { type Answer, ResponseCache } from './response-cache.js';
+import { type CachedResult, ResponseCache } from './response-cache.js';
 import { EarlyResponses } from '../early-response.js';
 
 /** Metadata key of `@Cached()`. */
@@ -64,7 +64,11 @@ const logger = new Logger('Cache');
  * The result of a handler. It is cached unless the handler has set another header than `Link`, whose value depends only on the target: a
  * response with any other, such as Set-Cookie, belongs to its request.
  */
-async function answerBy(response: Response, handler: () => unknown, ofRowsAlone: boolean): Promise<Answer> {
+async function answerBy(
+  response: Response,
+  handler: () => unknown,
+  ofRowsAlone: boolean,
+): Promise<CachedResult> {
   const before = response.getHeaders();
   const body = await handler();
   const link = response.getHeader('link');
@@ -103,11 +107,11 @@ class CachedGuard implements CanActivate {
     if (found) return this.early.send(context, bodyFor(request, found));
     request.cached = (read) => {
       let isRead = false;
-      const reading = (): Promise<Answer> => {
+      const reading = (): Promise<CachedResult> => {
         isRead = true;
         return read();
       };
-      const given = (answer: Answer): unknown => (isRead ? answer.body : bodyFor(request, answer));
+      const given = (answer: CachedResult): unknown => (isRead ? answer.body : bodyFor(request, answer));
       const answer = cache.answer(originalUrl, reading, versions);
       return answer instanceof Promise ? answer.then(given) : given(answer);
     };
@@ -116,7 +120,7 @@ class CachedGuard implements CanActivate {
 }
 
 /** The body of a response that was read for another request, whose response got its `Link`. */
-function bodyFor({ res }: Request, { body, link }: Answer): unknown {
+function bodyFor({ res }: Request, { body, link }: CachedResult): unknown {
   if (link !== undefined) res?.setHeader('Link', link);
   return body;
 }

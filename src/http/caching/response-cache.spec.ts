@@ -2,15 +2,15 @@ import { JsonText } from '../../database/json-rows.js';
 import { SystemClock } from '../../core/time/clock.js';
 import { describe, expect, it, vi } from 'vitest';
 import { DataVersion, OwnWritesVersion, type Versions } from '../../database/data-version.js';
-import { type Answer, ResponseCache } from './response-cache.js';
+import { type CachedResult, ResponseCache } from './response-cache.js';
 
-const answer = (text: string, isCacheable = true): Answer => ({
+const answer = (text: string, isCacheable = true): CachedResult => ({
   body: new JsonText(text),
   isCacheable,
   outlastsNewRows: false,
 });
 
-const textOf = ({ body }: Answer) => (body as JsonText).text;
+const textOf = ({ body }: CachedResult) => (body as JsonText).text;
 
 /** Versions that a test raises. */
 class CountedVersion extends DataVersion {
@@ -24,9 +24,9 @@ class CountedVersion extends DataVersion {
 
 /** An operation that answers when it is told to. */
 function pending() {
-  let resolve!: (found: Answer) => void;
-  const promise = new Promise<Answer>((settle) => (resolve = settle));
-  return { operation: vi.fn<() => Promise<Answer>>(() => promise), resolve };
+  let resolve!: (found: CachedResult) => void;
+  const promise = new Promise<CachedResult>((settle) => (resolve = settle));
+  return { operation: vi.fn<() => Promise<CachedResult>>(() => promise), resolve };
 }
 
 describe('an answer', () => {
@@ -37,7 +37,9 @@ describe('an answer', () => {
     'is evicted when %s take too much memory, the one that was not asked for the longest first',
     async (_, count, characters) => {
       const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
-      const operation = vi.fn<(body: string) => Promise<Answer>>((body) => Promise.resolve(answer(body)));
+      const operation = vi.fn<(body: string) => Promise<CachedResult>>((body) =>
+        Promise.resolve(answer(body)),
+      );
       const ask = (index: number) => memory.answer(`/${index}`, () => operation('x'.repeat(characters)));
       for (let index = 0; index < count; index += 1) {
         await ask(index);

@@ -15,7 +15,7 @@ const BYTES_BESIDE = 256;
 const LONGEST_TARGET = 512;
 
 /** The result of a handler. */
-export interface Answer {
+export interface CachedResult {
   readonly body: unknown;
   /** The `Link` that it set, behind that of a guard; undefined when it set none. */
   readonly link?: OutgoingHttpHeader | undefined;
@@ -30,24 +30,24 @@ export interface Answer {
 /** Maximum age of a response where the version comes from Redis, in milliseconds: other programs do not report their writes. */
 const SHARED_MS = 5_000;
 
-/** A cached response, and its expiry. */
+/** A cached response, and when it was read. */
 interface Entry {
-  readonly answer: Answer;
+  readonly answer: CachedResult;
   /** The version that it was read at. */
   readonly version: number;
   /** Commits that invalidate it: all, or all except those of new rows. */
   readonly kind: 'responses' | 'rows';
   /** If known, the only table whose commits invalidate it. */
   readonly table: string | undefined;
-  /** When it expires, by the steady clock; 0 where it does not. */
-  readonly at: number;
+  /** When it was read, by the steady clock; 0 where nothing expires. */
+  readonly readAt: number;
 }
 
 /** A running read. */
 interface Pending {
   readonly version: number;
   /** Undefined when the read failed, or its response must not be shared. */
-  readonly answer: Promise<Answer | undefined>;
+  readonly answer: Promise<CachedResult | undefined>;
 }
 
 /** Caches the responses of `@Cached()` operations by request target, each while the data version is that of its read: never stale. */
@@ -82,11 +82,11 @@ export class ResponseCache {
    */
   answer(
     target: string,
-    operation: () => Promise<Answer>,
+    operation: () => Promise<CachedResult>,
     versions = this.versionsFor(target),
-  ): Answer | Promise<Answer> {
+  ): CachedResult | Promise<CachedResult> {
     const shared = this.shared(target, versions);
-    const given = (answer: Answer | undefined): Answer | Promise<Answer> => {
+    const given = (answer: CachedResult | undefined): CachedResult | Promise<CachedResult> => {
       this.use[answer ? 'hits' : 'misses'] += 1;
       return answer ?? this.read(target, versions, operation);
     };
@@ -95,7 +95,7 @@ export class ResponseCache {
   }
 
   /** As answer(), without a handler: undefined for a target that is not in the cache. */
-  find(target: string, versions: Versions): Answer | undefined {
+  find(target: string, versions: Versions): CachedResult | undefined {
     const found = this.shared(target, versions);
     if (!found || found instanceof Promise) return undefined;
     this.use.hits += 1;
@@ -107,7 +107,10 @@ export class ResponseCache {
     return target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
   }
 
-  private shared(target: string, versions: Versions): Answer | Promise<Answer | undefined> | undefined {
+  private shared(
+    target: string,
+    versions: Versions,
+  ): CachedResult | Promise<CachedResult | undefined> | undefined {
     const entry = this.entries.get(target);
     if (entry && entry.version === versionOf(entry, versions) && this.isYoung(entry)) return entry.answer;
     // A read that began at this version sees every commit that this request must see.
@@ -115,16 +118,20 @@ export class ResponseCache {
     return pending && pending.version === versions.responses ? pending.answer : undefined;
   }
 
-  private async read(target: string, versions: Versions, operation: () => Promise<Answer>): Promise<Answer> {
+  private async read(
+    target: string,
+    versions: Versions,
+    operation: () => Promise<CachedResult>,
+  ): Promise<CachedResult> {
     const { responses: version } = versions;
-    const at = this.dataVersion.isShared ? this.clock.steady() : 0;
+    const readAt = this.dataVersion.isShared ? this.clock.steady() : 0;
     const answering = operation();
     const pending =
       version === undefined ? undefined : { version, answer: answering.then(cacheable, nothing) };
     if (pending) this.pending.set(target, pending);
     try {
       const answer = await answering;
-      const entry = answer.isCacheable ? entryOf(answer, versions, at) : undefined;
+      const entry = answer.isCacheable ? entryOf(answer, versions, readAt) : undefined;
       if (entry) this.entries.set(target, entry);
       return answer;
     } finally {
@@ -132,8 +139,8 @@ export class ResponseCache {
     }
   }
 
-  private isYoung({ at }: Entry): boolean {
-    return !this.dataVersion.isShared || this.clock.steady() - at < SHARED_MS;
+  private isYoung({ readAt }: Entry): boolean {
+    return !this.dataVersion.isShared || this.clock.steady() - readAt < SHARED_MS;
   }
 }
 
@@ -142,19 +149,19 @@ function versionOf({ kind, table }: Entry, versions: Versions): number | undefin
 }
 
 /** A response that was read at these versions, to be kept; undefined when it must not be. */
-function entryOf(answer: Answer, versions: Versions, at: number): Entry | undefined {
+function entryOf(answer: CachedResult, versions: Versions, readAt: number): Entry | undefined {
   const { outlastsNewRows, table } = answer;
   const ofTable = table === undefined ? undefined : versions.ofTable?.(table);
-  if (ofTable !== undefined) return { answer, version: ofTable, kind: 'responses', table, at };
+  if (ofTable !== undefined) return { answer, version: ofTable, kind: 'responses', table, readAt };
   // A new row that came while it was read changes a response no more than a later one that outlasts it.
   const kind = outlastsNewRows && versions.rows !== undefined ? 'rows' : 'responses';
   const version = versions[kind];
-  return version === undefined ? undefined : { answer, version, kind, table: undefined, at };
+  return version === undefined ? undefined : { answer, version, kind, table: undefined, readAt };
 }
 
 const nothing = (): undefined => undefined;
 
-function cacheable(answer: Answer): Answer | undefined {
+function cacheable(answer: CachedResult): CachedResult | undefined {
   return answer.isCacheable ? answer : undefined;
 }
 

@@ -21,7 +21,7 @@ type Told = State & { readonly said: string };
  * DatabaseFiles, which is checked before a failure is attributed to the disk.
  */
 export class DatabaseTroubles extends WriteTrouble {
-  /** Writes that the disk refuses. A write that succeeds proves little: WriteProbe ends it. */
+  /** Writes that the disk refuses. A write that succeeds proves little: `probeWrites` ends it. */
   readonly writes: Outage<Told>;
   /** The write lock, held by another process; ends with the next write. */
   readonly lock: Outage<true>;
