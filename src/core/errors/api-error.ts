@@ -77,9 +77,9 @@ export class ApiError extends HttpException {
       status: row.status,
       ...(options.details ? { details: shownFaults(options.details) } : {}),
     };
-    // The stack trace of a status below 500 is never logged, and capturing the trace costs more than the rest.
+    // Of a status below 500, and where the reason is logged, the stack trace never is, and capturing it costs more than the rest.
     const { stackTraceLimit } = Error;
-    if (row.status < 500) Error.stackTraceLimit = 0;
+    if (row.status < 500 || options.isLogged) Error.stackTraceLimit = 0;
     super(body, row.status, { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.message = message;

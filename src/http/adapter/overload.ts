@@ -19,7 +19,7 @@ const MOST_RETRY_AFTER_S = 3;
 /** This many requests are always admitted, because the rate says nothing about the capacity of an idle service. */
 const SURE_IN_FLIGHT = 500;
 /** Beyond those, as many as get their response in this time, in seconds (Little's law). */
-const MOST_WAIT_S = 0.5;
+const MOST_WAIT_S = 1;
 /** Their handlers get a request without waiting for its body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 

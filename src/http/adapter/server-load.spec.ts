@@ -14,11 +14,14 @@ function answer(rate: RequestsInFlight, requests: number, ms: number): void {
   }
 }
 
-it('is that of the latest windows, and follows what is carried within a second', () => {
+it('is that of the latest windows; it rises within a second, and halves in no less than three', () => {
   const rate = new RequestsInFlight();
   answer(rate, 6_000, 1_000);
   expect(rate.answeredPerSecond).toBeGreaterThan(5_000);
+  const before = rate.answeredPerSecond;
   answer(rate, 3_000, 3_000);
+  expect(rate.answeredPerSecond).toBeGreaterThan(before / 2);
+  answer(rate, 20_000, 20_000);
   expect(rate.answeredPerSecond).toBeCloseTo(1_000, -2);
 });
 

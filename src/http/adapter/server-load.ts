@@ -55,6 +55,11 @@ export class EventLoopLag {
 const WINDOW_MS = 250;
 /** The share of the latest window in the rate; the windows before have the rest. */
 const WEIGHT = 0.5;
+/**
+ * What is left of a rate after a window with fewer responses: refusing takes time, too, so that fewer responses alone do not show that
+ * the service can carry less. It would refuse the more the less it could answer.
+ */
+const HELD = 0.95;
 
 /** How long the work for a disconnected client counts at most, in milliseconds: it may never end. */
 const MOST_ABANDONED_MS = 30_000;
@@ -100,13 +105,14 @@ export class RequestsInFlight {
     this.answered += 1;
   }
 
-  /** Current responses per second; after a time without a call, the mean of that time. */
+  /** Current responses per second; after a time without a call, the mean of that time. A lower rate counts after some seconds. */
   get answeredPerSecond(): number {
     const now = performance.now();
     const elapsedMs = now - this.since;
     if (elapsedMs < WINDOW_MS) return this.rate;
     const latest = (this.answered * 1_000) / elapsedMs;
-    this.rate = elapsedMs > 2 * WINDOW_MS ? latest : WEIGHT * latest + (1 - WEIGHT) * this.rate;
+    const rate = elapsedMs > 2 * WINDOW_MS ? latest : WEIGHT * latest + (1 - WEIGHT) * this.rate;
+    this.rate = Math.max(rate, this.rate * HELD ** (elapsedMs / WINDOW_MS));
     this.answered = 0;
     this.since = now;
     return this.rate;
