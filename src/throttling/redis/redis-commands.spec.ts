@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { DecisionBatches, LateAnswers, TimeoutError, withTimeout } from './redis-commands.js';
+import { DecisionBatches, LateAnswers, TimeoutError } from './redis-commands.js';
 
 describe('decisions in batches', () => {
   /** Batches whose answers are the first argument of each decision, unless told otherwise. */
@@ -45,52 +45,6 @@ describe('decisions in batches', () => {
       { reason: { message: 'it returned a wrong number of decisions' } },
       { reason: { message: 'it returned a wrong number of decisions' } },
     ]);
-  });
-});
-
-describe('an answer that is waited for', () => {
-  const LIMIT_MS = 50;
-
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
-  });
-
-  /** An answer that comes when it is told to. */
-  function asked() {
-    const told: string[] = [];
-    let resolve = (_answer: string): void => undefined;
-    let reject = (_error: Error): void => undefined;
-    const promise = new Promise<string>((...settling) => ([resolve, reject] = settling));
-    withTimeout(promise, LIMIT_MS).then(
-      (answer) => told.push(answer),
-      (error: unknown) => told.push(String(error)),
-    );
-    return { told, resolve, reject };
-  }
-
-  /** Lets promises settle; no timer runs meanwhile. */
-  async function settle(): Promise<void> {
-    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
-  }
-
-  it('answers what comes in time, and leaves no timer behind', async () => {
-    const { told, resolve } = asked();
-    vi.advanceTimersByTime(LIMIT_MS - 1);
-    expect(told).toEqual([]);
-    resolve('answer');
-    await settle();
-    expect([told, vi.getTimerCount()]).toEqual([['answer'], 0]);
-  });
-
-  it('takes an answer that lies in the socket when a busy process gets to its timer', async () => {
-    const { told, resolve } = asked();
-    // The timer runs, then the sockets are read, then the immediates run.
-    vi.advanceTimersByTime(LIMIT_MS);
-    resolve('answer');
-    await settle();
-    vi.runAllTimers();
-    await settle();
-    expect(told).toEqual(['answer']);
   });
 });
 
