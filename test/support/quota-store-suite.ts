@@ -15,6 +15,9 @@ export const SHORT_RULES: BanRules = {
   resetMs: DAY_MS,
 };
 
+/** How subjects begin: a Redis Cluster must not spread what belongs to one over several slots. */
+const SUBJECTS = ['client:', 'address:2001:db8::', 'user:{x}', '}', '{}', '%', 'é'];
+
 /** What a store under test says of itself. */
 export interface StoreUnderTest {
   /** Makes instances that count together, with nothing counted yet. */
@@ -117,7 +120,7 @@ export function describeQuotaStore(name: string, under: StoreUnderTest): void {
       plan: { perMinute: number; perDay: number },
       route = false,
     ): QuotaRequest => {
-      const subject = `client:${walk}-${owner}`;
+      const subject = `${SUBJECTS[walk % SUBJECTS.length]}${walk}-${owner}`;
       const minute = {
         key: route ? `${subject}:Toys.rare` : subject,
         name: 'minute',
