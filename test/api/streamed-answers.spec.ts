@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import {
   type CallHandler,
@@ -22,18 +23,22 @@ import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { sendRaw } from '../support/raw-http.js';
-import { openForAll } from '../support/opened.js';
+import { openForAll, openForTest } from '../support/opened.js';
 import { described } from '../support/described.js';
 
 /** What happened to the generators of the controller below. */
 let events: string[] = [];
 const ends = new EventEmitter();
+/** How many pieces the last of them made. */
+let made = 0;
 
-async function* pieces(...made: unknown[]): AsyncGenerator {
+async function* pieces(...values: unknown[]): AsyncGenerator {
   events.push('started');
+  made = 0;
   try {
-    for (const piece of made) {
+    for (const piece of values) {
       await Promise.resolve();
+      made += 1;
       if (piece instanceof Error) throw piece;
       yield piece;
     }
@@ -97,6 +102,9 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
   buffer: () => Buffer.from('a'),
 };
 
+/** The type that an operation declares, if it declares one. */
+const TYPES: Readonly<Record<string, object>> = { endless: { contentType: 'application/zip' } };
+
 /** One operation for each answer. */
 function answering() {
   @Controller({ path: 'answers', version: '1' })
@@ -107,7 +115,7 @@ function answering() {
       AnsweringController.prototype,
       name,
     ) as PropertyDescriptor;
-    for (const decorate of [Get(name), described(name)])
+    for (const decorate of [Get(name), described(name, TYPES[name])])
       decorate(AnsweringController.prototype, name, handler);
   }
   return AnsweringController;
@@ -168,6 +176,8 @@ beforeEach(() => {
 });
 
 const headers = () => ({ authorization: `Bearer ${service.key}` });
+const rawRequest = (name: string, { key } = service) =>
+  `GET /v1/answers/${name} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 
 describe('what an added operation answers', () => {
   beforeEach(() => {
@@ -230,9 +240,8 @@ describe('what an added operation answers', () => {
   it.each(['broken', 'broken-stream', 'broken-file', 'broken-response'])(
     '%s after its first piece: the connection is cut',
     async (name) => {
-      const request = `GET /v1/answers/${name} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n\r\n`;
       // It ends by itself, although the client would keep it open.
-      const received = await sendRaw(service.url, request);
+      const received = await sendRaw(service.url, rawRequest(name));
       // What has been written by then may come as one chunk.
       expect(received).toMatch(/^HTTP\/1\.1 200 [^]*Transfer-Encoding: chunked[^]*\r\n\r\n[12]\r\nab?\r\n/);
       expect(received).not.toMatch(/\r\n0\r\n\r\n$|secret/);
@@ -263,6 +272,36 @@ describe('what an added operation answers', () => {
     gone.abort();
     await ended;
     expect(events).toEqual(['started', 'ended']);
+  });
+
+  it('is made only as fast as its client reads, and ends with a client that does not read', async () => {
+    const impatient = await openForTest({
+      modules: [AnswersModule],
+      environment: { RESPONSE_TIMEOUT_MS: '1000' },
+    });
+    const ended = once(ends, 'ended');
+    const socket = connect(Number(new URL(impatient.url).port), '127.0.0.1');
+    socket.write(rawRequest('endless', impatient));
+    await once(socket, 'readable');
+    await ended;
+    expect(made).toBeLessThan(1_000);
+    socket.destroy();
+  });
+
+  it('of another type is documented with it, and refused to a client that does not accept it', async () => {
+    expect(service.document.paths['/answers/endless']?.get?.responses['200']).toMatchObject({
+      content: { 'application/zip': { schema: { type: 'string', format: 'binary' } } },
+    });
+    const accept = 'application/json';
+    const { body } = await service.request('GET', '/v1/answers/endless', { headers: { accept } });
+    expect(body).toMatchObject({
+      code: 'not_acceptable',
+      message: expect.stringContaining('application/zip'),
+    });
+  });
+
+  it('of a type that is not documented is refused by the kit', async () => {
+    await expect(service.request('GET', '/v1/answers/texts')).rejects.toThrow(/text\/plain/);
   });
 
   it('is closed when an interceptor fails', async () => {
