@@ -46,6 +46,7 @@ class Listed {
 }
 
 class Patch extends MergePatch(Fields) {}
+class PatchOfInitial extends MergePatch(Listed) {}
 class Partly extends PartialType(OmitType(Fields, ['tags'])) {}
 class Conditional extends Fields {
   @ValidateIf(({ count }: Fields) => count === 1)
@@ -73,6 +74,7 @@ const CLASSES = [
   ['Fields', Fields, withoutTable(Fields)],
   ['Listed', Listed, withoutTable(Listed)],
   ['a merge patch', Patch, withoutTable(Patch)],
+  ['a merge patch of an initializer', PatchOfInitial, withoutTable(PatchOfInitial)],
   ['a part', Partly, withoutTable(Partly)],
   ['Conditional', Conditional, ConditionalOthers],
 ] as const;
