@@ -33,6 +33,8 @@ describe('the route of a request', () => {
       '/console/',
       '/console/console.js',
       '/favicon.ico',
+      // They are on the management port alone.
+      '/metrics',
       '/wp-login.php',
       '/v1/none/at/all',
     ])

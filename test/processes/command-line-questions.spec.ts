@@ -59,52 +59,35 @@ describe('on a terminal', () => {
     });
   });
 
-  it('a question is left by Ctrl-D and Ctrl-C, also behind a yes that was not sent, or when it cannot be seen', async () => {
+  it('a question is left by Ctrl-D and Ctrl-C, also behind a yes that was not sent, in place of a key, or when it cannot be seen', async () => {
     const { id } = await makeKey();
-    for (const [keys, code] of [
-      [CTRL_D, 1],
-      [`yes${CTRL_C}`, 130],
+    const revoke = `key revoke ${id}`;
+    for (const [command, question, keys, code, said] of [
+      [revoke, '? [y/N] ', CTRL_D, 1, /Nothing was changed\.\r\n$/],
+      [revoke, '? [y/N] ', `yes${CTRL_C}`, 130, /Nothing was changed\.\r\n$/],
+      ['key verify -', 'Key: ', CTRL_D, 2, /Key: Standard input is empty/],
+      ['key verify -', 'Key: ', CTRL_C, 130, /Nothing was changed/],
     ] as const) {
-      const terminal = OnTerminal.petstore(folder, `key revoke ${id}`);
-      await terminal.shows('? [y/N] ');
+      const terminal = OnTerminal.petstore(folder, command);
+      await terminal.shows(question);
       terminal.type(keys);
       expect(await terminal.end()).toBe(code);
-      expect(terminal.screen).toMatch(/Nothing was changed\.\r\n$/);
+      expect(terminal.screen).toMatch(said);
     }
     const unseen = OnTerminal.petstore(folder, `key revoke ${id} 2> told.txt`);
     expect(await unseen.end()).toBe(1);
     expect(await readFile(join(folder, 'told.txt'), 'utf8')).toContain('--yes');
     expect((await json('key', 'show', id)).revokedAt).toBeNull();
   });
-
-  it.each([
-    ['Ctrl-C', CTRL_C, 130, /Nothing was changed/],
-    ['Ctrl-D', CTRL_D, 2, /Key: Standard input is empty/],
-  ])('%s in place of a key ends the command', async (_, keys, code, said) => {
-    const terminal = OnTerminal.petstore(folder, 'key verify -');
-    await terminal.shows('Key: ');
-    terminal.type(keys);
-    expect(await terminal.end()).toBe(code);
-    expect(terminal.screen).toMatch(said);
-  });
 });
 
-it.each([
-  ['is taken', (key: string) => key, 0, /"wellFormed": true/, /^$/],
-  [
-    'is not read further than a key can be long',
-    () => 'x'.repeat(100_000),
-    2,
-    /^$/,
-    /longer than 8192 bytes/,
-  ],
-])('a key from a pipe %s', async (_, input, code, stdout, stderr) => {
+it('a key from a pipe is taken', async () => {
   const line = `printf '%s' "$INPUT" | '${process.execPath}' '${PETSTORE}' key verify - --json`;
-  const environment = { ...BARE_ENVIRONMENT, INPUT: input((await makeKey()).key) };
+  const environment = { ...BARE_ENVIRONMENT, INPUT: (await makeKey()).key };
   expect(await ran(folder, 'sh', ['-c', line], environment)).toMatchObject({
-    code,
-    stdout: expect.stringMatching(stdout),
-    stderr: expect.stringMatching(stderr),
+    code: 0,
+    stdout: expect.stringContaining('"wellFormed": true'),
+    stderr: '',
   });
 });
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import '../../src/app.module.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { petstoreHere } from '../support/petstore-here.js';
-import { ROOT, ServiceProcess, folderOfTest, petstore } from '../support/service-process.js';
+import { ROOT, folderOfTest, petstore } from '../support/service-process.js';
 
 // What the commands answer is asked in process, by test/api/command-line.spec.ts.
 
@@ -36,17 +36,6 @@ describe('the petstore command', () => {
     expect([none.code, none.stdout, none.stderr]).toEqual([2, '', expect.stringMatching(/\w/)]);
     const refused = await petstore(folder, ['client', 'list'], { PORT: 'x' });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/PORT: "x" is not allowed/)]);
-  });
-
-  it('works on the running service from the moment a key is issued until the moment it is revoked', async () => {
-    const service = await ServiceProcess.start(folder);
-    const { id: client } = await json('client', 'create', '--name', 'Acme', '--plan', 'free');
-    const { id, key } = await json('key', 'issue', '--client', client);
-    const status = async () => (await service.request('GET', '/v1/pets', { key })).status;
-    expect(await status()).toBe(200);
-    expect(await json('key', 'revoke', id, '--yes')).toMatchObject({ id, revokedAt: expect.any(String) });
-    expect(await status()).toBe(401);
-    await service.stop();
   });
 
   it('tells what is pending of the database and changes nothing; migrate applies it', async () => {

@@ -56,9 +56,14 @@ it('a plan that is removed leaves its clients the limits of free, with a warning
   expect(service.output).toContain('Clients have the plan team, which PLANS does not name');
 });
 
-it('a table that is no table stops the start with what is allowed', async () => {
-  const path = await folderWith('team=3');
-  await expect(ServiceProcess.start(path)).rejects.toThrow(
-    /PLANS: "team=3" is not allowed; it must be plans such as/,
+it('a table that is no table stops the start with what is allowed, as do other wrong settings, whose secrets are not shown', async () => {
+  const DATABASE_URL = 'mysql://user:hunter2@db/x';
+  const failure = await ServiceProcess.start(await folderWith('team=3'), { DATABASE_URL }).then(
+    () => 'started',
+    String,
   );
+  expect(failure).toContain('ended with 1');
+  expect(failure).toMatch(/^PLANS: "team=3" is not allowed; it must be plans such as/m);
+  expect(failure).toMatch(/^DATABASE_URL: the value given is not allowed; it must be .+\.$/m);
+  expect(failure).not.toContain('hunter2');
 });
