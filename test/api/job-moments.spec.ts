@@ -102,6 +102,8 @@ describe('a job of 1 s', () => {
   it.each([
     ['back by an hour', -HOUR],
     ['forward by an hour', HOUR],
+    ['back by a year', -365 * 24 * HOUR],
+    ['forward by a year', 365 * 24 * HOUR],
   ])('runs within a second when the clock is put %s, and then at its moments', async (_, by) => {
     const { begun, clock, begin, pass, runs } = await open();
     await begin();
