@@ -173,11 +173,8 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect([status, body]).toMatchObject([200, json]);
   });
 
-  it('takes 50 events, and the documents say so', async () => {
-    const service = await open();
-    const events = Array.from({ length: 50 }, () => 'pets.created');
-    expect(await make(service, audience, { events })).toMatchObject({ events: ['pets.created'] });
-    const document = audience === '/admin' ? service.adminDocument : service.accountDocument;
+  it('takes 50 events by the documents', () => {
+    const document = audience === '/admin' ? client.adminDocument : client.accountDocument;
     const schemas = document.components?.schemas as Record<string, { properties?: Record<string, object> }>;
     const ordered = audience === '/admin' ? 'NewWebhookEndpoint' : 'NewOwnWebhookEndpoint';
     for (const name of [ordered, 'WebhookEndpointChanges'])

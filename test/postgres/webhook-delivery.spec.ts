@@ -194,13 +194,6 @@ describe('a message', () => {
     expect([new Set(first.ids).size, first.ids.length]).toEqual([3, 3]);
     expect(await statesOf(all)).toEqual(Array.from({ length: 3 }, () => ['delivered', 1, 204]));
   });
-
-  it('is sent soon after the commit, without being asked for', async () => {
-    const receiver = await receive();
-    await all.endpointAt(receiver.url);
-    await all.post('Soon');
-    await expect.poll(() => receiver.names).toEqual(['Soon']);
-  });
 });
 
 describe('an endpoint', () => {
