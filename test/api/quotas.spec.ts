@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
@@ -106,15 +105,6 @@ describe('callers without a valid key', () => {
     expect((await list(service)).status, 'a valid key is never refused because of its address').toBe(200);
     service.clock.advance(60_000);
     expect((await list(service, null)).status).toBe(401);
-  });
-
-  it('a revoked key counts for the address, not for its client', async () => {
-    const service = await open({ plan: 'free', environment: {} });
-    const { id, key } = await service.issueKey();
-    await service.app.get(ApiKeysService).revoke(id, {}, SERVICE_ITSELF);
-    await list(service, key);
-    expect(shown(await list(service)).remaining).toBe('59');
-    expect(shown(await list(service, null)).remaining).toBe('58');
   });
 
   /** By their TRUST_PROXY. */
