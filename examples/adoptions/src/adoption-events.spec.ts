@@ -3,15 +3,10 @@ import { TestService, defineFixture } from 'petstore-service/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AdoptionLetter } from './adoption-letter.entity.js';
 import { AdoptionMail } from './adoption-mail.js';
-import { AdoptionTransitions } from './adoption-transitions.js';
 import { ADOPTION_REQUESTED } from './adoptions.events.js';
 import { AdoptionsModule } from './adoptions.module.js';
 
-const PET = defineFixture(Pet, (number) => ({
-  name: `Pet ${number}`,
-  categoryId: 1n,
-  status: 'available',
-}));
+const PET = defineFixture(Pet, (number) => ({ name: `Pet ${number}`, categoryId: 1n, status: 'available' }));
 
 let service: TestService;
 beforeEach(async () => {
@@ -73,19 +68,6 @@ describe('metrics', () => {
     await decide(body.id, 'declined');
     expect(await shown()).toEqual({ open: 1, requested: 2, approved: 1 });
   });
-});
-
-it('an adoption that is rolled back is neither told nor counted', async () => {
-  const told = service.on(ADOPTION_REQUESTED);
-  const { id: petId } = await service.add(PET);
-  const transitions = service.app.get(AdoptionTransitions, { strict: false });
-  const later = service.repository(Pet).manager.transaction(async () => {
-    await transitions.request({ petId, adopterName: 'Ada' });
-    throw new Error('Something later failed');
-  });
-  await expect(later).rejects.toThrow('Something later failed');
-  await service.settled();
-  expect([told, await service.metric('petstore_adoptions_total')]).toEqual([[], 0]);
 });
 
 describe('demo data', () => {

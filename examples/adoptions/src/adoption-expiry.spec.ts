@@ -5,11 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AdoptionsModule } from './adoptions.module.js';
 
 const RESERVATION_MS = 600_000;
-const PET = defineFixture(Pet, (number) => ({
-  name: `Pet ${number}`,
-  categoryId: 1n,
-  status: 'available',
-}));
+const PET = defineFixture(Pet, (number) => ({ name: `Pet ${number}`, categoryId: 1n, status: 'available' }));
 
 let service: TestService;
 beforeEach(async () => {
