@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { unavailable } from './unavailable.js';
 import { WriteBehind, type WriteBehindMessages } from './write-behind.js';
@@ -22,24 +22,7 @@ class Numbers extends WriteBehind {
   }
 }
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-});
-
 describe('what is written behind', () => {
-  it('is written every second, and a last time at the stop', async () => {
-    const numbers = new Numbers();
-    numbers.onModuleInit();
-    numbers.noted.push(1);
-    vi.advanceTimersByTime(999);
-    expect(numbers.written).toEqual([]);
-    vi.advanceTimersByTime(1);
-    expect(numbers.written).toEqual([[1]]);
-    numbers.noted.push(2);
-    await numbers.onModuleDestroy();
-    expect([numbers.written, vi.getTimerCount()]).toEqual([[[1], [2]], 0]);
-  });
-
   it('is not written at the stop of what never began', async () => {
     const numbers = new Numbers();
     await numbers.onModuleDestroy();

@@ -10,9 +10,8 @@ import {
   ScopeNotHeldError,
   ValidationFailedError,
 } from '../../clients/typescript/src/index.js';
-import { TestService } from '../kit/test-service.js';
 import { CONTROLLED, ControlledTime, all, errorOf } from '../support/scripted-client.js';
-import { openForAll } from '../support/opened.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 const MOST = 2n ** 63n - 1n;
 const service = await openForAll();
@@ -66,47 +65,36 @@ describe('the typed client, on the service', () => {
   it('knows its account and orders keys', async () => {
     const { key } = await service.issueKey({ scopes: ['account', 'pets:read'] });
     const client = clientOf(key);
-    const ofKey = (keyId: string) => ({ path: { keyId } });
     const issue = (...scopes: string[]) => client.call('issueOwnKey', { body: { scopes, label: 'Till' } });
     expect(await client.call('getAccount')).toMatchObject({
       client: { plan: 'business' },
       key: { bannedUntil: null },
     });
-    expect((await client.call('getAccountUsage', { query: { days: 2 } })).days).toHaveLength(2);
     const { id, key: secret } = await issue('pets:read');
     expect(await errorOf(issue('pets:write'))).toBeInstanceOf(ScopeNotHeldError);
-    const door = { ...ofKey(id), body: { label: 'Door' } };
-    expect(await client.call('updateOwnKey', door)).toMatchObject({ label: 'Door' });
     const keys = await all(client.list('listOwnKeys', { query: { limit: 1 } }));
     expect(keys.map((one) => one.id)).toContain(id);
-    const rotation = { ...ofKey(id), body: { grace: '0' } };
-    const { id: successor } = await client.call('rotateOwnKey', rotation);
-    expect(await client.call('getOwnKey', ofKey(id))).toMatchObject({ replacedBy: successor });
+    await client.call('rotateOwnKey', { path: { keyId: id }, body: { grace: '0' } });
     expect(await errorOf(all(clientOf(secret).pets.list()))).toBeInstanceOf(RevokedApiKeyError);
-    expect((await client.call('revokeOwnKey', ofKey(successor))).revokedAt).not.toBeNull();
   });
 
   it('waits for the quota', async () => {
-    const small = await TestService.open({ plan: 'enterprise', limits: { perMinute: 2, perDay: 100 } });
-    try {
-      const time = new ControlledTime();
-      const options = { baseUrl: `${small.url}/v1`, apiKey: small.key, ...CONTROLLED };
-      const client = new PetstoreClient(options);
-      await client.pets.create({ name: 'a', categoryId: 1 });
-      await client.pets.create({ name: 'b', categoryId: 1 });
-      expect(client.quota).toEqual({ limit: 2, remaining: 0, resetsAt: new Date('2026-11-20T12:01:00Z') });
-      time.doWaitsPass = false;
-      const waiting = client.pets.create({ name: 'c', categoryId: 1 });
-      await expect.poll(() => time.waits).toEqual([50_500]);
-      const other = new PetstoreClient({ ...options, retry: { retries: 0 } });
-      expect(await errorOf(all(other.pets.list()))).toBeInstanceOf(RateLimitExceededError);
-      expect((await client.call('getAccount')).key.bannedUntil).toBeNull();
-      small.clock.advance(50_500);
-      time.wake();
-      expect(await waiting).toMatchObject({ name: 'c' });
-      expect(client.quota?.remaining).toBe(1);
-    } finally {
-      await small.close();
-    }
+    const small = await openForTest({ plan: 'enterprise', limits: { perMinute: 2, perDay: 100 } });
+    const time = new ControlledTime();
+    const options = { baseUrl: `${small.url}/v1`, apiKey: small.key, ...CONTROLLED };
+    const client = new PetstoreClient(options);
+    await client.pets.create({ name: 'a', categoryId: 1 });
+    await client.pets.create({ name: 'b', categoryId: 1 });
+    expect(client.quota).toEqual({ limit: 2, remaining: 0, resetsAt: new Date('2026-11-20T12:01:00Z') });
+    time.doWaitsPass = false;
+    const waiting = client.pets.create({ name: 'c', categoryId: 1 });
+    await expect.poll(() => time.waits).toEqual([50_500]);
+    const other = new PetstoreClient({ ...options, retry: { retries: 0 } });
+    expect(await errorOf(all(other.pets.list()))).toBeInstanceOf(RateLimitExceededError);
+    expect((await client.call('getAccount')).key.bannedUntil).toBeNull();
+    small.clock.advance(50_500);
+    time.wake();
+    expect(await waiting).toMatchObject({ name: 'c' });
+    expect(client.quota?.remaining).toBe(1);
   });
 });

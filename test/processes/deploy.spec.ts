@@ -169,14 +169,9 @@ describe('the manifests for Kubernetes', () => {
       (file) => !['kustomization.yaml', 'monitoring.yaml'].includes(file),
     );
     expect(files).toHaveLength(Object.keys(KINDS).length);
-    // The compiler does refuse a field that the API does not have.
-    const wrong = deployed(`${FOLDER}/service.yaml`).replace('targetPort', 'targetPorts');
-    const manifests = [
-      ...files.map((file) => [file, yaml(`${FOLDER}/${file}`)] as const),
-      ['wrong', parseDocument(wrong).toJS() as unknown] as const,
-    ];
-    for (const [file, manifest] of manifests) {
-      const { kind, apiVersion } = manifest as { kind: string; apiVersion: string };
+    for (const file of files) {
+      const manifest = yaml(`${FOLDER}/${file}`) as { kind: string; apiVersion: string };
+      const { kind, apiVersion } = manifest;
       expect(KINDS[kind]?.replace('core/', '')).toBe(apiVersion);
       const types = join(ROOT, 'node_modules/kubernetes-types', KINDS[kind]?.replace('.k8s.io', '') ?? '');
       await writeFile(
@@ -185,12 +180,9 @@ describe('the manifests for Kubernetes', () => {
       );
     }
     const options = '--noEmit --strict --skipLibCheck --ignoreConfig'.split(' ');
-    const sources = manifests.map(([file]) => join(path, `${file}.ts`));
+    const sources = files.map((file) => join(path, `${file}.ts`));
     const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
-    const { stdout } = await run(process.execPath, [tsc, ...options, ...sources]);
-    expect(stdout.split('\n').filter((line) => line.includes('error'))).toEqual([
-      expect.stringMatching(/wrong\.ts.*'"?targetPorts"?' does not exist/),
-    ]);
+    expect(await run(process.execPath, [tsc, ...options, ...sources])).toMatchObject({ code: 0, stdout: '' });
   });
 
   it('are listed for `kubectl apply -k`, with one image for all containers', async () => {

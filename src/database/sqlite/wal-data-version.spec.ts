@@ -33,8 +33,7 @@ async function open() {
   const path = join(folder.path, 'a.sqlite-shm');
   const put = (header: Header) => writeFile(path, bytesOf(header));
   await put({ counter: 7 });
-  const files = { fault: undefined as string | undefined };
-  const version = new WalDataVersion(files as unknown as DatabaseFiles);
+  const version = new WalDataVersion({ fault: undefined } as unknown as DatabaseFiles);
   version.watch(path);
   const current = () => ALL_CACHED.map((kind) => version.current(kind));
   /** Commits what is declared to change these kinds, after which the index holds a header. */
@@ -48,7 +47,7 @@ async function open() {
     const after = current();
     return ALL_CACHED.filter((_, kind) => before[kind] !== after[kind]);
   };
-  return { path, put, files, version, current, commit, changedBy };
+  return { path, put, version, current, commit, changedBy };
 }
 
 const proven = async () => {
@@ -140,15 +139,6 @@ describe('an index that does not tell', () => {
     for (const counter of [8, 8, 9]) await commit([], { counter });
     expect(current()).toEqual(UNKNOWN);
     expect(warn).toHaveBeenCalledTimes(1);
-  });
-
-  it('because the files are gone or replaced is unknown while they are', async () => {
-    const { files, current } = await proven();
-    const before = current();
-    files.fault = 'gone';
-    expect(current()).toEqual(UNKNOWN);
-    files.fault = undefined;
-    expect(current()).toEqual(before);
   });
 
   it('is begun anew with another index: what was cached before is void', async () => {
