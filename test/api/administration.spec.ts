@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { type Order, type Outcome, onCommandLine, overHttp } from '../support/orders.js';
-import { TestService } from '../kit/test-service.js';
+import { type TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 const GRANTED_BY_DEFAULT = declaredScopes()
@@ -271,13 +272,8 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-let service: TestService;
-let adminKey: string;
-beforeAll(async () => {
-  service = await TestService.open({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
-  ({ key: adminKey } = await service.issueKey({ scopes: ALL }));
-});
-afterAll(() => service.close());
+const service = await openForAll({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
+const { key: adminKey } = await service.issueKey({ scopes: ALL });
 
 async function prepare({ app }: TestService): Promise<Ids> {
   const clients = app.get(ClientsService);

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Interrupted, type Prompt, readSecret } from '../../src/cli/prompt.js';
 import type { Shell } from '../../src/cli/shell.js';
-import { TestService } from '../kit/testing.js';
 import { printedBy } from '../support/orders.js';
+import { openForAll } from '../support/opened.js';
 
 // What a terminal and a pipe add is asked in test/processes/command-line-questions.spec.ts.
 
@@ -11,13 +11,7 @@ import { printedBy } from '../support/orders.js';
 const KEY = `pst_test_${'0'.repeat(30)}2Wj70T`;
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-let service: TestService;
-let client: string;
-beforeAll(async () => {
-  service = await TestService.open();
-  client = await makeClient('Acme');
-});
-afterAll(() => service.close());
+const service = await openForAll();
 
 /** Runs a command of one line where nobody sits, unless the shell has a prompt. */
 const command = (line: string, shell?: Partial<Shell>) => printedBy(service, line.split(' '), shell);
@@ -30,6 +24,7 @@ async function json(line: string) {
 
 const makeClient = async (name: string): Promise<string> =>
   (await json(`client create --name ${name} --plan free`)).id;
+const client = await makeClient('Acme');
 const makeKey = async (): Promise<{ id: string; key: string }> => json(`key issue --client ${client}`);
 const revokedAt = async (id: string): Promise<string | null> => (await json(`key show ${id}`)).revokedAt;
 

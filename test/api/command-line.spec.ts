@@ -1,22 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Shell } from '../../src/cli/shell.js';
 import { petstoreProgram, runPetstore } from '../../src/cli/program.js';
-import { TestService } from '../kit/testing.js';
 import { type Printed, printedBy } from '../support/orders.js';
 import { ROOT, emptyFolder } from '../support/service-process.js';
+import { openForAll } from '../support/opened.js';
 
 // What a process adds (its exit, signals, a terminal, settings) is asked in test/processes.
 
-let service: TestService;
-let client: string;
-beforeAll(async () => {
-  service = await TestService.open();
-  client = (await json('client', 'create', '--name', 'Acme', '--plan', 'free')).id;
-});
-afterAll(() => service.close());
+const service = await openForAll();
+const client = (await json('client', 'create', '--name', 'Acme', '--plan', 'free')).id;
 
 /** Runs a command, a second after the one before: lists are in the order of creation. */
 function command(...args: string[]): Promise<Printed> {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorCatalogue, placesOf } from '../../src/core/errors/define-errors.js';
 import { responseOf } from '../kit/contract.js';
-import { TestService } from '../kit/test-service.js';
-import { openForAll } from '../support/opened.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 // The documents are plain JSON here; their library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -87,9 +86,8 @@ describe('the example of a refusal', () => {
   });
 
   it('tells of the removal as the operation will', async () => {
-    const later = await TestService.open({ at: '2030-12-05T00:00:00.000Z' });
+    const later = await openForTest({ at: '2030-12-05T00:00:00.000Z' });
     const { body } = await later.request('GET', '/v1/pets/1');
     expect(body).toEqual(exampleOf('getPet', 'operation_removed'));
-    await later.close();
   });
 });

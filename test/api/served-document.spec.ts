@@ -1,7 +1,8 @@
 import { request as requestOf } from 'node:http';
 import { parse as parseYaml } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { type TestService } from '../kit/test-service.js';
+import { openForTest } from '../support/opened.js';
 
 interface Answer {
   readonly status: number | undefined;
@@ -34,13 +35,12 @@ describe('a served document', () => {
   ])(
     'names the address of PUBLIC_BASE_URL, whatever a client says the host is: %s %j',
     async (path, environment, url) => {
-      const service = await TestService.open({ environment });
+      const service = await openForTest({ environment });
       const { headers, text } = await get(service, path, { host: 'evil.example' });
       expect(firstServer(text)).toBe(url);
       expect([headers['cache-control'], headers['vary']]).toEqual(['no-cache', 'Accept-Encoding']);
       const { headers: small } = await get(service, path, { 'accept-encoding': 'br' });
       expect(small['content-encoding']).toBe('br');
-      await service.close();
     },
   );
 });

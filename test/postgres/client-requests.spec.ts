@@ -16,6 +16,7 @@ import { hammer } from '../support/earn-ban.js';
 import { printedBy } from '../support/orders.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
 import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
+import { openForTest } from '../support/opened.js';
 
 removeRedisKeysAtEnd();
 
@@ -24,8 +25,7 @@ const GET = 'GET /v1/pets/:petId';
 const LIST = 'GET /v1/pets';
 
 async function open(options: TestServiceOptions = {}) {
-  const service = await TestService.open({ at: '2026-11-20T23:58:10.250Z', ...options });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ at: '2026-11-20T23:58:10.250Z', ...options });
   const admin = await service.issueKey({ plan: 'business', scopes: ALL });
   const flush = () => service.app.get(ClientRequests).flush();
   const ask = async (path: string) => {

@@ -1,6 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { CLIENTS_EVENTS, type ClientChanged } from '../../src/auth/clients/clients.events.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
@@ -8,7 +8,8 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import { DomainEvents, OnDomainEvent } from '../../src/events/domain-events.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { PET_CREATED, type PetCreated } from '../../src/pets/pets.events.js';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { type TestServiceOptions } from '../kit/test-service.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 const heard: [string, object][] = [];
 const throwing = { now: false };
@@ -40,18 +41,13 @@ beforeEach(() => {
 });
 
 async function open(options: TestServiceOptions = {}) {
-  const own = await TestService.open({ ...options, modules: [GreeterModule] });
-  onTestFinished(() => own.close());
+  const own = await openForTest({ ...options, modules: [GreeterModule] });
   const create = (json: unknown, headers = {}) => own.request('POST', '/v1/pets', { json, headers });
   return { own, create };
 }
 
 /** The service of all tests that leave it as it was. */
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [GreeterModule], database: 'file' });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [GreeterModule], database: 'file' });
 
 async function told(count: number): Promise<void> {
   await expect.poll(() => heard).toHaveLength(count);

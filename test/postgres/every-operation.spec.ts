@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 type Call = readonly [method: string, path: string, status: number, json: object | undefined];
 
@@ -57,11 +57,7 @@ const ACCOUNT: readonly Call[] = [
   ...webhookCalls('/account', {}),
 ];
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ scopes: declaredScopes().map(({ name }) => name) });
-});
-afterAll(() => service.close());
+const service = await openForAll({ scopes: declaredScopes().map(({ name }) => name) });
 
 /** What a created resource is called in the paths below it. */
 const NAMES = { clients: 'clientId', keys: 'keyId', webhooks: 'endpointId', test: 'deliveryId' };

@@ -1,21 +1,17 @@
 import { DataSource } from 'typeorm';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Visit, VisitsModule } from '../support/visits.js';
+import { openForAll } from '../support/opened.js';
 
 const MANY = { perMinute: 10_000_000, perDay: 10_000_000 };
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    modules: [VisitsModule],
-    plan: 'enterprise',
-    limits: MANY,
-    database: 'file',
-  });
+const service = await openForAll({
+  modules: [VisitsModule],
+  plan: 'enterprise',
+  limits: MANY,
+  database: 'file',
 });
-afterAll(() => service.close());
 
 const DAY = '2026-01-01T00:00:00.000Z';
 const STATES = ['requested', 'confirmed', 'done'] as const;

@@ -1,19 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
 import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { TestService } from '../kit/test-service.js';
 import { ON_POSTGRES, withParameters } from '../support/databases.js';
+import { openForAll } from '../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    plan: 'enterprise',
-    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
-  });
+const service = await openForAll({
+  plan: 'enterprise',
+  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
 });
-afterAll(() => service.close());
 
 const int64 = fc.oneof(
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),

@@ -1,22 +1,19 @@
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DemoData } from '../../src/database/demo-data.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
 import { ON_POSTGRES, itOnSqlite, planOf, withParameters } from '../support/databases.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 const ANIMALS = 2_000;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    plan: 'enterprise',
-    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
-    scopes: ['pets:read', 'pets:write', 'admin'],
-  });
-  await service.app.get(DemoData).add(ANIMALS);
+const service = await openForAll({
+  plan: 'enterprise',
+  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  scopes: ['pets:read', 'pets:write', 'admin'],
 });
-afterAll(() => service.close());
+await service.app.get(DemoData).add(ANIMALS);
 
 const linksOf = (link: string | null) =>
   Object.fromEntries(
@@ -84,8 +81,7 @@ describe('a walk by rel="next"', () => {
     'is linked below the path of PUBLIC_BASE_URL, whose cursors are those of the list without it',
     async () => {
       const environment = { PUBLIC_BASE_URL: 'https://shop.example/animals/v1' };
-      const prefixed = await TestService.open({ environment });
-      onTestFinished(() => prefixed.close());
+      const prefixed = await openForTest({ environment });
       await prefixed.app.get(DemoData).add();
       const { headers } = await prefixed.request('GET', '/v1/pets?limit=3');
       const { next = '', first } = linksOf(headers.get('link'));
@@ -104,12 +100,11 @@ describe('a walk by rel="next"', () => {
   });
 
   it('ends without a link, also where the last page is full', async () => {
-    const few = await TestService.open();
+    const few = await openForTest();
     await few.app.get(DemoData).add(20);
     expect((await few.request('GET', '/v1/pets?limit=20')).headers.get('link')).toBeNull();
     expect((await few.request('GET', '/v1/pets?limit=19')).headers.get('link')).toContain('rel="next"');
     expect((await few.request('GET', '/v1/pets?limit=100')).headers.get('link')).toBeNull();
-    await few.close();
   });
 
   it('passes the ends of int64', async () => {

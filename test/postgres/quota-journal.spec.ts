@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
@@ -8,13 +8,13 @@ import { Settings } from '../../src/core/config/settings.js';
 import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { type TestServiceOptions } from '../kit/test-service.js';
 import { refuseWrites } from '../support/databases.js';
 import { earnBan } from '../support/earn-ban.js';
+import { openForTest } from '../support/opened.js';
 
 async function open(options: TestServiceOptions = {}) {
-  const service = await TestService.open({ at: '2026-11-20T23:59:10.250Z', plan: 'pro', ...options });
-  onTestFinished(() => service.close());
+  const service = await openForTest({ at: '2026-11-20T23:59:10.250Z', plan: 'pro', ...options });
   const send = async (times: number, key?: string | null) => {
     for (let sent = 0; sent < times; sent += 1)
       await service.request('GET', '/v1/pets/1', key === undefined ? {} : { key });

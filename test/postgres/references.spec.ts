@@ -1,14 +1,14 @@
 import { Body, Controller, Module, Param, Patch, Post } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Check, Column, DataSource, Entity, ForeignKey, type Repository } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { References } from '../../src/database/references.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { TestService } from '../kit/test-service.js';
 import { addedTable } from '../support/added-table.js';
+import { openForAll } from '../support/opened.js';
 
 @Entity('litters')
 @Check('litters_named', `name <> 'never'`)
@@ -86,12 +86,8 @@ class LittersController {
 @Module({ imports: [addedTable(Litter)], controllers: [LittersController] })
 class LittersModule {}
 
-let service: TestService;
+const service = await openForAll({ modules: [LittersModule], database: 'file' });
 let pet: number;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [LittersModule], database: 'file' });
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   await service.repository(Litter).clear();
   const { body } = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });

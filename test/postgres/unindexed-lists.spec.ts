@@ -1,25 +1,21 @@
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import { describe, expect, it } from 'vitest';
 import { unindexedLists } from '../kit/unindexed-lists.js';
 import { ON_POSTGRES, itOnSqlite } from '../support/databases.js';
 import { Visit, VisitsModule } from '../support/visits.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({
-    modules: [VisitsModule],
-    plan: 'enterprise',
-    limits: { perMinute: 100_000, perDay: 100_000 },
-  });
-  const row = { reason: 'a', note: null, startsAt: '2026-01-01T00:00:00.000Z', priceCents: 1n };
-  const states = ['requested', 'confirmed', 'done', 'requested'] as const;
-  await service.app
-    .get(DataSource)
-    .getRepository(Visit)
-    .insert(states.map((state) => ({ ...row, state })));
+const service = await openForAll({
+  modules: [VisitsModule],
+  plan: 'enterprise',
+  limits: { perMinute: 100_000, perDay: 100_000 },
 });
-afterAll(() => service.close());
+const row = { reason: 'a', note: null, startsAt: '2026-01-01T00:00:00.000Z', priceCents: 1n };
+const states = ['requested', 'confirmed', 'done', 'requested'] as const;
+await service.app
+  .get(DataSource)
+  .getRepository(Visit)
+  .insert(states.map((state) => ({ ...row, state })));
 
 describe('unindexedLists', () => {
   it('finds an index for every filter and order', async () => {
@@ -80,13 +76,9 @@ describe('unindexedLists', () => {
 });
 
 itOnSqlite('tells when there is nothing to check, which a test must not take for all is well', async () => {
-  const plain = await TestService.open();
-  try {
-    // A feature of the service may have such a list; then there is something.
-    const hasSort = JSON.stringify(plain.document.paths).includes('"name":"sort"');
-    const expected = hasSort ? [] : ['No list declares a filter or an order.'];
-    expect(await unindexedLists(plain)).toEqual(expected);
-  } finally {
-    await plain.close();
-  }
+  const plain = await openForTest();
+  // A feature of the service may have such a list; then there is something.
+  const hasSort = JSON.stringify(plain.document.paths).includes('"name":"sort"');
+  const expected = hasSort ? [] : ['No list declares a filter or an order.'];
+  expect(await unindexedLists(plain)).toEqual(expected);
 });

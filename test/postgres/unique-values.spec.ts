@@ -1,10 +1,10 @@
 import { Controller, Module, Post } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { TestService } from '../kit/test-service.js';
+import { openForAll } from '../support/opened.js';
 
 /** Adds an animal whose key the caller knows, so that a second one violates the primary key. */
 @Controller({ path: 'sevenths', version: '1' })
@@ -32,11 +32,7 @@ class SeventhsController {
 @Module({ imports: [TypeOrmModule.forFeature([Pet])], controllers: [SeventhsController] })
 class SeventhsModule {}
 
-let service: TestService;
-beforeAll(async () => {
-  service = await TestService.open({ modules: [SeventhsModule] });
-});
-afterAll(() => service.close());
+const service = await openForAll({ modules: [SeventhsModule] });
 beforeEach(() => service.app.get(DataSource).query('DELETE FROM pets'));
 
 async function add(key?: string): Promise<unknown[]> {

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
@@ -8,8 +8,9 @@ import { Sweeper } from '../../src/database/sweeper.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { ON_POSTGRES } from '../support/databases.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
-import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { type TestServiceOptions } from '../kit/test-service.js';
 import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
+import { openForTest } from '../support/opened.js';
 
 removeRedisKeysAtEnd();
 
@@ -17,8 +18,7 @@ const ALL = declaredScopes().map(({ name }) => name);
 
 function describeUsage(environment: TestServiceOptions['environment'] = {}): void {
   async function open() {
-    const service = await TestService.open({ plan: 'pro', environment, at: '2026-11-20T23:59:10.250Z' });
-    onTestFinished(() => service.close());
+    const service = await openForTest({ plan: 'pro', environment, at: '2026-11-20T23:59:10.250Z' });
     service.clock.advance(1);
     const { key: adminKey } = await service.issueKey({ plan: 'business', scopes: ALL });
     const send = async (times: number) => {

@@ -1,15 +1,14 @@
 import { DataSource } from 'typeorm';
-import { expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../../../test/kit/test-service.js';
+import { expect, it } from 'vitest';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { ClientRequests } from './client-requests.service.js';
+import { openForTest } from '../../../test/support/opened.js';
 
 const operation = 'GET /v1/pets';
 
 it('what waits to be written is bounded, and so is what one second writes, of however many clients; a stop writes all of it', async () => {
-  const service = await TestService.open();
-  onTestFinished(() => service.close());
+  const service = await openForTest();
   const { app, clock } = service;
   const dataSource = app.get(DataSource);
   // One that writes when it is told to alone.

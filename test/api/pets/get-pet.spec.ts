@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../../src/core/metrics/metrics.js';
-import { TestService } from '../../kit/test-service.js';
-import { openForAll } from '../../support/opened.js';
+import { openForAll, openForTest } from '../../support/opened.js';
 
 const service = await openForAll();
 await service.seed();
@@ -95,7 +94,7 @@ describe('the removal of getPet', () => {
       200,
     ],
   ])('%s', async (_, at, environment, expected) => {
-    const later = await TestService.open({ at, environment });
+    const later = await openForTest({ at, environment });
     await later.seed();
     const { status, body, headers } = await later.request('GET', '/v1/pets/1');
     expect(status).toBe(expected);
@@ -110,7 +109,6 @@ describe('the removal of getPet', () => {
       expect(operation).not.toHaveProperty('x-removed');
       expect(operation['description']).toContain('it will be removed on 1 June 2031');
     }
-    await later.close();
   });
 });
 

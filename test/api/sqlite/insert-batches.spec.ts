@@ -1,13 +1,13 @@
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
-import { TestService } from '../../kit/test-service.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
 import type { Database } from '../../../src/database/database.js';
 import { InsertBatches } from '../../../src/database/insert-batches.js';
 import { unavailable } from '../../../src/database/unavailable.js';
+import { openForTest } from '../../support/opened.js';
 
 it('of rows that are tried one by one, each waits no longer than the first for a database that is busy', async () => {
-  const service = await TestService.open();
+  const service = await openForTest();
   const database = service.app.get<Database>(DataSource);
   let tries = 0;
   const commitChanging = (): Promise<never> => {
@@ -24,5 +24,4 @@ it('of rows that are tried one by one, each waits no longer than the first for a
   const settled = await Promise.allSettled([1, 2, 3].map(async () => batches.insert(Pet, row())));
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(tries).toBe(2);
-  await service.close();
 });

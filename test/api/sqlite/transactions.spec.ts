@@ -7,19 +7,14 @@ import {
   type EntityManager,
   PrimaryGeneratedColumn,
 } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteDataSource } from '../../../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
-import { TestService } from '../../kit/test-service.js';
+import { openForAll } from '../../support/opened.js';
 
-let service: TestService;
-let dataSource: DataSource;
-beforeAll(async () => {
-  service = await TestService.open();
-  dataSource = service.app.get(DataSource);
-});
+const service = await openForAll();
+const dataSource = service.app.get(DataSource);
 beforeEach(() => dataSource.getRepository(Pet).clear());
-afterAll(() => service.close());
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
 const namesNow = async () => (await dataSource.getRepository(Pet).find()).map(({ name }) => name).toSorted();

@@ -14,7 +14,7 @@ import {
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { defer } from 'rxjs';
 import { DataSource, type Repository } from 'typeorm';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { JsonRows } from '../../../src/database/json-rows.js';
 import { Transactions } from '../../../src/database/transactions.js';
 import { ApiError } from '../../../src/core/errors/api-error.js';
@@ -24,7 +24,7 @@ import { Operation } from '../../../src/http/operation.decorator.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { PetDto } from '../../../src/pets/pets.dto.js';
 import { folderOfTest } from '../../support/service-process.js';
-import { TestService } from '../../kit/test-service.js';
+import { openForTest } from '../../support/opened.js';
 
 const row = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
 
@@ -197,11 +197,10 @@ async function folder(): Promise<string> {
 }
 
 async function open(file?: string, modules: Type[] = [LittersModule]) {
-  const service = await TestService.open({
+  const service = await openForTest({
     modules,
     environment: { DATABASE_URL: `sqlite:${file ?? (await folder())}` },
   });
-  onTestFinished(() => service.close());
   const { pets, dataSource } = service.app.get(Tools);
   const add = (way: string, key?: string, face = 'direct', apiKey = service.key) =>
     service.request('POST', `/v1/litters/${face}/${encodeURIComponent(way)}`, {
