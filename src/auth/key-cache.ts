@@ -38,7 +38,8 @@ export interface CachedKey extends FoundKey {
 /**
  * Finds the key of a digest, with its client, and caches it, or its absence, for at most 5 seconds. Where the database has a
  * DataVersion, an entry is used only while that is unchanged: any commit, such as a revocation by another process, makes
- * entries stale at once. Where it has none, only keys that admit requests are cached, for at most 2 seconds, because a key that is issued or resumed
+ * entries stale at once. Where it has none, only keys that admit requests are cached, for at most 2 seconds,
+ * because a key that is issued or resumed
  * now must work now. They have a separate cache, so that wrong keys evict none of them.
  */
 @Injectable()

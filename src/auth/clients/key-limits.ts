@@ -29,7 +29,8 @@ export class KeyLimits {
 
   /**
    * Asks whether a client may make a key for itself, in the transaction that makes it. Throws key_limit_reached when
-   * the client has `times` × ACCOUNT_MAX_KEYS working keys (2 to rotate, because the old key still works), and new_key_limit_reached when its keys made ACCOUNT_MAX_KEYS within 24 hours. Keys
+   * the client has `times` × ACCOUNT_MAX_KEYS working keys (2 to rotate, because the old key still works), and
+   * new_key_limit_reached when its keys made ACCOUNT_MAX_KEYS within 24 hours. Keys
    * that were revoked since count as made: otherwise issuing and revoking in turn would fill the table. Keys that operators made do not.
    */
   async requireRoom(times: number, { clientId }: Operator, manager: EntityManager): Promise<void> {

@@ -26,13 +26,20 @@ export async function startService(options: { readonly modules?: readonly Type[]
     process.stderr.write(`${signal}: ended before the start was complete\n`);
     process.exit(0);
   };
-  for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
+  let isStopping = false;
+  for (const signal of STOP_SIGNALS)
+    process.on(signal, () => {
+      isStopping = true;
+      stop(signal);
+    });
   // A reader of these streams may close them (EPIPE), which must not end the service. The log has its own listener.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     const { start } = await importing(() => import('./start.js'));
     await start((whenRunning) => (stop = whenRunning), options);
   } catch (error) {
+    // The rest of the start may find the database closed. The stop ends the process.
+    if (isStopping) return;
     process.stderr.write(`${reasonOf(error)}\n`);
     process.exit(1);
   }
