@@ -10,7 +10,7 @@ import { checkEqual } from './equal-check.mjs';
 import { EXPRESS, FASTIFY, SERVICE, scenarios } from './equal-scenarios.mjs';
 import { writeTable } from './equal-table.mjs';
 import { LOADER } from './load.mjs';
-import { peer, processorMicros } from './measure.mjs';
+import { inTurn, peer, processorMicros, ratiosOf } from './measure.mjs';
 import { loadAtRandom } from './random-load.mjs';
 import { makeStore, median, startService } from './running-service.mjs';
 
@@ -96,7 +96,7 @@ async function measure(servers, { name, plans: made, isRefused = false, goals },
   for (const server of names) await warmUp(servers[server].url, plans[server]);
   for (let round = 0; round < rounds; round += 1) {
     // Whoever goes first in a round has the warmer machine.
-    for (const server of round % 2 === 0 ? names : names.toReversed()) {
+    for (const server of inTurn(names, round)) {
       const expected = isRefused && server !== EXPRESS ? 'refused' : 'answered';
       runs[server].push(await runOf(servers[server], plans[server], seconds, round, expected));
     }
@@ -105,9 +105,7 @@ async function measure(servers, { name, plans: made, isRefused = false, goals },
   const ratios = names.slice(1).map((of) => ({
     of,
     ...(goals[of] === undefined ? {} : { goal: goals[of] }),
-    ratio: measured[SERVICE].perSecond / measured[of].perSecond,
-    cpu: measured[of].cpuMicros / measured[SERVICE].cpuMicros,
-    p99: measured[SERVICE].p99 / measured[of].p99,
+    ...ratiosOf(runs[SERVICE], runs[of]),
   }));
   return { name, measured, ratios };
 }

@@ -18,8 +18,8 @@ const MIDDLEWARES = ['a middleware', 'a middleware that sets 12 headers', 'helme
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const { values: options } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '4' },
-    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '15' },
     only: { type: 'string', default: '' },
   },
 });
@@ -68,7 +68,9 @@ const memory =
     ? await (await import('./resident-memory.mjs')).residentMemory(store, ANIMALS)
     : undefined;
 const overloaded =
-  isWhole || options.only === 'overload' ? await overload(store, SECONDS, ROUNDS) : undefined;
+  isWhole || options.only === 'overload'
+    ? await overload(store, 4 * SECONDS, Math.min(ROUNDS, 3))
+    : undefined;
 store.remove();
 const result = {
   node: process.version,

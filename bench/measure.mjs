@@ -1,4 +1,5 @@
-// How servers are measured beside each other: each scenario on every server in turn, in several rounds.
+// How servers are measured beside each other: each scenario on every server in turn, in several rounds. A ratio is the median of the ratios
+// within the rounds, because the speed of a machine changes from one minute to the next.
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { load } from './load.mjs';
@@ -51,7 +52,8 @@ async function warmUp(url, requests) {
 export async function measure(servers, { name, requests, status, body, ratios }, { seconds, rounds }) {
   const runs = {};
   for (let round = 0; round < rounds; round += 1) {
-    for (const [server, asked] of Object.entries(requests)) {
+    // Whoever goes first in a round has the warmer machine.
+    for (const [server, asked] of inTurn(Object.entries(requests), round)) {
       const { url, pid } = servers[server];
       const checks = {
         status: status[server] ?? status,
@@ -86,11 +88,20 @@ export async function measure(servers, { name, requests, status, body, ratios },
       server,
       of,
       ...(goal === undefined ? {} : { goal }),
-      ratio: measured[server].perSecond / measured[of].perSecond,
-      cpu: measured[of].cpuMicros / measured[server].cpuMicros,
-      p99: measured[server].p99 / measured[of].p99,
+      ...ratiosOf(runs[server], runs[of]),
     })),
   };
+}
+
+/** The servers in the order of this round: every other one is the other way round. */
+export function inTurn(servers, round) {
+  return round % 2 === 0 ? servers : servers.toReversed();
+}
+
+/** How many times another server's figures those of one are, round by round; `cpu` is how many times less processor time it takes. */
+export function ratiosOf(runs, others) {
+  const times = (figure) => median(runs.map((run, round) => run[figure] / others[round][figure]));
+  return { ratio: times('perSecond'), cpu: 1 / times('cpuMicros'), p99: times('p99') };
 }
 
 /** Processor time that a process has used, in µs, where /proc tells it. It varies less than requests per second. */
