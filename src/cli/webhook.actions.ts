@@ -14,6 +14,7 @@ import {
 import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
+import { WebhookSecretsService } from '../webhooks/endpoints/webhook-secrets.service.js';
 import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.js';
 import type { Call } from './call.js';
 import { type Column, Moment, factsOf } from './list-table.js';
@@ -88,9 +89,9 @@ async function change(
 export async function rotate(call: Call, id: string): Promise<void> {
   const { grace } = await inputOf(WebhookSecretRotationDto, call.options);
   if (grace === 0) call.requireConsent();
-  const endpoints = endpointsOf(await call.start());
+  const secrets = (await call.start()).get(WebhookSecretsService);
   if (grace === 0) await call.confirm(`End the old secrets of the endpoint ${id} at once`);
-  const rotated = await endpoints.rotateSecret(id, grace, call.by);
+  const rotated = await secrets.rotate(id, grace, call.by);
   const until = rotated.previousSecretUntil;
   const done = `The endpoint has a new secret; ${until === null ? 'no old one signs' : `old ones sign until ${until}`}.`;
   await call.showChange(rotated, () => shownOnce(done, rotated.secret));

@@ -3,8 +3,10 @@ import { AuditModule } from '../auth/audit/audit.service.js';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ClientsModule } from '../auth/clients/clients.module.js';
 import { DatabaseModule } from '../database/database.module.js';
+import { EndpointChanges } from './endpoints/endpoint-changes.js';
 import { WebhookDeliveriesService } from './endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
+import { WebhookSecretsService } from './endpoints/webhook-secrets.service.js';
 import { AccountEvents } from './sources/account-events.js';
 import { ExpiringKeys } from './sources/expiring-keys.js';
 import { WebhookAddresses } from './webhook-addresses.js';
@@ -29,6 +31,7 @@ import { WebhookSettlements } from './webhook-settlements.js';
   ],
   providers: [
     AccountEvents,
+    EndpointChanges,
     ExpiringKeys,
     WebhookAddresses,
     WebhookDeliveries,
@@ -38,9 +41,16 @@ import { WebhookSettlements } from './webhook-settlements.js';
     WebhookFanOuts,
     WebhookMessages,
     WebhookMetrics,
+    WebhookSecretsService,
     WebhookSender,
     WebhookSettlements,
   ],
-  exports: [WebhookDeliveriesService, WebhookEndpointsService, WebhookFanOuts, WebhookMessages],
+  exports: [
+    WebhookDeliveriesService,
+    WebhookEndpointsService,
+    WebhookFanOuts,
+    WebhookMessages,
+    WebhookSecretsService,
+  ],
 })
 export class WebhooksModule {}

@@ -8,8 +8,6 @@ import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /** Maximum number of endpoints per client. */
 export const MOST_ENDPOINTS = 20;
-/** Maximum number of old secrets that still sign; each adds a signature to every message. */
-export const MOST_PREVIOUS_SECRETS = 4;
 
 /** The events that an endpoint can subscribe to, by name in alphabetical order. */
 export function tellableEvents(): WebhookEventDto[] {

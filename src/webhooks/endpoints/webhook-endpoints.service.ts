@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
-import { AuditService, differences } from '../../auth/audit/audit.service.js';
-import { AuditedChanges, type Operator } from '../../auth/clients/audited-changes.js';
+import { differences } from '../../auth/audit/audit.service.js';
+import type { Operator } from '../../auth/clients/audited-changes.js';
 import { ClientsService } from '../../auth/clients/clients.service.js';
-import { KeyLimits } from '../../auth/clients/key-limits.js';
 import { requireChange } from '../../auth/clients/key-rules.js';
 import { Clock } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
@@ -16,14 +15,8 @@ import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WebhookAddresses } from '../webhook-addresses.js';
 import { WEBHOOKS_LEASE } from '../webhook-deliveries.js';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
-import {
-  type DisabledBecause,
-  HEALTHY,
-  type PreviousSecret,
-  WebhookEndpoint,
-} from '../webhook-endpoint.entity.js';
-import { WebhookFanOuts } from '../webhook-fan-outs.js';
-import { newWebhookSecret, signing } from '../webhook-signature.js';
+import { type DisabledBecause, HEALTHY, WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import { newWebhookSecret } from '../webhook-signature.js';
 import {
   type NewWebhookEndpointDto,
   type WebhookEndpointChangesDto,
@@ -33,24 +26,21 @@ import {
   toWebhookEndpointDto,
   toWebhookEndpointWithSecretDto,
 } from './dto/webhook-endpoint.dto.js';
+import { EndpointChanges } from './endpoint-changes.js';
 import { type SubscribedEndpoint, subscribe, waitingEventsOf, withEvents } from './endpoint-events.js';
-import { MOST_ENDPOINTS, MOST_PREVIOUS_SECRETS, eventFaults, requireEventScopes } from './endpoint-rules.js';
+import { MOST_ENDPOINTS, eventFaults, requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /**
  * Creates, shows, changes and deletes webhook endpoints: for an operator with a client those of this client, others are not found.
- * Every change is committed in one transaction with its audit entry, which holds of an address its origin alone, and never a secret.
  */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
     @InjectRepository(WebhookEndpoint) private readonly endpoints: Repository<WebhookEndpoint>,
     private readonly clients: ClientsService,
-    private readonly changes: AuditedChanges,
-    private readonly limits: KeyLimits,
-    private readonly audit: AuditService,
+    private readonly changes: EndpointChanges,
     private readonly addresses: WebhookAddresses,
-    private readonly fanOuts: WebhookFanOuts,
     private readonly loops: BackgroundLoops,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
@@ -112,7 +102,7 @@ export class WebhookEndpointsService {
       disabledBecause: null,
       ...HEALTHY,
     });
-    await this.change(by, async (manager) => {
+    await this.changes.run(by, async (manager) => {
       await this.clients.get(clientId, manager);
       if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MOST_ENDPOINTS)
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_limit_reached, {
@@ -120,7 +110,7 @@ export class WebhookEndpointsService {
         });
       await manager.insert(WebhookEndpoint, endpoint);
       await subscribe(endpoint.id, events, manager);
-      await this.record(manager, by, 'created', endpoint, { url: originOf(url), events, label });
+      await this.changes.record(manager, by, 'created', endpoint, { url: originOf(url), events, label });
     });
     return toWebhookEndpointWithSecretDto(Object.assign(endpoint, { events }));
   }
@@ -139,7 +129,7 @@ export class WebhookEndpointsService {
       ...(url === undefined || url === stored.url ? [] : this.urlFaults(url)),
       ...(wanted === undefined ? [] : eventFaults(wanted)),
     ]);
-    return this.change(by, async (manager) => {
+    return this.changes.run(by, async (manager) => {
       const before = await this.find(id, by, manager);
       const events = wanted === undefined ? before.events : inOrder(wanted);
       const isMoved = url !== undefined && url !== before.url;
@@ -157,7 +147,7 @@ export class WebhookEndpointsService {
         await manager.update(WebhookEndpoint, { id }, state);
         if (isMoved) this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
         if (wanted !== undefined) await subscribe(id, events, manager);
-        await this.record(manager, by, 'updated', endpoint, details);
+        await this.changes.record(manager, by, 'updated', endpoint, details);
       }
       if (enabled !== undefined) await this.turn(endpoint, enabled, by, manager);
       return toWebhookEndpointDto(endpoint);
@@ -170,74 +160,16 @@ export class WebhookEndpointsService {
       const endpoint = await this.find(id, by, manager);
       await manager.delete(WebhookEndpoint, { id });
       const { url, label } = endpoint;
-      await this.record(manager, by, 'deleted', endpoint, { url: originOf(url), label });
+      await this.changes.record(manager, by, 'deleted', endpoint, { url: originOf(url), label });
       return toWebhookEndpointDto(endpoint);
     };
-    return this.change(by, work, 'unlimited');
-  }
-
-  /**
-   * Gives an endpoint a new secret. Messages are also signed with the old one for `grace`, in milliseconds, and with those of
-   * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found and
-   * webhook_secret_limit_reached.
-   */
-  rotateSecret(id: string, grace: number, by: Operator): Promise<WebhookEndpointWithSecretDto> {
-    return this.change(by, async (manager) => {
-      const endpoint = await this.find(id, by, manager);
-      const until = grace === 0 ? null : this.clock.instant(grace);
-      const previousSecrets = until === null ? [] : this.withPrevious(endpoint, until);
-      const secrets = { secret: newWebhookSecret(), previousSecrets };
-      await manager.update(WebhookEndpoint, { id }, secrets);
-      await this.record(manager, by, 'secret_rotated', endpoint, { previousSecretUntil: until });
-      return toWebhookEndpointWithSecretDto(Object.assign(endpoint, secrets));
-    });
+    return this.changes.run(by, work, 'unlimited');
   }
 
   /** Faults of an address. Its name is resolved and checked at each attempt. */
   private urlFaults(url: string): FaultDetail[] {
     const fault = this.addresses.faultOfUrl(url);
     return fault ? [{ field: 'url', ...fault }] : [];
-  }
-
-  /** Records a change of an endpoint in the audit trail, in its transaction. */
-  private record(
-    manager: EntityManager,
-    by: Operator,
-    done: 'created' | 'updated' | 'deleted' | 'secret_rotated' | 'enabled' | 'disabled',
-    { id, clientId }: WebhookEndpoint,
-    details: Readonly<Record<string, unknown>>,
-  ): Promise<void> {
-    const change = { action: `webhook_endpoint.${done}`, clientId, details: { endpointId: id, ...details } };
-    return this.audit.record(manager, by, change);
-  }
-
-  /**
-   * Runs a change of an endpoint, behind the deliveries of all messages that were committed before it. Throws key_change_limit_reached
-   * for a client that has changed too much itself.
-   */
-  private async change<T>(
-    by: Operator,
-    work: (manager: EntityManager) => Promise<T>,
-    number: 'limited' | 'unlimited' = 'limited',
-  ): Promise<T> {
-    // Not within the transaction that counts the changes.
-    await this.fanOuts.catchUp();
-    return this.limits.changing(number === 'limited' ? by.clientId : undefined, () =>
-      this.changes.run(by, async (manager) => {
-        await this.fanOuts.beforeChange(manager);
-        return work(manager);
-      }),
-    );
-  }
-
-  /** The secrets that sign besides the next one, when the present one does until an instant. */
-  private withPrevious({ id, secret, previousSecrets }: WebhookEndpoint, until: string): PreviousSecret[] {
-    const still = signing(previousSecrets, this.clock.now());
-    if (still.length >= MOST_PREVIOUS_SECRETS)
-      throw new ApiError(WEBHOOK_ERRORS.webhook_secret_limit_reached, {
-        params: { id, limit: MOST_PREVIOUS_SECRETS },
-      });
-    return [...still, { secret, until }];
   }
 
   /** Enables or disables an endpoint, unless it already is. */
@@ -260,7 +192,7 @@ export class WebhookEndpointsService {
     Object.assign(endpoint, state);
     await manager.update(WebhookEndpoint, { id }, state);
     const details = enabled ? { disabledAt, because: disabledBecause } : { because: as };
-    await this.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
+    await this.changes.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
     if (enabled) this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
   }
 }

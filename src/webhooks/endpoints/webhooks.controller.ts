@@ -19,6 +19,7 @@ import {
 } from './dto/webhook-endpoint.dto.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+import { WebhookSecretsService } from './webhook-secrets.service.js';
 
 const { client_not_found, key_change_limit_reached } = CLIENTS_ERRORS;
 const {
@@ -43,7 +44,10 @@ export function webhooksController(audience: Audience): Type {
 
   @AudienceController(audience, 'webhooks', WEBHOOKS_TAG)
   class WebhooksOfAudienceController {
-    constructor(private readonly endpoints: WebhookEndpointsService) {}
+    constructor(
+      private readonly endpoints: WebhookEndpointsService,
+      private readonly secrets: WebhookSecretsService,
+    ) {}
 
     @Get()
     @Operation({
@@ -163,7 +167,7 @@ export function webhooksController(audience: Audience): Type {
       @Body() { grace }: WebhookSecretRotationDto,
       @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookEndpointWithSecretDto> {
-      return this.endpoints.rotateSecret(endpointId, grace, by);
+      return this.secrets.rotate(endpointId, grace, by);
     }
   }
   return WebhooksOfAudienceController;

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { Operator } from '../../auth/clients/audited-changes.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { Clock } from '../../core/time/clock.js';
+import { type PreviousSecret, WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import { newWebhookSecret, signing } from '../webhook-signature.js';
+import {
+  type WebhookEndpointWithSecretDto,
+  toWebhookEndpointWithSecretDto,
+} from './dto/webhook-endpoint.dto.js';
+import { EndpointChanges } from './endpoint-changes.js';
+import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
+import { WebhookEndpointsService } from './webhook-endpoints.service.js';
+
+/** Maximum number of old secrets that still sign; each adds a signature to every message. */
+const MOST_PREVIOUS_SECRETS = 4;
+
+/** Rotates the secrets of webhook endpoints. */
+@Injectable()
+export class WebhookSecretsService {
+  constructor(
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly changes: EndpointChanges,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Gives an endpoint a new secret. Messages are also signed with the old one for `grace`, in milliseconds, and with those of
+   * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found and
+   * webhook_secret_limit_reached.
+   */
+  rotate(id: string, grace: number, by: Operator): Promise<WebhookEndpointWithSecretDto> {
+    return this.changes.run(by, async (manager) => {
+      const endpoint = await this.endpoints.find(id, by, manager);
+      const until = grace === 0 ? null : this.clock.instant(grace);
+      const previousSecrets = until === null ? [] : this.withPrevious(endpoint, until);
+      const secrets = { secret: newWebhookSecret(), previousSecrets };
+      await manager.update(WebhookEndpoint, { id }, secrets);
+      await this.changes.record(manager, by, 'secret_rotated', endpoint, { previousSecretUntil: until });
+      return toWebhookEndpointWithSecretDto(Object.assign(endpoint, secrets));
+    });
+  }
+
+  /** The secrets that sign besides the next one, when the present one does until an instant. */
+  private withPrevious({ id, secret, previousSecrets }: WebhookEndpoint, until: string): PreviousSecret[] {
+    const still = signing(previousSecrets, this.clock.now());
+    if (still.length >= MOST_PREVIOUS_SECRETS)
+      throw new ApiError(WEBHOOK_ERRORS.webhook_secret_limit_reached, {
+        params: { id, limit: MOST_PREVIOUS_SECRETS },
+      });
+    return [...still, { secret, until }];
+  }
+}
