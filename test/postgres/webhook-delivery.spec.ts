@@ -1,5 +1,6 @@
+import { Webhook } from 'standardwebhooks';
 import { DataSource, type EntityManager } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
@@ -9,6 +10,7 @@ import type { PetDto } from '../../src/pets/pets.dto.js';
 import { PETS_CREATED } from '../../src/pets/pets.events.js';
 import { PetsService } from '../../src/pets/pets.service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
+import { WebhookSecretsService } from '../../src/webhooks/endpoints/webhook-secrets.service.js';
 import { FIRST, WAITING_ENDPOINTS } from '../../src/webhooks/webhook-deliveries.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
@@ -53,6 +55,7 @@ const addAll = ({ service: { app } }: Opened, count: number, fails = false) =>
     if (fails) throw new Error('no');
   });
 const endpointsOf = ({ service }: Opened) => service.app.get(WebhookEndpointsService);
+const secretsOf = ({ service }: Opened) => service.app.get(WebhookSecretsService);
 const statesOf = async ({ deliveries }: Opened) =>
   (await deliveries()).map(({ state, attempts, status }) => [state, attempts, status]);
 
@@ -70,6 +73,23 @@ describe('a message', () => {
     expect(receiver.names).toEqual(['Once', 'N0', 'N1', 'Big']);
     expect(receiver.received[3]?.text).toContain('"categoryId":9223372036854775807');
     expect(await manager.count(Pet)).toBe(4);
+  });
+
+  it('has the signature that a library verifies, also after a rotation', async () => {
+    const { post, deliver, endpointAt, clock } = all;
+    const receiver = await receive();
+    const { id, secret } = await endpointAt(receiver.url);
+    const { secret: next } = await secretsOf(all).rotate(id, HOUR, SERVICE_ITSELF);
+    await post('Signed');
+    await deliver();
+    const [{ text, headers } = expect.unreachable()] = receiver.received;
+    // A library refuses what is older than five minutes.
+    vi.useFakeTimers({ toFake: ['Date'], now: clock.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    for (const by of [secret, next])
+      expect(new Webhook(by).verify(text, headers as Record<string, string>)).toMatchObject({
+        data: { name: 'Signed' },
+      });
   });
 
   it('is not sent by order to an endpoint that is deleted at the same time: that is not found', async () => {
