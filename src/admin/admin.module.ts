@@ -7,11 +7,9 @@ import { AuditListing } from './audit/audit-listing.js';
 import { AuditController } from './audit/audit.controller.js';
 import { ClientsController } from './clients.controller.js';
 import { KeyPages } from './console/key-pages.js';
-import { KeyBansController } from './key-bans.controller.js';
 import { keysController } from './keys/keys.controller.js';
+import { ScopesAndBansController } from './keys/scopes-and-bans.controller.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
-import { RequestsController } from './requests.controller.js';
-import { ScopesController } from './scopes.controller.js';
 import { UsageController } from './usage.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
 import { webhookEventsController } from '../webhooks/endpoints/webhook-events.controller.js';
@@ -23,10 +21,8 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
   controllers: [
     ClientsController,
     keysController(OPERATORS),
-    KeyBansController,
-    ScopesController,
+    ScopesAndBansController,
     UsageController,
-    RequestsController,
     AuditController,
     webhooksController(OPERATORS),
     webhookDeliveriesController(OPERATORS),

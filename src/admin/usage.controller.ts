@@ -1,18 +1,23 @@
 import { Get, Query } from '@nestjs/common';
+import { RequestHistory } from '../auth/clients/request-history.js';
 import { UsageService } from '../auth/clients/usage.service.js';
 import { AudienceController } from '../http/audience.js';
 import { Operation, pageOf } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
-import { UsageQuery } from './dto/inputs.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';
+import { RequestsQuery, UsageQuery } from './dto/inputs.js';
+import { RefusedRequestDto, toRefusedRequestDto } from './dto/refused-request.dto.js';
 
-/** Usage of clients, over HTTP. */
-@AudienceController(OPERATORS, 'usage', ['Usage', 'Usage of clients.'])
+/** Usage and last errors of clients, over HTTP. */
+@AudienceController(OPERATORS, '', ['Usage', 'Usage of clients.'])
 export class UsageController {
-  constructor(private readonly usage: UsageService) {}
+  constructor(
+    private readonly usage: UsageService,
+    private readonly history: RequestHistory,
+  ) {}
 
-  @Get()
+  @Get('usage')
   @Operation({
     id: 'listUsage',
     summary: 'List the usage of all clients',
@@ -23,5 +28,18 @@ export class UsageController {
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
     const found = await pager.answer(query, (page) => this.usage.list(page, query.days, query));
     return found.map(({ client, usage }) => toClientUsageDto(client, usage));
+  }
+
+  @Get('requests')
+  @Operation({
+    id: 'listRefusedRequests',
+    summary: 'List the last errors of clients',
+    description:
+      'Lists the last 200 requests of each client that got an error, latest first, with a delay of up to a second.',
+    answers: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
+  })
+  async listRequests(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {
+    const filter = { clientId: query.client, requestId: query.requestId };
+    return (await pager.answer(query, (page) => this.history.errors(page, filter))).map(toRefusedRequestDto);
   }
 }
