@@ -16,8 +16,7 @@ import { RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refused-req
 import { Operation, Tag, pageOf } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { Uncounted } from '../throttling/uncounted.decorator.js';
-import { READ_BOUND } from './account.bounds.js';
-import { accountHolderOf } from './account-holder.js';
+import { READ_BOUND, accountHolderOf } from './account.audience.js';
 
 /** The sender of a request. */
 @ApiSchema({ name: 'Account', description: 'The client, and the key that was sent.' })

@@ -15,5 +15,5 @@ export const ADMIN_SCOPE = defineScope(
   { grantedByDefault: false, lastKeyProtected: true, includes: [ADMIN_READ_SCOPE] },
 );
 
-/** Tag of operations on all clients. */
+/** Operators, for all clients. */
 export const OPERATORS: Audience = { prefix: 'admin', scope: ADMIN_SCOPE, readScope: ADMIN_READ_SCOPE };
