@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BAN_RULES, RefusedKeys, neverRefused, recordRefusal } from './bans.js';
-import { DAY_MS, MINUTE_MS } from './quota.js';
+import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 

@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from './quota.js';
+import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
 
 const SECOND_MS = 1_000;
 

@@ -1,6 +1,7 @@
 import { ApiError } from '../core/errors/api-error.js';
 import { unavailable } from '../database/unavailable.js';
-import { DAY_MS, type QuotaVerdict, violatedWindow } from './quota.js';
+import { DAY_MS } from '../core/time/duration.js';
+import { type QuotaVerdict, violatedWindow } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
 
 /** The failure of a store as service_unavailable; an ApiError of the store itself is kept. */

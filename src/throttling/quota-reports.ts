@@ -1,5 +1,6 @@
 import { isAddress } from './quota-policy.js';
-import { MINUTE_MS, type QuotaSubject, type QuotaVerdict, type WindowState } from './quota.js';
+import { MINUTE_MS } from '../core/time/duration.js';
+import type { QuotaSubject, QuotaVerdict, WindowState } from './quota.js';
 import type { QuotaThreshold } from './throttling.events.js';
 
 /** Percentages of a window whose use is reported, in ascending order. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, MINUTE_MS, underLimits, type QuotaVerdict, type QuotaWindow } from './quota.js';
+import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
+import { underLimits, type QuotaVerdict, type QuotaWindow } from './quota.js';
 
 describe('a decision under the limits of another plan', () => {
   const decided = (used: readonly number[], admitted: boolean, bannedUntil?: number): QuotaVerdict => ({

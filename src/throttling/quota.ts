@@ -1,7 +1,4 @@
-/** One minute in milliseconds. */
-export const MINUTE_MS = 60_000;
-/** One day in milliseconds. */
-export const DAY_MS = 86_400_000;
+import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
 
 /** Start of the UTC minute or day that an instant is in; all in ms, instants since the Unix epoch. */
 export function startOf(instant: number, lengthMs: number): number {

@@ -1,5 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
-import { MINUTE_MS, type QuotaSubject, type QuotaWindow } from './quota.js';
+import { MINUTE_MS } from '../core/time/duration.js';
+import type { QuotaSubject, QuotaWindow } from './quota.js';
 
 /** Metadata key of `@Uncounted()`. */
 export const UNCOUNTED = 'petstore:uncounted';

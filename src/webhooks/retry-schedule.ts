@@ -1,23 +1,21 @@
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+import { HOUR_MS, MINUTE_MS } from '../core/time/duration.js';
 
 /** Delays after each consecutive failure, in milliseconds (Standard Webhooks 1.0, "Retry schedule"). */
 export const RETRY_DELAYS: readonly number[] = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+  5_000,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
 ];
 /** Maximum random extension of a delay, as a fraction, so that messages that failed together are not retried together. */
 const JITTER = 0.1;
 /** Longest Retry-After that is respected, in milliseconds. */
-export const LONGEST_RETRY_AFTER = 24 * HOUR;
+export const LONGEST_RETRY_AFTER = 24 * HOUR_MS;
 
 /**
  * Milliseconds until a message that has failed so many times is retried, at least the `Retry-After` of the receiver; undefined if it is
@@ -35,7 +33,7 @@ export function webhookRetryDelay(
 /** The wait in a Retry-After header, in milliseconds (RFC 9110 section 10.2.3); 0 for a malformed or past one. */
 export function retryAfterOf(value: string | undefined, now: number): number {
   if (value === undefined) return 0;
-  if (/^\d+$/.test(value)) return Number(value) * SECOND;
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const at = Date.parse(value);
   return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 }

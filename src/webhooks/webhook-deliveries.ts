@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Clock } from '../core/time/clock.js';
+import { CLOCKS_DIFFER_MS, Clock, isoOf } from '../core/time/clock.js';
+import { DAY_MS } from '../core/time/duration.js';
 import { JsonReader } from '../database/database.js';
 import { Sweeper } from '../database/sweeper.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
@@ -8,10 +9,6 @@ import { WebhookMessage } from './webhook-message.entity.js';
 
 /** The lease of the process that sends, and the name by which its loop is woken. */
 export const WEBHOOKS_LEASE = 'webhooks';
-
-const DAY_MS = 86_400_000;
-/** By how much the clocks of two instances may differ, in milliseconds. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /** An endpoint with a delivery that may be sent now. */
 export interface DueEndpoint {
@@ -78,7 +75,7 @@ export class WebhookDeliveries {
       entity: WebhookMessage,
       where: 'created_at < :oldest',
       parameters: (now, { webhookRetentionDays }) => ({
-        oldest: new Date(now - webhookRetentionDays * DAY_MS).toISOString(),
+        oldest: isoOf(now - webhookRetentionDays * DAY_MS),
       }),
     });
   }

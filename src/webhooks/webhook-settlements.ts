@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { SERVICE_ITSELF } from '../auth/clients/audited-changes.js';
 import { AuditService } from '../auth/audit/audit.service.js';
-import { Clock } from '../core/time/clock.js';
+import { Clock, isoOf } from '../core/time/clock.js';
 import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { runForRows } from '../database/rows-as-json.js';
@@ -89,7 +89,7 @@ export class WebhookSettlements {
 
   /** Gives up the delivery and disables the endpoint; the client's other endpoints get a message about it. */
   private async disable(ended: Ended, because: DisabledBecause): Promise<void> {
-    const disabledAt = new Date(ended.at).toISOString();
+    const disabledAt = isoOf(ended.at);
     const { endpointId: id, clientId, url, label, failures } = ended.delivery;
     await this.fanOuts.catchUp();
     const isDisabled = await this.dataSource.transaction(async (manager) => {
@@ -143,7 +143,7 @@ function endpointAfter({ delivery, outcome, at, delay = 0 }: Ended): object {
   const healed = { failures: 0, failingSince: null, dueAt: 0, delay: 0 };
   const failed = {
     failures: failuresBefore + 1,
-    failingSince: failingSince ?? new Date(at).toISOString(),
+    failingSince: failingSince ?? isoOf(at),
     dueAt: at + delay,
     delay,
   };
@@ -153,7 +153,7 @@ function endpointAfter({ delivery, outcome, at, delay = 0 }: Ended): object {
 function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): object {
   const { id, attempts } = delivery;
   const { status, error } = outcome;
-  return { id, state, attempts: attempts + 1, attemptedAt: new Date(at).toISOString(), status, error };
+  return { id, state, attempts: attempts + 1, attemptedAt: isoOf(at), status, error };
 }
 
 /** Why an endpoint is disabled after an attempt; undefined if it is not. */

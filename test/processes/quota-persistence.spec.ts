@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { MINUTE_MS } from '../../src/throttling/quota.js';
+import { MINUTE_MS } from '../../src/core/time/duration.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
 import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { onFile } from '../support/sqlite-file.js';

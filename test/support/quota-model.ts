@@ -1,5 +1,6 @@
 import type { BanRules } from '../../src/throttling/bans.js';
-import { DAY_MS, MINUTE_MS, type QuotaRequest, type QuotaVerdict } from '../../src/throttling/quota.js';
+import { DAY_MS, MINUTE_MS } from '../../src/core/time/duration.js';
+import type { QuotaRequest, QuotaVerdict } from '../../src/throttling/quota.js';
 
 /** One request that a window admitted. */
 interface Admission {

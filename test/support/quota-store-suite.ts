@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BanRules } from '../../src/throttling/bans.js';
-import { DAY_MS, MINUTE_MS, type QuotaRequest, quotaHeaders } from '../../src/throttling/quota.js';
+import { DAY_MS, MINUTE_MS } from '../../src/core/time/duration.js';
+import { type QuotaRequest, quotaHeaders } from '../../src/throttling/quota.js';
 import type { QuotaStore } from '../../src/throttling/quota-store.js';
 import { QuotaModel } from './quota-model.js';
 import { TestClock } from '../kit/test-clock.js';

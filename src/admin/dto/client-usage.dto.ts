@@ -1,6 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../auth/clients/client.entity.js';
 import type { DetailedUsage, Usage } from '../../auth/clients/usage.service.js';
+import { isoOf } from '../../core/time/clock.js';
 import { ClientDto, toClientDto } from './client.dto.js';
 import { Instant } from '../../http/validation/fields.js';
 
@@ -174,7 +175,7 @@ export function toClientUsageDto(client: Client, usage: DetailedUsage): ClientDe
 export function toClientUsageDto(client: Client, usage: Usage): ClientUsageDto;
 export function toClientUsageDto(client: Client, { windows, limits, ...usage }: Usage): ClientUsageDto {
   const shown = windows.map(({ name, limit, used, remaining, resetsAt }) => {
-    return { name, limit, used, remaining, resetsAt: new Date(resetsAt).toISOString() };
+    return { name, limit, used, remaining, resetsAt: isoOf(resetsAt) };
   });
   return Object.assign(toClientDto(client, limits), { windows: shown, ...usage });
 }

@@ -1,10 +1,10 @@
 import { Injectable, Module } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
-import { Clock } from '../../core/time/clock.js';
+import { Clock, isoOf } from '../../core/time/clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
-import { DAY_MS } from '../../throttling/quota.js';
+import { DAY_MS } from '../../core/time/duration.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
 /** A change to a client, a key, or something else. */
@@ -27,7 +27,7 @@ const PAST_ENTRIES: Sweep = {
   where: 'at < :oldest AND id IN (SELECT id FROM audit_entries ORDER BY id LIMIT 1000)',
   parameters: (now, { auditRetentionDays }) => ({
     // No instant is before an empty text.
-    oldest: auditRetentionDays === 0 ? '' : new Date(now - auditRetentionDays * DAY_MS).toISOString(),
+    oldest: auditRetentionDays === 0 ? '' : isoOf(now - auditRetentionDays * DAY_MS),
   }),
 };
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { differences } from '../audit/audit.service.js';
-import { Clock } from '../../core/time/clock.js';
+import { Clock, isoOf } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -136,7 +136,7 @@ export class ApiKeysService {
     const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
     // Bans are kept by the quota store, in Redis or in a separate transaction: none is lifted without an entry.
     if (bannedUntil !== undefined) {
-      const details = { bannedUntil: new Date(bannedUntil).toISOString() };
+      const details = { bannedUntil: isoOf(bannedUntil) };
       await this.changes.run(by, (_, record) =>
         record({ action: 'api_key.unbanned', clientId, keyId: id, details }),
       );

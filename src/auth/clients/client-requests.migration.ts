@@ -1,7 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
+import { DAY_MS } from '../../core/time/duration.js';
 import { DeprecatedCalls1793491208000 } from './deprecated-calls.migration.js';
-
-const DAY_MS = 86_400_000;
 
 /** Tables of the outcomes of requests. They include the calls of deprecated operations, which had a separate table. */
 export class ClientRequests1795500003000 implements MigrationInterface {

@@ -1,11 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Metrics } from '../../core/metrics/metrics.js';
-import { Clock } from '../../core/time/clock.js';
+import { Clock, isoOf } from '../../core/time/clock.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { runForRows } from '../../database/rows-as-json.js';
 import { WriteBehind } from '../../database/write-behind.js';
-import { DAY_MS, MINUTE_MS, startOf } from '../../throttling/quota.js';
+import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
+import { startOf } from '../../throttling/quota.js';
 import type { Caller } from '../caller.js';
 import { DEPRECATED, type RefusedRequest, type RequestCount, UNCOUNTED } from './client-requests.entity.js';
 import { bucketOf } from './latency.js';
@@ -196,10 +197,6 @@ export class ClientRequests extends WriteBehind {
       }
     });
   }
-}
-
-function isoOf(instant: number): string {
-  return new Date(instant).toISOString();
 }
 
 function rowOf({ at, ended }: KeptError): Omit<RefusedRequest, 'id'> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../core/time/clock.js';
+import { Clock, isoOf } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
@@ -113,7 +113,7 @@ export class KeyIssuingService {
       id: randomUUID(),
       digest: digestOf(secret),
       prefix: displayablePrefixOf(secret),
-      createdAt: new Date(now).toISOString(),
+      createdAt: isoOf(now),
       expiresAt,
       issuedUntil: expiresAt,
       revokedAt: null,

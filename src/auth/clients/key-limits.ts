@@ -9,7 +9,7 @@ import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
-import { DAY_MS } from '../../throttling/quota.js';
+import { DAY_MS } from '../../core/time/duration.js';
 
 /** Maximum number of changes to a client and its keys within 24 hours; beyond it, self-service can only revoke. */
 const MOST_CHANGES = 1_000;

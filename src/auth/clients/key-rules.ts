@@ -1,6 +1,8 @@
 import { type EntityManager, IsNull, Like } from 'typeorm';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { isoOf } from '../../core/time/clock.js';
+import { DAY_MS } from '../../core/time/duration.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Operator } from './audited-changes.js';
@@ -45,7 +47,7 @@ export interface Lifetime {
 /** The expiry of a key that is created `now`; throws validation_failed if the requested one is too late. */
 export function endOf(now: number, { expires, usual, latest }: Lifetime): string | null {
   const lifetime = expires ?? usual;
-  const end = lifetime === undefined ? null : new Date(now + lifetime).toISOString();
+  const end = lifetime === undefined ? null : isoOf(now + lifetime);
   if (latest === null || (end !== null && end <= latest)) return end;
   if (expires === undefined) return latest;
   const message = `The sending key expires at ${latest}, and cannot create one that expires later; omit this for the same expiry.`;
@@ -72,7 +74,7 @@ export function requireChange<T extends object>(changes: T, fields: readonly (ke
 }
 
 /** A key that expires within this time, in milliseconds, does not count as one that keeps a protected scope usable. */
-export const SOON_MS = 86_400_000;
+export const SOON_MS = DAY_MS;
 
 /**
  * Throws last_key_with_scope when the keys for which `ends` is true are the last that work with a protected scope. A key that

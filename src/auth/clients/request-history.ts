@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Clock } from '../../core/time/clock.js';
+import { Clock, isoOf } from '../../core/time/clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { Sweeper } from '../../database/sweeper.js';
-import { DAY_MS, MINUTE_MS } from '../../throttling/quota.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
 import { quantile } from './latency.js';
-
-/** The time that minutes are shown of. */
-export const HOUR_MS = 60 * MINUTE_MS;
 
 /** The columns that counts are added up by. */
 type Columns = Omit<RequestCount, 'lengthMs' | 'requests'>;
@@ -59,7 +56,7 @@ export class RequestHistory {
         entity: RefusedRequest,
         where: 'at < :oldest',
         parameters: (now, { usageRetentionDays }) => ({
-          oldest: new Date(dayAgo(now, usageRetentionDays)).toISOString(),
+          oldest: isoOf(dayAgo(now, usageRetentionDays)),
         }),
       },
     );

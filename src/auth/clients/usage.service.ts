@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
-import { Clock } from '../../core/time/clock.js';
+import { Clock, isoOf } from '../../core/time/clock.js';
 import type { Page, PageRequest } from '../../database/keyset-page.js';
-import { DAY_MS, MINUTE_MS, startOf } from '../../throttling/quota.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time/duration.js';
+import { startOf } from '../../throttling/quota.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { ApiKey } from './api-key.entity.js';
 import { ClientQuotas } from './client-quotas.js';
 import type { Client } from './client.entity.js';
 import { UNCOUNTED } from './client-requests.entity.js';
 import { type ClientFilter, ClientsService } from './clients.service.js';
-import { type Counted, HOUR_MS, RequestHistory, type Sum, isRefused, outcomesOf } from './request-history.js';
+import { type Counted, RequestHistory, type Sum, isRefused, outcomesOf } from './request-history.js';
 
 /** How many days are shown by default. */
 export const DAYS_SHOWN = 7;
@@ -166,8 +167,4 @@ function sumOf(counted: readonly { readonly requests: number }[]): number {
 
 function latest(instants: readonly (string | null)[]): string | null {
   return instants.reduce((a, b) => ((a ?? '') > (b ?? '') ? a : b), null);
-}
-
-function isoOf(instant: number): string {
-  return new Date(instant).toISOString();
 }

@@ -1,3 +1,11 @@
+/** By how much the clocks of two instances may differ, in milliseconds. */
+export const CLOCKS_DIFFER_MS = 60_000;
+
+/** An instant, in ms since the Unix epoch, as ISO 8601 text in UTC. */
+export function isoOf(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
 /**
  * The service's source of the time, which a test can stop, advance, or set. Only measurements of the machine
  * use the machine's clock: waits for SQLite's locks, durations in logs and metrics, timeouts of connections and of the shutdown.
@@ -11,7 +19,7 @@ export abstract class Clock {
 
   /** Now, or so many milliseconds later, as ISO 8601 text in UTC. */
   instant(laterMs = 0): string {
-    return new Date(this.now() + laterMs).toISOString();
+    return isoOf(this.now() + laterMs);
   }
 }
 

@@ -1,6 +1,11 @@
-const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** Lengths of time, in milliseconds. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+const UNITS = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 /** Ten years; anything longer should have no expiry. */
-const LONGEST_MS = 3_650 * UNITS.d;
+const LONGEST_MS = 3_650 * DAY_MS;
 
 /** Forms that parseDuration accepts, in words that complete "Give …". */
 export const DURATION_FORM = 'a duration such as 90d, 12h, 30m or 45s, at most 3650d';

@@ -1,12 +1,11 @@
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+import { CLOCKS_DIFFER_MS } from '../../core/time/clock.js';
+import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
+
 /** Shortest and longest time between two runs, in milliseconds. */
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 366 * DAY_MS;
 /** Longest time between two tries of a job that fails, in milliseconds. */
 const LONGEST_RETRY_MS = 15 * MINUTE_MS;
-/** By how much the clocks of two instances may differ, in milliseconds. */
-const CLOCKS_DIFFER_MS = MINUTE_MS;
 
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 

@@ -1,17 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, Not } from 'typeorm';
-import { Clock } from '../../core/time/clock.js';
+import { CLOCKS_DIFFER_MS, Clock, isoOf } from '../../core/time/clock.js';
+import { DAY_MS, HOUR_MS } from '../../core/time/duration.js';
 import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { OutboxEvent } from './outbox-event.entity.js';
 
 /** How long an event is kept that nobody handles, in milliseconds. */
-const KEPT_MS = 90 * 86_400_000;
+const KEPT_MS = 90 * DAY_MS;
 const LONGEST_ERROR = 500;
 /** Longest time until an event is tried again, in milliseconds. */
-export const LONGEST_RETRY_MS = 3_600_000;
-/** By how much the clocks of two instances may differ, in milliseconds. */
-const CLOCKS_DIFFER_MS = 60_000;
+export const LONGEST_RETRY_MS = HOUR_MS;
 
 /** The result of a failed delivery. */
 export interface FailedDelivery {
@@ -43,7 +42,7 @@ export class OutboxStore {
     sweeper.add({
       entity: OutboxEvent,
       where: 'published_at < :oldest',
-      parameters: (now) => ({ oldest: new Date(now - KEPT_MS).toISOString() }),
+      parameters: (now) => ({ oldest: isoOf(now - KEPT_MS) }),
     });
   }
 

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, LessThanOrEqual } from 'typeorm';
 import { TransientMap } from '../../core/transient-map.js';
-import { Clock } from '../../core/time/clock.js';
+import { CLOCKS_DIFFER_MS, Clock, isoOf } from '../../core/time/clock.js';
+import { DAY_MS } from '../../core/time/duration.js';
 import { JsonReader } from '../../database/database.js';
 import { Settings } from '../../core/config/settings.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { IdempotencyEntry } from './idempotency-entry.entity.js';
-
-const DAY_MS = 86_400_000;
-/** By how much the clocks of two instances may differ, in milliseconds. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
   WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`;
@@ -73,8 +70,4 @@ export class IdempotencyStore {
   private oldest(now = this.clock.now()): string {
     return isoOf(now - this.settings.idempotencyRetentionDays * DAY_MS);
   }
-}
-
-function isoOf(instant: number): string {
-  return new Date(instant).toISOString();
 }

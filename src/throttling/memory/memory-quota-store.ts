@@ -1,9 +1,8 @@
 import type { Clock } from '../../core/time/clock.js';
 import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, neverRefused, recordRefusal } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
+import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 import {
-  DAY_MS,
-  MINUTE_MS,
   type QuotaRequest,
   type QuotaVerdict,
   type QuotaWindow,

@@ -1,5 +1,5 @@
 import type { Sweep } from '../../database/sweeper.js';
-import { DAY_MS } from '../quota.js';
+import { DAY_MS } from '../../core/time/duration.js';
 import { KeyBan, QuotaCount, QuotaMinute } from './quota-journal.entity.js';
 
 /** What a client has used. Its first request of the day waits for this, so it runs on the connection for reads. */

@@ -7,7 +7,7 @@ import { runForRows } from '../../database/rows-as-json.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { type BanState, neverRefused } from '../bans.js';
-import { DAY_MS } from '../quota.js';
+import { DAY_MS } from '../../core/time/duration.js';
 import { KeyBan, QuotaCount } from './quota-journal.entity.js';
 import { ADD_DAYS, ADD_MINUTES, PUT_BANS, QUOTA_SWEEPS, USED } from './quota-journal.statements.js';
 

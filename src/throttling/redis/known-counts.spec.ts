@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { BAN_RULES } from '../bans.js';
-import { MINUTE_MS, type QuotaRequest } from '../quota.js';
+import { MINUTE_MS } from '../../core/time/duration.js';
+import type { QuotaRequest } from '../quota.js';
 import { KnownCounts, shareOf } from './known-counts.js';
 
 const NOON = Date.UTC(2026, 10, 20, 12);

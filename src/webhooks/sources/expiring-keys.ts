@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ApiKey } from '../../auth/clients/api-key.entity.js';
-import { Clock } from '../../core/time/clock.js';
+import { Clock, isoOf } from '../../core/time/clock.js';
+import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { Job } from '../../events/jobs/job.decorator.js';
 import { WebhookMessages } from '../webhook-messages.js';
 import { WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 import { API_KEY_EXPIRING } from './account-webhook.events.js';
 
 /** How often expiring keys are looked for, in milliseconds. */
-const PERIOD_MS = 10 * 60_000;
+const PERIOD_MS = 10 * MINUTE_MS;
 /** How many keys are read at a time. */
 const BATCH = 200;
-const DAY_MS = 86_400_000;
 
 /** How long before the end of a key its owner is notified, shortest first. */
 const NOTICES = [
@@ -43,7 +43,7 @@ export class ExpiringKeys {
   @Job({ name: 'api_keys.tell_of_end', every: PERIOD_MS })
   async tell(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
-    const today = new Date(now).toISOString();
+    const today = isoOf(now);
     for (const [id, expiresAt] of this.notified) if (expiresAt <= today) this.notified.delete(id);
     let after = '';
     for (;;) {
@@ -85,8 +85,8 @@ export class ExpiringKeys {
       )
       .setParameters({
         event: API_KEY_EXPIRING.name,
-        now: new Date(now).toISOString(),
-        soon: new Date(now + LONGEST_NOTICE_MS).toISOString(),
+        now: isoOf(now),
+        soon: isoOf(now + LONGEST_NOTICE_MS),
         after,
       })
       .orderBy('key.id')
