@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { BackgroundLoop, Piece } from '../events/jobs/background-loop.js';
 import { BackgroundLoops } from '../events/jobs/background-loops.js';
 import { EventLoopShare } from './event-loop-share.js';
-import { type DueEndpoint, WEBHOOKS_LEASE, WebhookDeliveries } from './webhook-deliveries.js';
+import { DueDeliveries, type DueEndpoint, WEBHOOKS_LEASE } from './due-deliveries.js';
 import { WebhookFanOuts } from './webhook-fan-outs.js';
 import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -33,7 +33,7 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly fanOuts: WebhookFanOuts,
-    private readonly deliveries: WebhookDeliveries,
+    private readonly deliveries: DueDeliveries,
     private readonly sender: WebhookSender,
     private readonly settlements: WebhookSettlements,
     private readonly metrics: WebhookMetrics,

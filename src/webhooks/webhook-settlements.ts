@@ -7,7 +7,7 @@ import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { runForRows } from '../database/rows-as-json.js';
 import { webhookRetryDelay } from './retry-schedule.js';
-import type { FirstDelivery } from './webhook-deliveries.js';
+import type { FirstDelivery } from './due-deliveries.js';
 import type { DeliveryState } from './webhook-delivery.entity.js';
 import { type DisabledBecause, WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookFanOuts } from './webhook-fan-outs.js';

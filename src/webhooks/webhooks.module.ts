@@ -3,6 +3,7 @@ import { AuditModule } from '../auth/audit/audit.service.js';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ClientsModule } from '../auth/clients/clients.module.js';
 import { DatabaseModule } from '../database/database.module.js';
+import { DueDeliveries } from './due-deliveries.js';
 import { EndpointChanges } from './endpoints/endpoint-changes.js';
 import { WebhookDeliveriesService } from './endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.js';
@@ -10,7 +11,6 @@ import { WebhookSecretsService } from './endpoints/webhook-secrets.service.js';
 import { AccountEvents } from './sources/account-events.js';
 import { ExpiringKeys } from './sources/expiring-keys.js';
 import { WebhookAddresses } from './webhook-addresses.js';
-import { WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
@@ -31,10 +31,10 @@ import { WebhookSettlements } from './webhook-settlements.js';
   ],
   providers: [
     AccountEvents,
+    DueDeliveries,
     EndpointChanges,
     ExpiringKeys,
     WebhookAddresses,
-    WebhookDeliveries,
     WebhookDeliveriesService,
     WebhookDispatcher,
     WebhookEndpointsService,

@@ -11,7 +11,7 @@ import { PETS_CREATED } from '../../src/pets/pets.events.js';
 import { PetsService } from '../../src/pets/pets.service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookSecretsService } from '../../src/webhooks/endpoints/webhook-secrets.service.js';
-import { FIRST, WAITING_ENDPOINTS } from '../../src/webhooks/webhook-deliveries.js';
+import { FIRST, WAITING_ENDPOINTS } from '../../src/webhooks/due-deliveries.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';

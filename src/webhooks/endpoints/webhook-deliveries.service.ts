@@ -9,7 +9,7 @@ import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../data
 import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { BackgroundLoops } from '../../events/jobs/background-loops.js';
-import { WEBHOOKS_LEASE } from '../webhook-deliveries.js';
+import { WEBHOOKS_LEASE } from '../due-deliveries.js';
 import { type DeliveryState, WebhookDelivery } from '../webhook-delivery.entity.js';
 import { WebhookMessage } from '../webhook-message.entity.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';

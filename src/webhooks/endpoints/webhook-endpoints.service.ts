@@ -13,7 +13,7 @@ import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WebhookAddresses } from '../webhook-addresses.js';
-import { WEBHOOKS_LEASE } from '../webhook-deliveries.js';
+import { WEBHOOKS_LEASE } from '../due-deliveries.js';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
 import { type DisabledBecause, HEALTHY, WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { newWebhookSecret } from '../webhook-signature.js';

@@ -64,7 +64,7 @@ export const FIRST = `
 
 /** Reads waiting messages and deliveries. Messages are deleted after WEBHOOK_RETENTION_DAYS, with their deliveries. */
 @Injectable()
-export class WebhookDeliveries {
+export class DueDeliveries {
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
