@@ -514,6 +514,32 @@ describe('what an operator disabled', () => {
     expect(outcome(await turn('/account', true))).toBe('409 webhook_endpoint_locked');
     expect((await turn('/admin', true)).body.enabled).toBe(true);
   });
+
+  it('is neither deleted, moved nor made again by its owner, whom nothing else about it is refused', async () => {
+    const service = await open();
+    const { id } = await make(service);
+    const { id: other } = await make(service, '/account', { url: 'https://shop.example.com/other' });
+    const ask = async (method: string, path: string, json?: object) =>
+      outcome(await service.request(method, path, json ? { json } : {}));
+    const [own, url] = [`/account/webhooks/${id}`, URL_OF_SHOP];
+    expect(await ask('PATCH', `/admin/webhooks/${id}`, { enabled: false })).toBe(200);
+    for (const [method, path, json] of [
+      ['DELETE', own, undefined],
+      ['PATCH', own, { url: 'https://shop.example.com/new' }],
+      ['PATCH', `/account/webhooks/${other}`, { url }],
+      ['POST', '/account/webhooks', orderAt(service, '/account', { url })],
+    ] as const)
+      expect([method, await ask(method, path, json)]).toEqual([method, '409 webhook_endpoint_locked']);
+    expect(await ask('PATCH', own, { label: 'Shop', url })).toBe(200);
+    expect(await ask('POST', `${own}/rotate-secret`, {})).toBe(200);
+    expect(await ask('PATCH', `/account/webhooks/${other}`, { label: 'Till' })).toBe(200);
+    expect(await ask('PATCH', `/admin/webhooks/${other}`, { url })).toBe(200);
+    // Another client is not meant.
+    const { key } = await service.issueKey({ plan: 'pro', scopes: HOLDER });
+    const json = orderAt(service, '/account', { url });
+    expect(outcome(await service.request('POST', '/account/webhooks', { key, json }))).toBe(201);
+    expect(await ask('DELETE', `/admin/webhooks/${id}`)).toBe(200);
+  });
 });
 
 describe('self-service of webhooks and the quota', () => {

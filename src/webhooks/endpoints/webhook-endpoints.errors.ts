@@ -47,9 +47,11 @@ export const WEBHOOK_ERRORS = defineErrors({
   },
   webhook_endpoint_locked: {
     status: 409,
-    message: 'The webhook endpoint {id} was disabled by an operator, and only an operator can enable it.',
+    message:
+      'The webhook endpoint {id} was disabled by an operator, and only an operator can enable, move or delete it.',
     example: { id: ENDPOINT },
-    cause: 'An operator has disabled the endpoint under `/admin`.',
+    cause:
+      'An operator has disabled the endpoint under `/admin`. Its owner can use its URL for no other endpoint either.',
     remedy: 'Ask the operator of the service.',
   },
   event_scope_not_held: {

@@ -81,8 +81,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Creates an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, and validation_failed for an
-   * address or an event that cannot be.
+   * Creates an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, webhook_endpoint_locked for an
+   * owner at the URL of an endpoint that an operator disabled, and validation_failed for an address or an event that cannot be.
    */
   async create(order: NewWebhookEndpointDto, by: Operator): Promise<WebhookEndpointWithSecretDto> {
     const { url, label = null } = order;
@@ -104,6 +104,7 @@ export class WebhookEndpointsService {
     });
     await this.changes.run(by, async (manager) => {
       await this.clients.get(clientId, manager);
+      await refuseLocked(by, { url }, manager);
       if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MOST_ENDPOINTS)
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_limit_reached, {
           params: { limit: MOST_ENDPOINTS },
@@ -117,8 +118,8 @@ export class WebhookEndpointsService {
 
   /**
    * Changes an endpoint; does nothing when nothing changes. Enabled again, it continues with the message that it failed at.
-   * Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who enables what an operator disabled,
-   * and validation_failed.
+   * Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who enables or moves what an operator
+   * disabled, or moves another endpoint to its URL, and validation_failed.
    */
   async update(id: string, changes: WebhookEndpointChangesDto, by: Operator): Promise<WebhookEndpointDto> {
     requireChange(changes, ['url', 'events', 'label', 'enabled']);
@@ -138,6 +139,8 @@ export class WebhookEndpointsService {
         ? [...events, ...before.events, ...(await waitingEventsOf(id, manager))]
         : events.filter((name) => !before.events.includes(name));
       requireEventScopes(handedOn, by);
+      if (isMoved) await refuseLocked(by, { id, url }, manager);
+      if (enabled) await refuseLocked(by, { id }, manager);
       const details = changesShown(before, changes, events);
       const { label = before.label } = changes;
       // A new address counts as a repair: waiting messages are sent there at once.
@@ -154,10 +157,14 @@ export class WebhookEndpointsService {
     });
   }
 
-  /** Deletes an endpoint with its log and its waiting messages. Returns it as it was. Throws webhook_endpoint_not_found. */
+  /**
+   * Deletes an endpoint with its log and its waiting messages. Returns it as it was. Throws webhook_endpoint_not_found, and
+   * webhook_endpoint_locked for an owner where an operator disabled it: otherwise a new one with its URL would undo that.
+   */
   delete(id: string, by: Operator): Promise<WebhookEndpointDto> {
     const work = async (manager: EntityManager): Promise<WebhookEndpointDto> => {
       const endpoint = await this.find(id, by, manager);
+      await refuseLocked(by, { id }, manager);
       await manager.delete(WebhookEndpoint, { id });
       const { url, label } = endpoint;
       await this.changes.record(manager, by, 'deleted', endpoint, { url: originOf(url), label });
@@ -182,10 +189,8 @@ export class WebhookEndpointsService {
     const { id, disabledAt, disabledBecause } = endpoint;
     const as: DisabledBecause = by.clientId === undefined ? 'operator' : 'owner';
     // An operator who disables what its owner did keeps it disabled; anything else changes nothing.
-    const isLocked = disabledBecause === 'operator';
-    if (enabled ? disabledAt === null : disabledAt !== null && (as === 'owner' || isLocked)) return;
-    if (enabled && isLocked && as === 'owner')
-      throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id } });
+    const isKept = as === 'owner' || disabledBecause === 'operator';
+    if (enabled ? disabledAt === null : disabledAt !== null && isKept) return;
     const state = enabled
       ? { disabledAt: null, disabledBecause: null, ...HEALTHY }
       : { disabledAt: disabledAt ?? this.clock.instant(), disabledBecause: as };
@@ -195,6 +200,23 @@ export class WebhookEndpointsService {
     await this.changes.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
     if (enabled) this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
   }
+}
+
+/** Throws webhook_endpoint_locked for an owner when an operator has disabled its endpoint with this id, or one with this URL. */
+async function refuseLocked(
+  { clientId }: Operator,
+  { id, url }: { readonly id?: string; readonly url?: string },
+  manager: EntityManager,
+): Promise<void> {
+  if (clientId === undefined) return;
+  const locked = await manager.findBy(WebhookEndpoint, { clientId, disabledBecause: 'operator' });
+  const meant = locked.find((one) => one.id === id || (url !== undefined && isSame(one.url, url)));
+  if (meant) throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id: meant.id } });
+}
+
+/** Whether two URLs are one: a name alone has no final slash. */
+function isSame(a: string, b: string): boolean {
+  return new URL(a).href === new URL(b).href;
 }
 
 /** The details of changes for the audit trail; empty when nothing changes. `events` are those that the endpoint subscribes to afterwards. */

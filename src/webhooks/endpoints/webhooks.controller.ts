@@ -36,6 +36,7 @@ export const WEBHOOKS_TAG = ['Webhooks', 'URLs that receive events, and their de
 /** Webhook endpoints, below the path of an audience. */
 export function webhooksController(audience: Audience): Type {
   const { isOwn, own, errors } = differencesOf(audience);
+  const lockErrors = isOwn ? [webhook_endpoint_locked] : [];
   const limitErrors = isOwn ? [key_change_limit_reached] : [];
   const endpointAddress = ({ id }: { readonly id: string }): string => `/${audience.prefix}/webhooks/${id}`;
 
@@ -84,6 +85,7 @@ export function webhooksController(audience: Audience): Type {
       ...(isOwn ? errors : [client_not_found]),
       event_scope_not_held,
       webhook_endpoint_limit_reached,
+      ...lockErrors,
       ...limitErrors,
     )
     create(
@@ -117,13 +119,7 @@ export function webhooksController(audience: Audience): Type {
         'with the messages that waited when it was disabled.',
       answers: { status: 200, description: 'The endpoint as it is now', type: WebhookEndpointDto },
     })
-    @ApiErrors(
-      ...errors,
-      event_scope_not_held,
-      ...(isOwn ? [webhook_endpoint_locked] : []),
-      webhook_endpoint_not_found,
-      ...limitErrors,
-    )
+    @ApiErrors(...errors, event_scope_not_held, ...lockErrors, webhook_endpoint_not_found, ...limitErrors)
     update(
       @Param() { endpointId }: WebhookEndpointParams,
       @Body() changes: WebhookEndpointChangesDto,
@@ -139,7 +135,7 @@ export function webhooksController(audience: Audience): Type {
       description: 'Deletes an endpoint with its log. Waiting messages are never sent.',
       answers: { status: 200, description: 'The endpoint as it was', type: WebhookEndpointDto },
     })
-    @ApiErrors(...errors, webhook_endpoint_not_found)
+    @ApiErrors(...errors, ...lockErrors, webhook_endpoint_not_found)
     delete(
       @Param() { endpointId }: WebhookEndpointParams,
       @CurrentOperator(audience) by: Operator,

@@ -217,7 +217,7 @@ export class WebhookEndpointLimitReachedError extends PetstoreError {
   override readonly name: string = 'WebhookEndpointLimitReachedError';
 }
 
-/** 409 `webhook_endpoint_locked`. An operator has disabled the endpoint under `/admin`. */
+/** 409 `webhook_endpoint_locked`. An operator has disabled the endpoint under `/admin`. Its owner can use its URL for no other endpoint either. */
 export class WebhookEndpointLockedError extends PetstoreError {
   declare readonly code: 'webhook_endpoint_locked';
   override readonly name: string = 'WebhookEndpointLockedError';
