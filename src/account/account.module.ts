@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { keysController } from '../admin/keys/keys.controller.js';
 import { ClientsModule } from '../auth/clients/clients.module.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
-import { webhookEventsController } from '../webhooks/endpoints/webhook-events.controller.js';
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
 import { HOLDERS_OF_KEYS, HOLDERS_OF_WEBHOOKS, NEW_KEYS_BOUND } from './account.audience.js';
 import { AccountController } from './account.controller.js';
@@ -15,7 +14,6 @@ import { AccountController } from './account.controller.js';
     keysController(HOLDERS_OF_KEYS, NEW_KEYS_BOUND),
     webhooksController(HOLDERS_OF_WEBHOOKS),
     webhookDeliveriesController(HOLDERS_OF_WEBHOOKS),
-    webhookEventsController(HOLDERS_OF_WEBHOOKS),
   ],
 })
 export class AccountModule {}

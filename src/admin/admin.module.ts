@@ -12,7 +12,6 @@ import { ScopesAndBansController } from './keys/scopes-and-bans.controller.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { UsageController } from './usage.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
-import { webhookEventsController } from '../webhooks/endpoints/webhook-events.controller.js';
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
 
 /** Administration over HTTP, for keys with the scope admin, or admin:read for what only reads. The command line uses the same services. */
@@ -26,7 +25,6 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
     AuditController,
     webhooksController(OPERATORS),
     webhookDeliveriesController(OPERATORS),
-    webhookEventsController(OPERATORS),
   ],
   providers: [AdministrationPortMiddleware, AuditListing, KeyPages],
 })

@@ -12,6 +12,8 @@ import {
   WebhookDeliveryWithPayloadDto,
   WebhookEndpointParams,
 } from './dto/webhook-delivery.dto.js';
+import { WebhookEventDto } from './dto/webhook-endpoint.dto.js';
+import { tellableEvents } from './endpoint-rules.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WEBHOOKS_TAG } from './webhooks.controller.js';
@@ -23,7 +25,7 @@ const {
   webhook_endpoint_not_found,
 } = WEBHOOK_ERRORS;
 
-/** Deliveries of webhook endpoints, below the path of an audience. */
+/** Deliveries of webhook endpoints, and the events that these can subscribe to, below the path of an audience. */
 export function webhookDeliveriesController(audience: Audience): Type {
   const { own, errors } = differencesOf(audience);
   const deliveryAddress = ({
@@ -34,11 +36,11 @@ export function webhookDeliveriesController(audience: Audience): Type {
     readonly id: bigint;
   }): string => `/${audience.prefix}/webhooks/${endpointId}/deliveries/${id}`;
 
-  @AudienceController(audience, 'webhooks/:endpointId', WEBHOOKS_TAG)
+  @AudienceController(audience, '', WEBHOOKS_TAG)
   class WebhookDeliveriesController {
     constructor(private readonly deliveries: WebhookDeliveriesService) {}
 
-    @Get('deliveries')
+    @Get('webhooks/:endpointId/deliveries')
     @Operation({
       id: `list${own}WebhookDeliveries`,
       summary: 'List the deliveries of a webhook endpoint',
@@ -55,7 +57,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       return pager.answer(query, (page) => this.deliveries.list(page, endpointId, by, query.state));
     }
 
-    @Get('deliveries/:deliveryId')
+    @Get('webhooks/:endpointId/deliveries/:deliveryId')
     @Operation({
       id: `get${own}WebhookDelivery`,
       summary: 'Show a delivery',
@@ -70,7 +72,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       return this.deliveries.get(endpointId, deliveryId, by);
     }
 
-    @Post('deliveries/:deliveryId/redeliver')
+    @Post('webhooks/:endpointId/deliveries/:deliveryId/redeliver')
     @Operation({
       id: `redeliver${own}Webhook`,
       summary: 'Send a message again',
@@ -98,7 +100,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       return this.deliveries.redeliver(endpointId, deliveryId, by);
     }
 
-    @Post('test')
+    @Post('webhooks/:endpointId/test')
     @Operation({
       id: `test${own}Webhook`,
       summary: 'Send a test',
@@ -117,6 +119,22 @@ export function webhookDeliveriesController(audience: Audience): Type {
       @CurrentOperator(audience) by: Operator,
     ): Promise<WebhookDeliveryDto> {
       return this.deliveries.test(endpointId, by);
+    }
+
+    @Get('webhook-events')
+    @Operation({
+      id: `list${own}WebhookEvents`,
+      summary: 'List the events of webhooks',
+      description: 'Lists the events with their descriptions and scopes.',
+      answers: {
+        status: 200,
+        description: 'The events, by name',
+        arrayOf: WebhookEventDto,
+        schemaName: 'WebhookEvents',
+      },
+    })
+    listEvents(): WebhookEventDto[] {
+      return tellableEvents();
     }
   }
   return WebhookDeliveriesController;
