@@ -13,7 +13,7 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { AuditService } from '../../src/auth/audit/audit.service.js';
+import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { type Caller, CurrentClient } from '../../src/auth/caller.js';
 import { CredentialVerifier, clientIdOfUser } from '../../src/auth/credential-verifier.js';
 import { Public } from '../../src/auth/auth.decorators.js';
@@ -235,7 +235,7 @@ describe('a token of another issuer, beside API keys', () => {
     const json = { clientId: service.clientId };
     const issued = await send(admin, '/admin/keys', 'POST', { json });
     expect([issued.status, issued.body.scopes]).toEqual([201, ['pets:read']]);
-    const [entry] = (await service.app.get(AuditService, { strict: false }).list({ limit: 1 })).items;
+    const [entry] = await service.repository(AuditEntry).find({ order: { id: 'DESC' }, take: 1 });
     expect(entry).toMatchObject({
       action: 'api_key.issued',
       actor: 'user',

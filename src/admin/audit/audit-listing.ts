@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
-import type { AuditEntry } from '../../auth/audit/audit-entry.entity.js';
-import { AuditService } from '../../auth/audit/audit.service.js';
+import { AuditEntry } from '../../auth/audit/audit-entry.entity.js';
 import { ApiKey } from '../../auth/clients/api-key.entity.js';
 import { Client } from '../../auth/clients/client.entity.js';
-import type { Page, PageRequest, Position } from '../../database/keyset-page.js';
+import {
+  BY_INT64_ID,
+  type Page,
+  type PageRequest,
+  type Position,
+  keysetPage,
+} from '../../database/keyset-page.js';
 import type { Condition } from '../../database/selection.js';
 import { type AuditEntryDto, toAuditEntryDto } from '../dto/audit-entry.dto.js';
 import type { AuditFilters } from '../dto/inputs.js';
@@ -41,10 +46,7 @@ const EXPORTED = 500;
 /** The audit trail as operators see it: filtered, and with the names of clients and keys as they are now. */
 @Injectable()
 export class AuditListing {
-  constructor(
-    private readonly audit: AuditService,
-    private readonly dataSource: DataSource,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   /** A page of the entries that pass the filters, latest first. */
   async page(page: PageRequest, filters: AuditFilters): Promise<Page<AuditEntryDto>> {
@@ -52,7 +54,8 @@ export class AuditListing {
       const value = filters[name as keyof AuditFilters];
       return value === undefined ? [] : [{ ...compared, value }];
     });
-    const { items, ...rest } = await this.audit.list({ ...page, where });
+    const query = this.dataSource.manager.createQueryBuilder(AuditEntry, 'entry');
+    const { items, ...rest } = await keysetPage(query, { ...page, where }, BY_INT64_ID, 'DESC');
     const names = await this.namesOf(items);
     return { ...rest, items: items.map((entry) => toAuditEntryDto(entry, names)) };
   }

@@ -1,8 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
-import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { Clock, isoOf } from '../../core/time/clock.js';
-import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../../core/time/duration.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
@@ -31,11 +29,10 @@ const PAST_ENTRIES: Sweep = {
   }),
 };
 
-/** Writes and lists the audit trail: who changed which client, key or durable event, when, and from where. */
+/** Writes the audit trail: who changed which client, key or durable event, when, and from where. */
 @Injectable()
 export class AuditService {
   constructor(
-    @InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>,
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
@@ -67,11 +64,6 @@ export class AuditService {
     });
     return entry !== undefined && Date.parse(entry.at) > since;
   }
-
-  /** A page of the entries that the request selects, latest first. */
-  list(page: PageRequest): Promise<Page<AuditEntry>> {
-    return keysetPage(this.entries.createQueryBuilder('entry'), page, BY_INT64_ID, 'DESC');
-  }
 }
 
 /** The fields that differ between two states, each with its old and its new value. */
@@ -84,9 +76,5 @@ export function differences(
 }
 
 /** The audit trail of changes to clients, keys and durable events. */
-@Module({
-  imports: [TypeOrmModule.forFeature([AuditEntry])],
-  providers: [AuditService],
-  exports: [AuditService],
-})
+@Module({ providers: [AuditService], exports: [AuditService] })
 export class AuditModule {}
