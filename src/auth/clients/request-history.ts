@@ -13,20 +13,17 @@ type Columns = Omit<RequestCount, 'lengthMs' | 'requests'>;
 /** Counts of requests with the same values in some columns. */
 export type Sum<By extends keyof Columns> = Pick<Columns, By> & { readonly requests: number };
 
+/** Which errors a list has. */
+export interface ErrorFilter {
+  readonly clientId?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
 /** Which counts are added up: those of minutes or days that begin at this instant or later, until now. */
 export interface Counted {
   readonly lengthMs: number;
   readonly since: number;
   readonly only?: 'refused' | 'deprecated';
-}
-
-/** One outcome of requests: its count and its latencies. */
-export interface OutcomeUse {
-  readonly outcome: string;
-  readonly requests: number;
-  readonly lastHour: number;
-  readonly p50Ms: number | null;
-  readonly p99Ms: number | null;
 }
 
 /** Whether an outcome is that of a request that was refused by a quota or a ban. */
@@ -87,13 +84,7 @@ export class RequestHistory {
   }
 
   /** A page of the last errors of one client, of those with one `X-Request-Id`, or of all, latest first. */
-  errors(
-    page: PageRequest,
-    {
-      clientId,
-      requestId,
-    }: { readonly clientId?: string | undefined; readonly requestId?: string | undefined },
-  ): Promise<Page<RefusedRequest>> {
+  errors(page: PageRequest, { clientId, requestId }: ErrorFilter): Promise<Page<RefusedRequest>> {
     const query = this.dataSource.manager.createQueryBuilder(RefusedRequest, 'refused');
     if (clientId !== undefined) query.andWhere('refused.clientId = :clientId', { clientId });
     if (requestId !== undefined) query.andWhere('refused.requestId = :requestId', { requestId });
@@ -109,7 +100,7 @@ export function outcomesOf<By extends 'keyId' | 'operation'>(
   inDays: readonly Sum<By | 'outcome' | 'bucket'>[],
   lastHour: readonly Sum<By | 'outcome'>[],
   by: readonly By[],
-): (OutcomeUse & Pick<Columns, By>)[] {
+) {
   const uses = new Map<string, { of: Sum<By | 'outcome'>; lastHour: number; buckets: Map<number, number> }>();
   const useOf = (of: Sum<By | 'outcome'>) => {
     const id = [of.outcome, ...by.map((column) => of[column])].join(' ');

@@ -13,13 +13,12 @@ const PERIOD_MS = 10 * MINUTE_MS;
 /** How many keys are read at a time. */
 const BATCH = 200;
 
+const LONGEST_NOTICE_MS = 7 * DAY_MS;
 /** How long before the end of a key its owner is notified, shortest first. */
 const NOTICES = [
   { name: '1d', ms: DAY_MS },
-  { name: '7d', ms: 7 * DAY_MS },
+  { name: '7d', ms: LONGEST_NOTICE_MS },
 ] as const;
-
-const LONGEST_NOTICE_MS = 7 * DAY_MS;
 
 /** A key with an end. */
 type EndingKey = ApiKey & { readonly expiresAt: string };
@@ -95,19 +94,14 @@ export class ExpiringKeys {
   }
 }
 
-/** Creation and end of a key; instants are ISO 8601 text. */
-interface EndOfKey {
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  /** The end that it was issued with; null for none. */
-  readonly issuedUntil: string | null;
-}
-
 /**
  * The notice that is due for a key; undefined for none. It is the shortest that has begun, so that one notice is sent when the end is
  * brought forward. A key that was issued for a shorter time than the notice has none: its owner knows. `now` is in ms since the Unix epoch.
  */
-export function dueNotice({ createdAt, expiresAt, issuedUntil }: EndOfKey, now: number): string | undefined {
+export function dueNotice(
+  { createdAt, expiresAt, issuedUntil }: Pick<EndingKey, 'createdAt' | 'expiresAt' | 'issuedUntil'>,
+  now: number,
+): string | undefined {
   const end = Date.parse(expiresAt);
   if (end <= now) return undefined;
   const begun = NOTICES.find(({ ms }) => now >= end - ms);
