@@ -97,6 +97,24 @@ describe('what came of the requests of a client', () => {
     expect((await usage()).outcomes[0]).toMatchObject({ outcome: '2xx', lastHour: 0 });
   });
 
+  it('is marked where it used no quota, also as an error, and is not among the admitted requests then', async () => {
+    const { service, admin, usage, get } = await open();
+    await get('/v1/pets/9');
+    await get('/account/requests?limit=x');
+    const turn = (to: string) =>
+      service.request('POST', `/admin/clients/${service.clientId}/${to}`, { key: admin.key });
+    await turn('suspend');
+    await get('/v1/pets');
+    await turn('resume');
+    const { outcomes, minutes } = await usage();
+    expect(outcomes.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
+      '400 validation_failed uncounted',
+      '403 client_suspended uncounted',
+      '404 pet_not_found',
+    ]);
+    expect(minutes[0]).toMatchObject({ requests: 1, refused: 0 });
+  });
+
   it('has a metric whose labels are few, and is deleted when it is old', async () => {
     const { service, flush, usage, get } = await open();
     await get('/v1/pets');

@@ -74,7 +74,7 @@ class OutcomeUseDto {
   @ApiProperty({
     type: 'string',
     description:
-      '`2xx` or `304`, followed by ` uncounted` if the request used no quota, or the status and code of an error',
+      '`2xx`, `304`, or the status and code of an error; followed by ` uncounted` if the request used no quota',
     example: '404 pet_not_found',
   })
   outcome!: string;

@@ -30,7 +30,7 @@ export class RequestCount {
   @PrimaryColumn('varchar', { length: 200 })
   operation!: string;
 
-  /** `2xx` or `304`, perhaps with UNCOUNTED; status and code of an error, such as `404 pet_not_found`; or DEPRECATED. */
+  /** `2xx`, `304`, or status and code of an error, such as `404 pet_not_found`, perhaps with UNCOUNTED; or DEPRECATED. */
   @PrimaryColumn('varchar', { length: 100 })
   outcome!: string;
 

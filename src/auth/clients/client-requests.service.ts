@@ -49,7 +49,7 @@ const CUT = (rows: string): string => `
 const CUT_ALL = `
   DELETE FROM refused_requests WHERE id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MOST_REFUSED})`;
 
-/** The outcome of requests that do not use their key: its client is suspended. */
+/** The outcome of requests that use neither their key nor its quota: its client is suspended. */
 const REFUSED_FOR_THE_KEY = '403 client_suspended';
 
 /** A request of a caller with a valid credential that has ended. */
@@ -112,9 +112,15 @@ export class ClientRequests extends WriteBehind {
     if (keyId !== null) {
       const kind = status === 304 || status === 429 ? String(status) : `${Math.floor(status / 100)}xx`;
       this.byOutcome.set(kind, (this.byOutcome.get(kind) ?? 0) + 1);
-      const succeeded = ended.isUncounted ? kind + UNCOUNTED : kind;
-      const outcome = status < 400 ? succeeded : `${status} ${code ?? ''}`.trimEnd().slice(0, 100);
-      this.count(clientId, keyId, operation, outcome, bucketOf(ended.durationMs));
+      const outcome = status < 400 ? kind : `${status} ${code ?? ''}`.trimEnd().slice(0, 90);
+      const usedNone = ended.isUncounted || outcome === REFUSED_FOR_THE_KEY;
+      this.count(
+        clientId,
+        keyId,
+        operation,
+        usedNone ? outcome + UNCOUNTED : outcome,
+        bucketOf(ended.durationMs),
+      );
     }
     if (status >= 400 && this.waitingErrors < MOST_ERRORS)
       this.keep(clientId, [{ at: this.clock.now(), ended }]);
@@ -168,7 +174,7 @@ export class ClientRequests extends WriteBehind {
       const minutes = counts.map(([, count]) => count);
       await runForRows(manager, minutes, addUp(MINUTE_MS));
       await runForRows(manager, minutes, addUp(DAY_MS));
-      const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY);
+      const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY + UNCOUNTED);
       await runForRows(
         manager,
         used.map(({ keyId, start }) => ({ keyId, at: isoOf(start) })),

@@ -318,7 +318,7 @@ export interface components {
         };
         /** Outcomes of the requests of one key to one operation. */
         OperationUse: {
-            /** `2xx` or `304`, followed by ` uncounted` if the request used no quota, or the status and code of an error */
+            /** `2xx`, `304`, or the status and code of an error; followed by ` uncounted` if the request used no quota */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
@@ -335,7 +335,7 @@ export interface components {
         };
         /** An outcome of requests: how often it occurred, and how long the requests took. */
         OutcomeUse: {
-            /** `2xx` or `304`, followed by ` uncounted` if the request used no quota, or the status and code of an error */
+            /** `2xx`, `304`, or the status and code of an error; followed by ` uncounted` if the request used no quota */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
