@@ -332,6 +332,17 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     for (const text of [first, second.secret, third.secret, 's3cret']) expect(trail).not.toContain(text);
   });
 
+  it('shows until when an old secret signs, and nothing once none does', async () => {
+    const service = await open();
+    const { id } = await make(service, audience);
+    await service.request('POST', `${address}/${id}/rotate-secret`, { json: { grace: '1h' } });
+    const shown = async () =>
+      (await service.request('GET', `${address}/${id}`)).body.previousSecretUntil as string | null;
+    expect(await shown()).toBe('2026-11-20T13:00:10.250Z');
+    service.clock.advance(3_600_000);
+    expect(await shown()).toBeNull();
+  });
+
   it('sends a test, also without being told of it', async () => {
     const service = await open();
     const { id } = await make(service, audience);

@@ -55,7 +55,7 @@ export class WebhookEndpointsService {
     }
     const { items, ...rest } = await keysetPage(query, page, BY_CREATION);
     const found = await withEvents(items, this.endpoints.manager);
-    return { ...rest, items: found.map(toWebhookEndpointDto) };
+    return { ...rest, items: found.map((one) => toWebhookEndpointDto(one, this.clock.now())) };
   }
 
   /** An endpoint, and the number of its waiting messages. Throws webhook_endpoint_not_found. */
@@ -65,7 +65,7 @@ export class WebhookEndpointsService {
       endpointId: id,
       state: 'waiting',
     });
-    return Object.assign(toWebhookEndpointDto(found), { waiting });
+    return Object.assign(toWebhookEndpointDto(found, this.clock.now()), { waiting });
   }
 
   /** The row of an endpoint, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */
@@ -113,7 +113,7 @@ export class WebhookEndpointsService {
       await subscribe(endpoint.id, events, manager);
       await this.changes.record(manager, by, 'created', endpoint, { url: originOf(url), events, label });
     });
-    return toWebhookEndpointWithSecretDto(Object.assign(endpoint, { events }));
+    return toWebhookEndpointWithSecretDto(Object.assign(endpoint, { events }), this.clock.now());
   }
 
   /**
@@ -153,7 +153,7 @@ export class WebhookEndpointsService {
         await this.changes.record(manager, by, 'updated', endpoint, details);
       }
       if (enabled !== undefined) await this.turn(endpoint, enabled, by, manager);
-      return toWebhookEndpointDto(endpoint);
+      return toWebhookEndpointDto(endpoint, this.clock.now());
     });
   }
 
@@ -168,7 +168,7 @@ export class WebhookEndpointsService {
       await manager.delete(WebhookEndpoint, { id });
       const { url, label } = endpoint;
       await this.changes.record(manager, by, 'deleted', endpoint, { url: originOf(url), label });
-      return toWebhookEndpointDto(endpoint);
+      return toWebhookEndpointDto(endpoint, this.clock.now());
     };
     return this.changes.run(by, work, 'unlimited');
   }

@@ -37,7 +37,7 @@ export class WebhookSecretsService {
       const secrets = { secret: newWebhookSecret(), previousSecrets };
       await manager.update(WebhookEndpoint, { id }, secrets);
       await this.changes.record(manager, by, 'secret_rotated', endpoint, { previousSecretUntil: until });
-      return toWebhookEndpointWithSecretDto(Object.assign(endpoint, secrets));
+      return toWebhookEndpointWithSecretDto(Object.assign(endpoint, secrets), this.clock.now());
     });
   }
 

@@ -2,6 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Duration, Flag, Instant, Names, Text, Uuid } from '../../../http/validation/fields.js';
 import type { SubscribedEndpoint } from '../endpoint-events.js';
 import { DISABLED_BECAUSE, type DisabledBecause } from '../../webhook-endpoint.entity.js';
+import { signing } from '../../webhook-signature.js';
 import { WithoutApiKey } from '../../../http/validation/without-api-key.js';
 
 /** Maximum length of an endpoint's URL, in characters. */
@@ -60,11 +61,13 @@ export class WebhookEndpointDto {
   createdAt!: string;
 }
 
-/** Makes the shown form of an endpoint. */
-export function toWebhookEndpointDto(endpoint: SubscribedEndpoint): WebhookEndpointDto {
+/** Makes the form of an endpoint that is shown at an instant, in ms since the Unix epoch. */
+export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number): WebhookEndpointDto {
   const { id, clientId, url, label, events, disabledAt, disabledBecause, failingSince } = endpoint;
   const { previousSecrets, createdAt } = endpoint;
-  const ends = previousSecrets.map(({ until }) => until).toSorted();
+  const ends = signing(previousSecrets, now)
+    .map(({ until }) => until)
+    .toSorted();
   const enabled = disabledAt === null;
   const state = { enabled, disabledAt, disabledBecause, failingSince };
   return { id, clientId, url, label, events, ...state, previousSecretUntil: ends.at(-1) ?? null, createdAt };
@@ -91,9 +94,12 @@ export class WebhookEndpointWithSecretDto extends WebhookEndpointDto {
   secret!: string;
 }
 
-/** Makes the shown form of an endpoint with its new secret. */
-export function toWebhookEndpointWithSecretDto(made: SubscribedEndpoint): WebhookEndpointWithSecretDto {
-  const { id, ...rest } = toWebhookEndpointDto(made);
+/** The same with its new secret. */
+export function toWebhookEndpointWithSecretDto(
+  made: SubscribedEndpoint,
+  now: number,
+): WebhookEndpointWithSecretDto {
+  const { id, ...rest } = toWebhookEndpointDto(made, now);
   return { id, secret: made.secret, ...rest };
 }
 
