@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Header, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
-import type { Operator } from '../auth/clients/audited-changes.js';
+import type { Requester } from '../auth/clients/audited-changes.js';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import { UsageService } from '../auth/clients/usage.service.js';
@@ -12,7 +12,7 @@ import { type Precondition, entityTagOf } from '../http/caching/precondition.js'
 import { Operation, pageOf } from '../http/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
-import { CurrentOperator } from '../http/current-operator.js';
+import { CurrentRequester } from '../http/current-requester.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery } from './dto/inputs.js';
 import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
@@ -53,7 +53,7 @@ export class ClientsController {
       headers: { Location: 'Address of the client' },
     },
   })
-  async create(@Body() input: NewClientDto, @CurrentOperator() by: Operator): Promise<ClientDto> {
+  async create(@Body() input: NewClientDto, @CurrentRequester() by: Requester): Promise<ClientDto> {
     return this.shown(await this.clients.create(input, by));
   }
 
@@ -97,7 +97,7 @@ export class ClientsController {
     @Param() { clientId }: ClientParams,
     @Body() changes: ClientChangesDto,
     @IfMatch({ optional: true }) precondition: Precondition,
-    @CurrentOperator() by: Operator,
+    @CurrentRequester() by: Requester,
   ): Promise<ClientDto> {
     const check = (client: Client) => precondition.check(ClientDto, this.shown(client));
     return this.shown(await this.clients.update(clientId, changes, by, check));
@@ -114,7 +114,7 @@ export class ClientsController {
   async suspend(
     @Param() { clientId }: ClientParams,
     @Query() query: ForceQuery,
-    @CurrentOperator() by: Operator,
+    @CurrentRequester() by: Requester,
   ): Promise<ClientDto> {
     return this.shown(await this.clients.suspend(clientId, query, by));
   }
@@ -127,7 +127,7 @@ export class ClientsController {
     answers: { status: 200, description: 'The client as it is now', type: ClientDto },
   })
   @ApiErrors(client_not_found, client_not_suspended)
-  async resume(@Param() { clientId }: ClientParams, @CurrentOperator() by: Operator): Promise<ClientDto> {
+  async resume(@Param() { clientId }: ClientParams, @CurrentRequester() by: Requester): Promise<ClientDto> {
     return this.shown(await this.clients.resume(clientId, by));
   }
 
@@ -142,7 +142,7 @@ export class ClientsController {
   async delete(
     @Param() { clientId }: ClientParams,
     @Query() query: ForceQuery,
-    @CurrentOperator() by: Operator,
+    @CurrentRequester() by: Requester,
   ): Promise<ClientDto> {
     return this.shown(await this.clients.delete(clientId, query, by));
   }

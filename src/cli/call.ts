@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { INestApplication } from '@nestjs/common';
 import type { Command, OptionValues } from 'commander';
 import { stringify } from 'lossless-json';
-import type { Operator } from '../auth/clients/audited-changes.js';
+import type { Requester } from '../auth/clients/audited-changes.js';
 import { SystemClock } from '../core/time/clock.js';
 import { type Column, type View, listTable } from './list-table.js';
 import { secretLine } from './prompt.js';
@@ -12,8 +12,8 @@ import { printable } from './table.js';
 
 /** One call of a command: its options, the application that runs it, and the person at the terminal. */
 export class Call {
-  /** The operator of its changes. */
-  readonly by = commandLineOperator();
+  /** The requester of its changes. */
+  readonly by = commandLineRequester();
 
   /** As Commander parses them; the DTO of the command validates them. */
   readonly options: OptionValues;
@@ -93,7 +93,7 @@ export class Call {
 }
 
 /** The user of the command line: user@host in the audit trail, who may grant every scope. */
-function commandLineOperator(): Operator {
+function commandLineRequester(): Requester {
   return {
     kind: 'command_line',
     keyId: null,

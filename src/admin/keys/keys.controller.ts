@@ -15,9 +15,9 @@ import { ApiKeysService } from '../../auth/clients/api-keys.service.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
 import { UsageService } from '../../auth/clients/usage.service.js';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
-import { CurrentOperator } from '../../http/current-operator.js';
+import { CurrentRequester } from '../../http/current-requester.js';
 import { type Audience, AudienceController, OfClass, differencesOf } from '../../http/audience.js';
 import { Operation, pageOf } from '../../http/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
@@ -87,7 +87,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     async list(
       @Query() @OfClass(listQuery) query: KeysQuery,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<ApiKeyDto[]> {
       const of = { clientId: by.clientId ?? query.client };
@@ -115,7 +115,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     )
     async issue(
       @Body() @OfClass(newKey) order: NewKeyDto,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<IssuedKeyDto> {
       return toIssuedKeyDto(await this.issuing.issue(order, by));
     }
@@ -130,7 +130,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @ApiErrors(...errors, key_not_found)
     async get(
       @Param() { keyId }: KeyParams,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<ApiKeyStateDto> {
       const key = await this.keys.get(keyId, by);
       return toApiKeyStateDto(key, await this.usage.bannedUntil(key));
@@ -154,7 +154,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @Param() { keyId }: KeyParams,
       @Force() query: ForceQuery,
       @Body() changes: KeyChangesDto,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<ApiKeyDto> {
       return toApiKeyDto(await this.keys.update(keyId, changes, query, by));
     }
@@ -188,7 +188,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @Param() { keyId }: KeyParams,
       @Force() query: ForceQuery,
       @Body() rotation: KeyRotationDto,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<IssuedKeyDto> {
       return toIssuedKeyDto(await this.issuing.rotate(keyId, rotation, by, query));
     }
@@ -204,7 +204,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     async revoke(
       @Param() { keyId }: KeyParams,
       @Force() query: ForceQuery,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<ApiKeyDto> {
       return toApiKeyDto(await this.keys.revoke(keyId, query, by));
     }

@@ -1,12 +1,12 @@
 import { Get, Param, Post } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ApiKeysService } from '../../auth/clients/api-keys.service.js';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import { declaredScopes } from '../../auth/clients/scopes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { AudienceController } from '../../http/audience.js';
-import { CurrentOperator } from '../../http/current-operator.js';
+import { CurrentRequester } from '../../http/current-requester.js';
 import { Operation } from '../../http/operation.decorator.js';
 import { OPERATORS } from '../admin.scopes.js';
 import { ApiKeyDto, toApiKeyDto } from '../dto/api-key.dto.js';
@@ -38,7 +38,7 @@ export class ScopesAndBansController {
     answers: { status: 200, description: 'The key', type: ApiKeyDto },
   })
   @ApiErrors(CLIENTS_ERRORS.key_not_found)
-  async unban(@Param() { keyId }: KeyParams, @CurrentOperator() by: Operator): Promise<ApiKeyDto> {
+  async unban(@Param() { keyId }: KeyParams, @CurrentRequester() by: Requester): Promise<ApiKeyDto> {
     return toApiKeyDto(await this.keys.unban(keyId, by));
   }
 

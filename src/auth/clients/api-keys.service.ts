@@ -10,7 +10,7 @@ import { QuotaService } from '../../throttling/quota.service.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf } from './api-key.format.js';
-import { type AuditedChange, AuditedChanges, type Operator } from './audited-changes.js';
+import { type AuditedChange, AuditedChanges, type Requester } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { ClientsService } from './clients.service.js';
 import { KeyLimits } from './key-limits.js';
@@ -67,7 +67,7 @@ export class ApiKeysService {
   }
 
   /** A key that is to be changed. Throws key_not_found, and key_protected. */
-  async changeable(id: string, by: Operator, manager: EntityManager): Promise<ApiKey> {
+  async changeable(id: string, by: Requester, manager: EntityManager): Promise<ApiKey> {
     const key = await this.get(id, by, manager);
     refuseProtectedKey(key, by);
     return key;
@@ -85,7 +85,7 @@ export class ApiKeysService {
    * key_change_limit_reached, key_already_revoked, key_already_expired, validation_failed for a later end, and last_key_with_scope
    * unless forced.
    */
-  async update(id: string, changes: KeyChanges, options: Forcible, by: Operator): Promise<ApiKey> {
+  async update(id: string, changes: KeyChanges, options: Forcible, by: Requester): Promise<ApiKey> {
     requireChange(changes, ['label', 'expires']);
     const { label, expires } = changes;
     return this.limits.changing(by.clientId, () =>
@@ -113,7 +113,7 @@ export class ApiKeysService {
    * Ends a key at once and for good, also the one that orders it. Throws key_not_found, key_protected or key_already_revoked, and
    * last_key_with_scope unless forced.
    */
-  revoke(id: string, options: Forcible, by: Operator): Promise<ApiKey> {
+  revoke(id: string, options: Forcible, by: Requester): Promise<ApiKey> {
     return this.change(
       id,
       by,
@@ -129,7 +129,7 @@ export class ApiKeysService {
   }
 
   /** Lifts the ban of a key and deletes its strikes; a key that is not banned has no audit entry of it. Throws key_not_found. */
-  async unban(id: string, by: Operator): Promise<ApiKey> {
+  async unban(id: string, by: Requester): Promise<ApiKey> {
     const key = await this.get(id);
     const { clientId } = key;
     const subject = this.quotas.subjectOf(await this.clients.get(clientId));
@@ -147,7 +147,7 @@ export class ApiKeysService {
 
   private change(
     id: string,
-    by: Operator,
+    by: Requester,
     action: AuditedChange['action'],
     apply: (key: ApiKey, manager: EntityManager) => Promise<object>,
     options: Forcible,

@@ -11,18 +11,18 @@ import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
 import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 
-/** The operator of a change to clients and keys. */
-export interface Operator extends Actor {
+/** The requester of a change to clients, keys or webhooks, or of their data: an operator, a client for itself, or the service. */
+export interface Requester extends Actor {
   /** The scopes that it may grant: over HTTP those of the key, on the command line all. */
   readonly scopes: readonly string[] | 'all';
   /**
-   * The client that orders for itself. Keys of other clients are not found then, protected scopes are out of reach, and KeyLimits holds.
+   * The client that asks for itself. Keys of other clients are not found then, protected scopes are out of reach, and KeyLimits holds.
    */
   readonly clientId?: string;
 }
 
 /** The service, which creates a client and a key at its first start. */
-export const SERVICE_ITSELF: Operator = {
+export const SERVICE_ITSELF: Requester = {
   kind: 'service',
   keyId: null,
   from: null,
@@ -59,7 +59,7 @@ export class AuditedChanges {
    * request was admitted: a body may arrive long after that.
    */
   run<T>(
-    by: Operator,
+    by: Requester,
     work: (
       manager: EntityManager,
       record: (change: AuditedChange) => Promise<void>,

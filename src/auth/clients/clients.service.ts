@@ -10,7 +10,7 @@ import type { PlanLimits } from '../../core/config/plan-table.js';
 import { PLANS, type Plan } from '../../throttling/plans.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import type { ClientsEventName } from './clients.events.js';
-import { AuditedChanges, type Operator } from './audited-changes.js';
+import { AuditedChanges, type Requester } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { Client, planColumns } from './client.entity.js';
 import { forceDetail, protectLastKey, type Forcible, requireChange } from './key-rules.js';
@@ -37,7 +37,7 @@ export class ClientsService {
   ) {}
 
   /** Makes a client. Throws validation_failed when the plan does not take these limits. */
-  async create(input: NewClient, by: Operator): Promise<Client> {
+  async create(input: NewClient, by: Requester): Promise<Client> {
     const { name, plan } = input;
     const client = this.clients.create({
       id: randomUUID(),
@@ -101,7 +101,7 @@ export class ClientsService {
   async update(
     id: string,
     changes: Partial<NewClient>,
-    by: Operator,
+    by: Requester,
     check: (client: Client) => void = () => undefined,
   ): Promise<Client> {
     requireChange(changes, ['name', 'plan', 'perMinute', 'perDay']);
@@ -119,7 +119,7 @@ export class ClientsService {
    * Refuses all keys of a client until it is resumed. Throws client_not_found or client_already_suspended, and
    * last_key_with_scope unless forced.
    */
-  async suspend(id: string, options: Forcible, by: Operator): Promise<Client> {
+  async suspend(id: string, options: Forcible, by: Requester): Promise<Client> {
     return this.change(id, by, 'client.suspended', async (client, manager) => {
       if (client.suspendedAt !== null) {
         const params = { id, instant: client.suspendedAt };
@@ -132,7 +132,7 @@ export class ClientsService {
   }
 
   /** Accepts the keys of a suspended client again. Throws client_not_found or client_not_suspended. */
-  async resume(id: string, by: Operator): Promise<Client> {
+  async resume(id: string, by: Requester): Promise<Client> {
     return this.change(id, by, 'client.resumed', (client) => {
       if (client.suspendedAt === null)
         throw new ApiError(CLIENTS_ERRORS.client_not_suspended, { params: { id } });
@@ -146,7 +146,7 @@ export class ClientsService {
    * Deletes a client with all its keys; the audit trail and the counts of past days stay. Returns it as it was.
    * Throws client_not_found, and last_key_with_scope unless forced.
    */
-  async delete(id: string, options: Forcible, by: Operator): Promise<Client> {
+  async delete(id: string, options: Forcible, by: Requester): Promise<Client> {
     return this.changes.run(by, async (manager, record) => {
       const client = await this.get(id, manager);
       if (!options.force) await this.keepLastKey(manager, id);
@@ -159,7 +159,7 @@ export class ClientsService {
 
   private change(
     id: string,
-    by: Operator,
+    by: Requester,
     action: ClientsEventName,
     apply: (client: Client, manager: EntityManager) => object | Promise<object>,
   ): Promise<Client> {

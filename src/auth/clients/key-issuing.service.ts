@@ -5,7 +5,7 @@ import { Settings } from '../../core/config/settings.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
 import { ApiKeysService } from './api-keys.service.js';
-import { AuditedChanges, type Operator } from './audited-changes.js';
+import { AuditedChanges, type Requester } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';
 import { KeyLimits } from './key-limits.js';
 import {
@@ -45,7 +45,10 @@ export class KeyIssuingService {
    * Makes a key for a client, which expires at the latest with the sending key. Throws
    * client_not_found, what grantableScopes and KeyLimits throw, and validation_failed for a later end.
    */
-  async issue({ scopes: wanted, label = null, expires, ...order }: NewKey, by: Operator): Promise<IssuedKey> {
+  async issue(
+    { scopes: wanted, label = null, expires, ...order }: NewKey,
+    by: Requester,
+  ): Promise<IssuedKey> {
     const scopes = grantableScopes(wanted, by);
     const { clientId = order.clientId } = by;
     return this.changes.run(by, async (manager, record, latest) => {
@@ -67,7 +70,12 @@ export class KeyIssuingService {
    * validation_failed for a later end, and, unless forced, last_key_with_scope when the new one would end within a day and before the
    * old one's own end.
    */
-  rotate(id: string, { grace, expires }: Rotation, by: Operator, options: Forcible = {}): Promise<IssuedKey> {
+  rotate(
+    id: string,
+    { grace, expires }: Rotation,
+    by: Requester,
+    options: Forcible = {},
+  ): Promise<IssuedKey> {
     return this.changes.run(by, async (manager, record, latest) => {
       const key = await this.keys.changeable(id, by, manager);
       await this.limits.requireRoom(2, by, manager);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, IsNull, MoreThan } from 'typeorm';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
-import { ADMINISTRATION, type Operator } from './audited-changes.js';
+import { ADMINISTRATION, type Requester } from './audited-changes.js';
 import { AuditEntry } from '../audit/audit-entry.entity.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Clock } from '../../core/time/clock.js';
@@ -33,7 +33,7 @@ export class KeyLimits {
    * new_key_limit_reached when its keys made ACCOUNT_MAX_KEYS within 24 hours. Keys
    * that were revoked since count as made: otherwise issuing and revoking in turn would fill the table. Keys that operators made do not.
    */
-  async requireRoom(times: number, { clientId }: Operator, manager: EntityManager): Promise<void> {
+  async requireRoom(times: number, { clientId }: Requester, manager: EntityManager): Promise<void> {
     if (clientId === undefined) return;
     const { accountMaxKeys } = this.settings;
     const working = await workingKeys(manager, clientId, this.clock.instant());

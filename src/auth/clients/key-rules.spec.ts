@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Operator } from './audited-changes.js';
+import type { Requester } from './audited-changes.js';
 import { grantableScopes } from './key-rules.js';
 import { defineScope } from './scopes.js';
 
@@ -7,7 +7,7 @@ it('a client that orders for itself gets no scope that operators alone pass on, 
   const shelves = defineScope('shelves', 'Run shelves.', { lastKeyProtected: true });
   const toys = defineScope('toys', 'Toys.');
   const scopes = [shelves.name, toys.name];
-  const operator: Operator = { kind: 'key', keyId: 'k', from: null, requestId: null, scopes };
-  expect(grantableScopes(undefined, operator)).toEqual(scopes);
-  expect(grantableScopes(undefined, { ...operator, clientId: 'c' })).toEqual([toys.name]);
+  const requester: Requester = { kind: 'key', keyId: 'k', from: null, requestId: null, scopes };
+  expect(grantableScopes(undefined, requester)).toEqual(scopes);
+  expect(grantableScopes(undefined, { ...requester, clientId: 'c' })).toEqual([toys.name]);
 });

@@ -5,13 +5,13 @@ import { isoOf } from '../../core/time/clock.js';
 import { DAY_MS } from '../../core/time/duration.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
-import type { Operator } from './audited-changes.js';
+import type { Requester } from './audited-changes.js';
 import { CHALLENGE, declaredScopes, isHeld, scopeChallenge } from './scopes.js';
 
 /** A new key. */
 export interface NewKey {
   readonly clientId: string;
-  /** Default: the scopes granted by default, of those that the operator holds. */
+  /** Default: the scopes granted by default, of those that the requester holds. */
   readonly scopes?: readonly string[];
   readonly label?: string | null;
   /** Lifetime from now in milliseconds; without it the key expires with the sending key, if that expires. */
@@ -127,7 +127,7 @@ export function refuseRotated({ id, replacedBy }: ApiKey): void {
 }
 
 /** Throws key_protected when a client orders for itself and the key has a scope that operators alone pass on. */
-export function refuseProtectedKey({ id, scopes }: ApiKey, { clientId }: Operator): void {
+export function refuseProtectedKey({ id, scopes }: ApiKey, { clientId }: Requester): void {
   const scope = clientId === undefined ? undefined : protectedScopes().find((one) => scopes.includes(one));
   if (scope === undefined) return;
   throw new ApiError(CLIENTS_ERRORS.key_protected, {
@@ -145,11 +145,11 @@ function protectedScopes(): string[] {
 }
 
 /**
- * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the operator
- * holds. Throws validation_failed for an unknown scope or none, scope_not_held for one that the operator lacks, or when it holds
+ * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the requester
+ * holds. Throws validation_failed for an unknown scope or none, scope_not_held for one that the requester lacks, or when it holds
  * none of those granted by default, and scope_protected when a client orders a protected one for itself.
  */
-export function grantableScopes(wanted: readonly string[] | undefined, by: Operator): string[] {
+export function grantableScopes(wanted: readonly string[] | undefined, by: Requester): string[] {
   const refused =
     by.clientId === undefined ? [] : protectedScopes().filter((scope) => wanted?.includes(scope));
   if (refused.length > 0)
@@ -169,7 +169,7 @@ export function grantableScopes(wanted: readonly string[] | undefined, by: Opera
 }
 
 /** Throws scope_not_held when a key would grant a scope that it does not hold itself (RFC 6750 section 3.1). */
-export function requireScopesHeld(scopes: readonly string[], { scopes: held }: Operator): void {
+export function requireScopesHeld(scopes: readonly string[], { scopes: held }: Requester): void {
   if (held === 'all') return;
   const lacking = scopes.filter((scope) => !isHeld(scope, held));
   if (lacking.length === 0) return;
@@ -183,14 +183,14 @@ export function requireScopesHeld(scopes: readonly string[], { scopes: held }: O
  * A feature that is deployed later declares scopes that older keys lack. They are left out of what an older key issues, so that
  * it continues to issue keys without naming scopes.
  */
-function byDefault({ scopes: held, clientId }: Operator): string[] {
+function byDefault({ scopes: held, clientId }: Requester): string[] {
   const kept = clientId === undefined ? [] : protectedScopes();
   const all = declaredScopes()
     .filter(({ name, grantedByDefault }) => grantedByDefault && !kept.includes(name))
     .map(({ name }) => name);
   if (held === 'all') return all;
   const grantable = all.filter((scope) => isHeld(scope, held));
-  // With none left, the refusal names what the operator lacks.
+  // With none left, the refusal names what the requester lacks.
   return grantable.length > 0 ? grantable : all;
 }
 

@@ -6,7 +6,7 @@ export interface Scope {
   readonly name: string;
   /** Description for the docs. */
   readonly description: string;
-  /** Whether a key gets it when none are named at issue, from an operator that holds it. */
+  /** Whether a key gets it when none are named at issue, by a requester that holds it. */
   readonly grantedByDefault: boolean;
   /** Whether it is for operators: self-service neither grants it nor changes keys that hold it, and ending the last valid one needs `force`. */
   readonly lastKeyProtected: boolean;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../auth/audit/audit.service.js';
-import { AuditedChanges, type Operator } from '../../auth/clients/audited-changes.js';
+import { AuditedChanges, type Requester } from '../../auth/clients/audited-changes.js';
 import { KeyLimits } from '../../auth/clients/key-limits.js';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { WebhookFanOuts } from '../webhook-fan-outs.js';
@@ -21,7 +21,7 @@ export class EndpointChanges {
    * has changed too much itself, unless the change is `unlimited`.
    */
   async run<T>(
-    by: Operator,
+    by: Requester,
     work: (manager: EntityManager) => Promise<T>,
     number: 'limited' | 'unlimited' = 'limited',
   ): Promise<T> {
@@ -38,7 +38,7 @@ export class EndpointChanges {
   /** Records a change of an endpoint in the audit trail, in its transaction: of its URL the origin alone, and never a secret. */
   record(
     manager: EntityManager,
-    by: Operator,
+    by: Requester,
     done: 'created' | 'updated' | 'deleted' | 'secret_rotated' | 'enabled' | 'disabled',
     { id, clientId }: WebhookEndpoint,
     details: Readonly<Record<string, unknown>>,

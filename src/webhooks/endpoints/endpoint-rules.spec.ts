@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { defineScope } from '../../auth/clients/scopes.js';
 import { defineWebhookEvent } from '../webhook-events.js';
 import { requireEventScopes } from './endpoint-rules.js';
@@ -13,8 +13,8 @@ it.each([
   [['shelves'], true],
   [['toys'], false],
 ])('an event is open to keys with its scope, or one that includes it: %j %s', (scopes, isOpen) => {
-  const operator: Operator = { kind: 'key', keyId: 'k', from: null, requestId: null, scopes };
-  const ordering = () => requireEventScopes(['shelves.filled'], operator);
+  const requester: Requester = { kind: 'key', keyId: 'k', from: null, requestId: null, scopes };
+  const ordering = () => requireEventScopes(['shelves.filled'], requester);
   if (isOpen) expect(ordering).not.toThrow();
   else expect(ordering).toThrow('shelves:read');
 });

@@ -1,4 +1,4 @@
-import { type Operator } from '../../auth/clients/audited-changes.js';
+import { type Requester } from '../../auth/clients/audited-changes.js';
 import { isHeld, scopeChallenge } from '../../auth/clients/scopes.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { declaredWebhookEvents } from '../webhook-events.js';
@@ -26,10 +26,10 @@ export function eventFaults(events: readonly string[]): FaultDetail[] {
 }
 
 /**
- * Throws event_scope_not_held when the operator lacks a scope that one of these events needs. The scope of one that no module
+ * Throws event_scope_not_held when the requester lacks a scope that one of these events needs. The scope of one that no module
  * declares any more is unknown, so that it is out of reach of every key.
  */
-export function requireEventScopes(events: readonly string[], { scopes: held }: Operator): void {
+export function requireEventScopes(events: readonly string[], { scopes: held }: Requester): void {
   if (held === 'all') return;
   const declared = new Map(declaredWebhookEvents().map((event) => [event.name, event]));
   const lacking = new Set<string>();

@@ -1,8 +1,8 @@
 import { Get, Param, Post, Query, type Type } from '@nestjs/common';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { type Audience, AudienceController, differencesOf } from '../../http/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
-import { CurrentOperator } from '../../http/current-operator.js';
+import { CurrentRequester } from '../../http/current-requester.js';
 import { Operation, pageOf } from '../../http/operation.decorator.js';
 import { Paged, type Pager } from '../../http/paging/pager.js';
 import {
@@ -51,7 +51,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
     list(
       @Param() { endpointId }: WebhookEndpointParams,
       @Query() query: WebhookDeliveriesQuery,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<WebhookDeliveryDto[]> {
       return pager.answer(query, (page) => this.deliveries.list(page, endpointId, by, query.state));
@@ -67,7 +67,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
     @ApiErrors(...errors, event_scope_not_held, webhook_delivery_not_found, webhook_endpoint_not_found)
     get(
       @Param() { endpointId, deliveryId }: WebhookDeliveryParams,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookDeliveryWithPayloadDto> {
       return this.deliveries.get(endpointId, deliveryId, by);
     }
@@ -95,7 +95,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
     )
     redeliver(
       @Param() { endpointId, deliveryId }: WebhookDeliveryParams,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookDeliveryDto> {
       return this.deliveries.redeliver(endpointId, deliveryId, by);
     }
@@ -116,7 +116,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
     @ApiErrors(...errors, webhook_endpoint_disabled, webhook_endpoint_not_found)
     test(
       @Param() { endpointId }: WebhookEndpointParams,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookDeliveryDto> {
       return this.deliveries.test(endpointId, by);
     }

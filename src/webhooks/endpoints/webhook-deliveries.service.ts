@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, type Repository } from 'typeorm';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { Clock } from '../../core/time/clock.js';
 import type { Database } from '../../database/database.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
@@ -22,7 +22,7 @@ import { requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
-/** The log of deliveries, test messages, and redelivery; for an operator with a client to the endpoints of this client. */
+/** The log of deliveries, test messages, and redelivery; to a client that asks for itself those of its endpoints. */
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
@@ -38,7 +38,7 @@ export class WebhookDeliveriesService {
   async list(
     page: PageRequest,
     endpointId: string,
-    by: Operator,
+    by: Requester,
     state?: DeliveryState,
   ): Promise<Page<WebhookDeliveryDto>> {
     await this.endpoints.find(endpointId, by);
@@ -56,7 +56,7 @@ export class WebhookDeliveriesService {
    * A delivery with its body. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held when the reader
    * lacks the scope that the event needs.
    */
-  async get(endpointId: string, id: bigint, by: Operator): Promise<WebhookDeliveryWithPayloadDto> {
+  async get(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryWithPayloadDto> {
     await this.endpoints.find(endpointId, by);
     const delivery = await this.find(endpointId, id, by);
     return Object.assign(toWebhookDeliveryDto(delivery), { payload: delivery.message.payload });
@@ -64,10 +64,10 @@ export class WebhookDeliveriesService {
 
   /**
    * Sends a message of the log again, with its id, after the waiting messages; returns the new delivery. Throws
-   * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, and event_scope_not_held for what the operator may
+   * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, and event_scope_not_held for what the requester may
    * not read.
    */
-  redeliver(endpointId: string, id: bigint, by: Operator): Promise<WebhookDeliveryDto> {
+  redeliver(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryDto> {
     return this.add(endpointId, by, async (manager) => {
       return (await this.find(endpointId, id, by, manager)).message;
     });
@@ -77,7 +77,7 @@ export class WebhookDeliveriesService {
    * Sends a `webhook.test` to an endpoint, after the waiting messages; returns its delivery. Throws webhook_endpoint_not_found and
    * webhook_endpoint_disabled.
    */
-  test(endpointId: string, by: Operator): Promise<WebhookDeliveryDto> {
+  test(endpointId: string, by: Requester): Promise<WebhookDeliveryDto> {
     return this.add(endpointId, by, async (manager) => {
       const createdAt = this.clock.instant();
       const event = WEBHOOK_TEST.name;
@@ -92,7 +92,7 @@ export class WebhookDeliveriesService {
   private async find(
     endpointId: string,
     id: bigint,
-    by: Operator,
+    by: Requester,
     manager = this.deliveries.manager,
   ): Promise<WebhookDelivery> {
     const delivery = await manager.findOne(WebhookDelivery, {
@@ -110,7 +110,7 @@ export class WebhookDeliveriesService {
   /** Adds a delivery of a message to an enabled endpoint. */
   private add(
     endpointId: string,
-    by: Operator,
+    by: Requester,
     messageOf: (manager: EntityManager) => Promise<WebhookMessage>,
   ): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { differences } from '../../auth/audit/audit.service.js';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { ClientsService } from '../../auth/clients/clients.service.js';
 import { requireChange } from '../../auth/clients/key-rules.js';
 import { Clock } from '../../core/time/clock.js';
@@ -32,7 +32,7 @@ import { MOST_ENDPOINTS, eventFaults, requireEventScopes } from './endpoint-rule
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /**
- * Creates, shows, changes and deletes webhook endpoints: for an operator with a client those of this client, others are not found.
+ * Creates, shows, changes and deletes webhook endpoints: for a client that asks for itself its own, others are not found.
  */
 @Injectable()
 export class WebhookEndpointsService {
@@ -59,7 +59,7 @@ export class WebhookEndpointsService {
   }
 
   /** An endpoint, and the number of its waiting messages. Throws webhook_endpoint_not_found. */
-  async get(id: string, by: Operator): Promise<WebhookEndpointStateDto> {
+  async get(id: string, by: Requester): Promise<WebhookEndpointStateDto> {
     const found = await this.find(id, by);
     const waiting = await this.endpoints.manager.countBy(WebhookDelivery, {
       endpointId: id,
@@ -71,7 +71,7 @@ export class WebhookEndpointsService {
   /** The row of an endpoint, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */
   async find(
     id: string,
-    { clientId }: Operator,
+    { clientId }: Requester,
     manager = this.endpoints.manager,
   ): Promise<SubscribedEndpoint> {
     const [found] = await withEvents(await manager.findBy(WebhookEndpoint, { id }), manager);
@@ -84,7 +84,7 @@ export class WebhookEndpointsService {
    * Creates an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, webhook_endpoint_locked for an
    * owner at the URL of an endpoint that an operator disabled, and validation_failed for an address or an event that cannot be.
    */
-  async create(order: NewWebhookEndpointDto, by: Operator): Promise<WebhookEndpointWithSecretDto> {
+  async create(order: NewWebhookEndpointDto, by: Requester): Promise<WebhookEndpointWithSecretDto> {
     const { url, label = null } = order;
     const events = inOrder(order.events);
     refuseFaults([...this.urlFaults(url), ...eventFaults(order.events)]);
@@ -121,7 +121,7 @@ export class WebhookEndpointsService {
    * Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who enables or moves what an operator
    * disabled, or moves another endpoint to its URL, and validation_failed.
    */
-  async update(id: string, changes: WebhookEndpointChangesDto, by: Operator): Promise<WebhookEndpointDto> {
+  async update(id: string, changes: WebhookEndpointChangesDto, by: Requester): Promise<WebhookEndpointDto> {
     requireChange(changes, ['url', 'events', 'label', 'enabled']);
     const { url, events: wanted, enabled } = changes;
     const stored = await this.find(id, by);
@@ -161,7 +161,7 @@ export class WebhookEndpointsService {
    * Deletes an endpoint with its log and its waiting messages. Returns it as it was. Throws webhook_endpoint_not_found, and
    * webhook_endpoint_locked for an owner where an operator disabled it: otherwise a new one with its URL would undo that.
    */
-  delete(id: string, by: Operator): Promise<WebhookEndpointDto> {
+  delete(id: string, by: Requester): Promise<WebhookEndpointDto> {
     const work = async (manager: EntityManager): Promise<WebhookEndpointDto> => {
       const endpoint = await this.find(id, by, manager);
       await refuseLocked(by, { id }, manager);
@@ -183,7 +183,7 @@ export class WebhookEndpointsService {
   private async turn(
     endpoint: WebhookEndpoint,
     enabled: boolean,
-    by: Operator,
+    by: Requester,
     manager: EntityManager,
   ): Promise<void> {
     const { id, disabledAt, disabledBecause } = endpoint;
@@ -204,7 +204,7 @@ export class WebhookEndpointsService {
 
 /** Throws webhook_endpoint_locked for an owner when an operator has disabled its endpoint with this id, or one with this URL. */
 async function refuseLocked(
-  { clientId }: Operator,
+  { clientId }: Requester,
   { id, url }: { readonly id?: string; readonly url?: string },
   manager: EntityManager,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { Clock } from '../../core/time/clock.js';
 import { type PreviousSecret, WebhookEndpoint } from '../webhook-endpoint.entity.js';
@@ -29,7 +29,7 @@ export class WebhookSecretsService {
    * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found and
    * webhook_secret_limit_reached.
    */
-  rotate(id: string, grace: number, by: Operator): Promise<WebhookEndpointWithSecretDto> {
+  rotate(id: string, grace: number, by: Requester): Promise<WebhookEndpointWithSecretDto> {
     return this.changes.run(by, async (manager) => {
       const endpoint = await this.endpoints.find(id, by, manager);
       const until = grace === 0 ? null : this.clock.instant(grace);

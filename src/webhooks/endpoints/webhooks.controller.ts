@@ -1,10 +1,10 @@
 import { Body, Delete, Get, Header, Param, Patch, Post, Query, type Type } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
-import type { Operator } from '../../auth/clients/audited-changes.js';
+import type { Requester } from '../../auth/clients/audited-changes.js';
 import { type Audience, AudienceController, differencesOf, OfClass } from '../../http/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
-import { CurrentOperator } from '../../http/current-operator.js';
+import { CurrentRequester } from '../../http/current-requester.js';
 import { Operation, pageOf } from '../../http/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
 import { WebhookEndpointParams, WebhookEndpointsQuery } from './dto/webhook-delivery.dto.js';
@@ -60,7 +60,7 @@ export function webhooksController(audience: Audience): Type {
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     list(
       @Query() @OfClass(listQuery) query: WebhookEndpointsQuery,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<WebhookEndpointDto[]> {
       return pager.answer(query, (page) => this.endpoints.list(page, by.clientId ?? query.client));
@@ -90,7 +90,7 @@ export function webhooksController(audience: Audience): Type {
     )
     create(
       @Body() @OfClass(newEndpoint) order: NewWebhookEndpointDto,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookEndpointWithSecretDto> {
       return this.endpoints.create(order, by);
     }
@@ -105,7 +105,7 @@ export function webhooksController(audience: Audience): Type {
     @ApiErrors(...errors, webhook_endpoint_not_found)
     get(
       @Param() { endpointId }: WebhookEndpointParams,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookEndpointStateDto> {
       return this.endpoints.get(endpointId, by);
     }
@@ -123,7 +123,7 @@ export function webhooksController(audience: Audience): Type {
     update(
       @Param() { endpointId }: WebhookEndpointParams,
       @Body() changes: WebhookEndpointChangesDto,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookEndpointDto> {
       return this.endpoints.update(endpointId, changes, by);
     }
@@ -138,7 +138,7 @@ export function webhooksController(audience: Audience): Type {
     @ApiErrors(...errors, ...lockErrors, webhook_endpoint_not_found)
     delete(
       @Param() { endpointId }: WebhookEndpointParams,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookEndpointDto> {
       return this.endpoints.delete(endpointId, by);
     }
@@ -161,7 +161,7 @@ export function webhooksController(audience: Audience): Type {
     rotateSecret(
       @Param() { endpointId }: WebhookEndpointParams,
       @Body() { grace }: WebhookSecretRotationDto,
-      @CurrentOperator(audience) by: Operator,
+      @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookEndpointWithSecretDto> {
       return this.secrets.rotate(endpointId, grace, by);
     }

@@ -1,6 +1,6 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Operator } from '../auth/clients/audited-changes.js';
+import type { Requester } from '../auth/clients/audited-changes.js';
 import { callerOf } from '../auth/caller.js';
 import type { Audience } from './audience.js';
 import { requestIdOf } from './request-records.js';
@@ -10,8 +10,8 @@ import { addressOf } from '../core/request-address.js';
  * Handler parameter: the caller of an administrative operation, for the audit trail and for the scopes that it may grant; with an
  * audience of key holders also the client that it is limited to. Throws no_account.
  */
-export const CurrentOperator = createParamDecorator(
-  (audience: Audience | undefined, context: ExecutionContext): Operator => {
+export const CurrentRequester = createParamDecorator(
+  (audience: Audience | undefined, context: ExecutionContext): Requester => {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const caller = callerOf(request);
