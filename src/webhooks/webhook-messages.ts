@@ -91,12 +91,10 @@ export class WebhookMessages {
     manager: EntityManager,
   ): Promise<void> {
     if (!(await this.isSubscribedNow(event, to.clientId))) return;
-    const id = idOf(event, to.id);
-    if (to.id !== undefined && (await this.isThere(id, manager))) return;
-    const createdAt = this.clock.instant();
-    const payload = payloadOf(event, createdAt, data);
-    await manager.insert(WebhookMessage, { id, event, payload, createdAt });
-    await manager.insert(WebhookFanOut, { messageId: id, clientId: to.clientId ?? null });
+    const message = messageOf(event, data, this.clock.instant(), to.id);
+    if (to.id !== undefined && (await this.isThere(message.id, manager))) return;
+    await manager.insert(WebhookMessage, message);
+    await manager.insert(WebhookFanOut, { messageId: message.id, clientId: to.clientId ?? null });
     this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
   }
 
@@ -129,12 +127,13 @@ export class WebhookMessages {
   }
 }
 
-function idOf(event: string, id: string | undefined): string {
+/** A message that happened at an instant (ISO 8601 text in UTC). Throws RangeError when its body is too long. */
+export function messageOf(event: string, data: object, createdAt: string, id?: string): WebhookMessage {
   const digits =
     id === undefined
       ? randomBytes(16).toString('hex')
       : createHash('sha256').update(`${event}\0${id}`).digest('hex').slice(0, 32);
-  return `msg_${digits}`;
+  return { id: `msg_${digits}`, event, payload: payloadOf(event, createdAt, data), createdAt };
 }
 
 function payloadOf(type: string, timestamp: string, data: object): string {

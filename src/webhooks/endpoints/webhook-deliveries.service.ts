@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { DataSource, type EntityManager, type Repository } from 'typeorm';
@@ -12,6 +11,7 @@ import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WEBHOOKS_LEASE } from '../due-deliveries.js';
 import { type DeliveryState, WebhookDelivery } from '../webhook-delivery.entity.js';
 import { WebhookMessage } from '../webhook-message.entity.js';
+import { messageOf } from '../webhook-messages.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
 import {
   type WebhookDeliveryDto,
@@ -79,11 +79,7 @@ export class WebhookDeliveriesService {
    */
   test(endpointId: string, by: Requester): Promise<WebhookDeliveryDto> {
     return this.add(endpointId, by, async (manager) => {
-      const createdAt = this.clock.instant();
-      const event = WEBHOOK_TEST.name;
-      const payload = JSON.stringify({ type: event, timestamp: createdAt, data: { endpointId } });
-      const id = `msg_${randomBytes(16).toString('hex')}`;
-      const message = manager.create(WebhookMessage, { id, event, payload, createdAt });
+      const message = messageOf(WEBHOOK_TEST.name, { endpointId }, this.clock.instant());
       await manager.insert(WebhookMessage, message);
       return message;
     });
@@ -111,7 +107,7 @@ export class WebhookDeliveriesService {
   private add(
     endpointId: string,
     by: Requester,
-    messageOf: (manager: EntityManager) => Promise<WebhookMessage>,
+    prepare: (manager: EntityManager) => Promise<WebhookMessage>,
   ): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {
       await keepEndpoint(manager, endpointId);
@@ -120,7 +116,7 @@ export class WebhookDeliveriesService {
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_disabled, {
           params: { id: endpointId, instant: disabledAt },
         });
-      const message = await messageOf(manager);
+      const message = await prepare(manager);
       const delivery = manager.create(WebhookDelivery, {
         endpointId,
         messageId: message.id,
