@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { CachedAs } from '../../database/data-version.js';
-import { LARGEST_LIMIT, type PlanLimits } from '../../core/config/plan-table.js';
+import type { PlanLimits } from '../../core/config/plan-table.js';
 import type { Plan } from '../../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
@@ -60,8 +60,6 @@ function faultsOf(plan: Plan, field: string, limit: number | undefined): FaultDe
     const message = `The plan ${plan} has fixed limits; only enterprise takes its own.`;
     return limit === undefined ? [] : [{ field, code: 'not_allowed', message }];
   }
-  if (limit === undefined)
-    return [{ field, code: 'required', message: 'The plan enterprise needs its own limits.' }];
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LARGEST_LIMIT) return [];
-  return [{ field, code: 'out_of_range', message: `This must be from 1 to ${LARGEST_LIMIT}.` }];
+  const message = 'The plan enterprise needs its own limits.';
+  return limit === undefined ? [{ field, code: 'required', message }] : [];
 }
