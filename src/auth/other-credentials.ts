@@ -12,12 +12,6 @@ import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './c
 /** A bearer token (RFC 6750 section 2.1) that does not begin as an API key does. */
 const OTHER_TOKEN = /^bearer +(?!pst_)([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** The caller of a request with another credential, and the subject that it counts for. */
-export interface OtherCaller {
-  readonly caller: Caller;
-  readonly subject: QuotaSubject;
-}
-
 /** Verifies credentials other than API keys, if a module provides a CredentialVerifier. */
 @Injectable()
 export class OtherCredentials {
@@ -32,8 +26,8 @@ export class OtherCredentials {
     return OTHER_TOKEN.exec(authorization)?.[1];
   }
 
-  /** The owner of a token. Throws what the verifier throws, and invalid_api_key if it does not accept the token. */
-  async verify(token: string, request: Request): Promise<OtherCaller> {
+  /** The owner of a token, and the subject that its requests count for. Throws what the verifier throws, and invalid_api_key if it does not accept the token. */
+  async verify(token: string, request: Request): Promise<{ caller: Caller; subject: QuotaSubject }> {
     const verified = await this.verifier?.verify(token, request);
     if (!verified) throw new ApiError(AUTH_ERRORS.invalid_api_key);
     const { user, scopes, plan } = verified;
