@@ -6,6 +6,6 @@ export const PETS_ERRORS = defineErrors({
     message: 'There is no animal with the id {petId}.',
     example: { petId: 5 },
     cause: 'No animal has this id.',
-    remedy: 'List the animals with `GET /pets` to see their ids.',
+    remedy: 'List the animals with `GET /v1/pets` to see their ids.',
   },
 });

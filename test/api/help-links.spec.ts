@@ -66,3 +66,17 @@ describe('a refusal links to what explains it', () => {
     expect(head).toContain(`Link: ${helpOf('malformed_request')}`);
   });
 });
+
+it('the page of errors names operations by the paths at which they are called', async () => {
+  const text = await (await fetch(`${service.url}/docs/errors`)).text();
+  const named = [...text.matchAll(/<code>((?:GET|POST|PATCH|DELETE) \/[^<?]*)/g)].map(([, one]) => one);
+  const called = new Set(
+    service.documents.flatMap(({ base, document }) =>
+      Object.entries(document.paths).flatMap(([path, operations]) =>
+        Object.keys(operations).map((method) => `${method.toUpperCase()} ${base}${path}`),
+      ),
+    ),
+  );
+  expect(named).toContain('POST /admin/keys');
+  expect(named.filter((one = '') => !called.has(one))).toEqual([]);
+});
