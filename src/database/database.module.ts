@@ -4,7 +4,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { Settings } from '../core/config/settings.js';
-import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { type Opening, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
 import { type Database, DeclarationChecks, JsonReader, WriteTrouble } from './database.js';
@@ -39,24 +38,13 @@ const logger = new Logger('Database');
     DemoData,
     JsonRows,
     References,
-    CacheNeutralWrites,
     Sweeper,
     offered(JsonReader, ({ reader }) => reader),
     offered(WriteTrouble, ({ writeTrouble }) => writeTrouble),
     offered(Transactions, ({ transactions }) => transactions),
     offered(DataVersion, ({ dataVersion }) => dataVersion),
   ],
-  exports: [
-    DataVersion,
-    DemoData,
-    JsonReader,
-    JsonRows,
-    References,
-    CacheNeutralWrites,
-    Sweeper,
-    Transactions,
-    WriteTrouble,
-  ],
+  exports: [DataVersion, DemoData, JsonReader, JsonRows, References, Sweeper, Transactions, WriteTrouble],
 })
 export class DatabaseModule {}
 
@@ -109,7 +97,7 @@ async function migrateAlone(settings: Settings, opening: Opening): Promise<void>
 /** Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. */
 async function proveVersion(database: Database): Promise<void> {
   try {
-    await new CacheNeutralWrites(database.transactions).run(() => Promise.resolve());
+    await database.transactions.uncached(() => Promise.resolve());
   } catch (error) {
     logger.warn(
       `Nothing could be committed yet (${String(error)}); nothing is cached until a commit succeeds.`,

@@ -4,8 +4,8 @@ import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
 import { Settings } from '../core/config/settings.js';
 import { ApiError } from '../core/errors/api-error.js';
-import { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
+import { Transactions } from './transactions.js';
 
 /** When old rows are first looked for, in milliseconds after the start: a machine's clock may be set only then. */
 const FIRST_MS = 60_000;
@@ -41,12 +41,12 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly cacheNeutralWrites: CacheNeutralWrites,
+    private readonly transactions: Transactions,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
-  /** Has rows swept from now on. Only such as are never cached: it does not count as a change (see CacheNeutralWrites). */
+  /** Has rows swept from now on. Only such as are never cached: it does not count as a change. */
   add(...sweeps: readonly Sweep[]): void {
     this.sweeps.push(...sweeps);
   }
@@ -104,7 +104,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     // Mostly no row has expired; then nothing is committed either.
     if (!(await old.getExists())) return false;
     const batch = `(${key}) IN (SELECT ${key} FROM ${tableName} WHERE ${where} LIMIT ${BATCH})`;
-    const { affected } = await this.cacheNeutralWrites.run((manager) => {
+    const { affected } = await this.transactions.uncached((manager) => {
       const query = manager.createQueryBuilder();
       const set = sweep.set?.(now);
       const change = set ? query.update(entity).set(set) : query.delete().from(entity);

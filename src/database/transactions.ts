@@ -43,6 +43,24 @@ export class Transactions implements TransactionHome {
     return this.outside(() => this.run({ changes }, writes));
   }
 
+  /**
+   * Runs writes of what is never cached, such as counters and last uses, in one transaction that does not count as a change: otherwise
+   * they would invalidate everything that is cached, every second. Repositories take part in it. A caller in another transaction that
+   * awaits it waits for itself.
+   */
+  uncached<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.commitChanging([], async (inside, manager) => {
+      const result = await inside(async () => {
+        // Instances write the same counters in different orders, and would wait for each other.
+        await this.claim('cache-neutral writes');
+        return writes(manager);
+      });
+      // So that SQLite commits although no row may have changed: the version of the file means nothing.
+      if (this.database.options.type === 'sqlite') await manager.query('PRAGMA user_version = 1');
+      return result;
+    });
+  }
+
   /** Whether the caller takes part in a transaction that has not ended. */
   isInside(): boolean {
     const scope = this.context.current()?.active();

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { describe, expect, it, vi } from 'vitest';
-import type { CacheNeutralWrites } from './cache-neutral-writes.js';
+import type { Transactions } from './transactions.js';
 import { unavailable } from './unavailable.js';
 import { WriteBehind, type WriteBehindMessages } from './write-behind.js';
 
@@ -11,7 +11,7 @@ class Numbers extends WriteBehind {
   noted: number[] = [];
 
   constructor(messages: WriteBehindMessages = { failing: 'cannot be written', recovered: 'written again' }) {
-    super({} as CacheNeutralWrites, new Logger('Numbers'), messages);
+    super({} as Transactions, new Logger('Numbers'), messages);
   }
 
   protected write(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { Logger, OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
-import type { CacheNeutralWrites } from './cache-neutral-writes.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { codeOf } from './postgres/postgres-errors.js';
+import type { Transactions } from './transactions.js';
 
 /** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */
 const PERIOD_MS = 1_000;
@@ -30,7 +30,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   private inDoubt: (() => Promise<void>) | undefined;
 
   protected constructor(
-    private readonly cacheNeutralWrites: CacheNeutralWrites,
+    private readonly transactions: Transactions,
     protected readonly logger: Logger,
     private readonly messages: WriteBehindMessages,
   ) {}
@@ -63,7 +63,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   ): Promise<void> {
     let wasCommitted = () => Promise.resolve(false);
     try {
-      await this.cacheNeutralWrites.run(async (manager) => {
+      await this.transactions.uncached(async (manager) => {
         wasCommitted = await outcomeOf(manager);
         await writes(manager);
       });

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In } from 'typeorm';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import type { Database } from '../database/database.js';
 import type { Dialect } from '../database/dialect.js';
 import { runForRows } from '../database/rows-as-json.js';
@@ -41,7 +40,6 @@ export class WebhookFanOuts {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly writes: CacheNeutralWrites,
     private readonly transactions: Transactions,
   ) {}
 
@@ -52,7 +50,7 @@ export class WebhookFanOuts {
 
   /** Fans out the oldest messages without deliveries, then pauses if others use the database. */
   async run(): Promise<void> {
-    await this.writes.run((manager) => this.fanOut(manager));
+    await this.transactions.uncached((manager) => this.fanOut(manager));
     const { inUse, waiting } = (this.dataSource as Database).load;
     if (inUse + waiting > 0) await pause(Math.min(REST * this.tookMs, LONGEST_REST_MS));
   }
@@ -63,7 +61,7 @@ export class WebhookFanOuts {
    */
   async catchUp(): Promise<void> {
     if (this.transactions.isInside()) return;
-    while (await this.writes.run((manager) => this.fanOut(manager)));
+    while (await this.transactions.uncached((manager) => this.fanOut(manager)));
   }
 
   /**

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { stringify } from 'lossless-json';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
 import { DataVersion } from '../database/data-version.js';
 import { JsonReader } from '../database/database.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
@@ -42,7 +41,6 @@ export class WebhookMessages {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly writes: CacheNeutralWrites,
     private readonly reader: JsonReader,
     private readonly dataVersion: DataVersion,
     private readonly loops: BackgroundLoops,
@@ -61,7 +59,7 @@ export class WebhookMessages {
   ): Promise<void> {
     if (this.transactions.isInside()) return this.write(event.name, data, to, this.dataSource.manager);
     if (!(await this.isSubscribed(event.name))) return;
-    await this.writes.run((manager) => this.write(event.name, data, to, manager));
+    await this.transactions.uncached((manager) => this.write(event.name, data, to, manager));
   }
 
   /**

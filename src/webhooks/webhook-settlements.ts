@@ -3,7 +3,7 @@ import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { SERVICE_ITSELF } from '../auth/clients/audited-changes.js';
 import { AuditService } from '../auth/audit/audit.service.js';
 import { Clock, isoOf } from '../core/time/clock.js';
-import { CacheNeutralWrites } from '../database/cache-neutral-writes.js';
+import { Transactions } from '../database/transactions.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { runForRows } from '../database/rows-as-json.js';
 import { webhookRetryDelay } from './retry-schedule.js';
@@ -54,7 +54,7 @@ export class WebhookSettlements {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly writes: CacheNeutralWrites,
+    private readonly transactions: Transactions,
     private readonly fanOuts: WebhookFanOuts,
     private readonly messages: WebhookMessages,
     private readonly audit: AuditService,
@@ -77,7 +77,7 @@ export class WebhookSettlements {
     while (this.ended.length > 0) {
       const batch = this.ended.slice(0, BATCH);
       const others = batch.filter((one) => !disablesBecause(one));
-      if (others.length > 0) await this.writes.run((manager) => record(manager, others));
+      if (others.length > 0) await this.transactions.uncached((manager) => record(manager, others));
       // If this fails, the others are recorded a second time, which changes nothing.
       for (const one of batch) {
         const because = disablesBecause(one);

@@ -5,7 +5,7 @@ import { RequestHistory } from '../../src/auth/clients/request-history.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { Settings } from '../../src/core/config/settings.js';
-import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
+import { Transactions } from '../../src/database/transactions.js';
 import type { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/schema.js';
 import { Sweeper } from '../../src/database/sweeper.js';
@@ -197,7 +197,7 @@ describe('the last errors of a client', () => {
   it('are 200 of each client, the latest written, also when the clock is set back and several processes write', async () => {
     const { service, flush, get } = await open();
     const { app, clock } = service;
-    const other = new ClientRequests(app.get(CacheNeutralWrites), clock, new Metrics());
+    const other = new ClientRequests(app.get(Transactions), clock, new Metrics());
     const caller = { clientId: service.clientId, keyId: null, user: 'u', scopes: [] };
     const note = (requests: ClientRequests, from: number, to: number) => {
       for (let at = from; at < to; at += 1)

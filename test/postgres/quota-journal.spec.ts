@@ -5,7 +5,7 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
 import { Settings } from '../../src/core/config/settings.js';
-import { CacheNeutralWrites } from '../../src/database/cache-neutral-writes.js';
+import { Transactions } from '../../src/database/transactions.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { type TestServiceOptions } from '../kit/test-service.js';
@@ -36,7 +36,7 @@ const numbers = (found: Record<string, unknown>[], column: string) => found.map(
 
 it('what cannot be written is kept, and joins what comes, also while the write fails', async () => {
   const { service, flush, rows } = await open();
-  const writes = service.app.get(CacheNeutralWrites, { strict: false });
+  const transactions = service.app.get(Transactions, { strict: false });
   const perDay: number[] = [];
   for (let outage = 0; outage < 2; outage += 1) {
     perDay.push(0);
@@ -50,7 +50,7 @@ it('what cannot be written is kept, and joins what comes, also while the write f
       await count();
       await flush();
     }
-    const failing = vi.spyOn(writes, 'run').mockImplementation(async () => {
+    const failing = vi.spyOn(transactions, 'uncached').mockImplementation(async () => {
       await count();
       throw new Error('disk I/O error');
     });

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
 import { Metrics } from '../../core/metrics/metrics.js';
-import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { Transactions } from '../../database/transactions.js';
 import { ClientRequests } from './client-requests.service.js';
 import { openForTest } from '../../../test/support/opened.js';
 
@@ -12,7 +12,7 @@ it('what waits to be written is bounded, and so is what one second writes, of ho
   const { app, clock } = service;
   const dataSource = app.get(DataSource);
   // One that writes when it is told to alone.
-  const requests = new ClientRequests(app.get(CacheNeutralWrites), clock, new Metrics());
+  const requests = new ClientRequests(app.get(Transactions), clock, new Metrics());
   const note = (clientId: string, status: number) => {
     const caller = { clientId, keyId: clientId, user: null, scopes: [] };
     requests.note({

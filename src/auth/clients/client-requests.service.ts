@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { Clock, isoOf } from '../../core/time/clock.js';
-import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { Transactions } from '../../database/transactions.js';
 import { runForRows } from '../../database/rows-as-json.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
@@ -89,11 +89,11 @@ export class ClientRequests extends WriteBehind {
   private readonly byOutcome = new Map<string, number>();
 
   constructor(
-    cacheNeutralWrites: CacheNeutralWrites,
+    transactions: Transactions,
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
-    super(cacheNeutralWrites, new Logger('Usage'), {
+    super(transactions, new Logger('Usage'), {
       failing: 'The usage of clients cannot be written; as much as fits is kept in memory',
     });
     metrics.counter(

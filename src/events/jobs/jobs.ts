@@ -2,7 +2,6 @@ import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common'
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
-import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
 import { Transactions } from '../../database/transactions.js';
 import type { BackgroundLoop, Piece } from './background-loop.js';
 import { BackgroundLoops } from './background-loops.js';
@@ -32,7 +31,6 @@ export class Jobs implements OnApplicationBootstrap {
     private readonly scanner: MetadataScanner,
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
-    private readonly writes: CacheNeutralWrites,
     private readonly leases: Leases,
     private readonly metrics: JobMetrics,
     private readonly clock: Clock,
@@ -174,7 +172,7 @@ export class Jobs implements OnApplicationBootstrap {
     let state = await manager.findOneBy(JobState, { name });
     if (!state) {
       const first = { name, dueAt: BigInt(dueAfter(job, this.startedAt, this.startedAt)), failures: 0 };
-      await this.writes.run((writer) =>
+      await this.transactions.uncached((writer) =>
         writer.createQueryBuilder().insert().into(JobState).values(first).orIgnore().execute(),
       );
       state = await manager.findOneByOrFail(JobState, { name });
@@ -186,6 +184,6 @@ export class Jobs implements OnApplicationBootstrap {
   private async store(state: JobState): Promise<void> {
     // Also when it cannot be stored: it must not run again at once.
     this.known.set(state.name, state);
-    await this.writes.run((manager) => manager.update(JobState, { name: state.name }, state));
+    await this.transactions.uncached((manager) => manager.update(JobState, { name: state.name }, state));
   }
 }

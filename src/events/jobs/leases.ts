@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, IsNull, Not } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
-import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { Transactions } from '../../database/transactions.js';
 import { Lease } from './lease.entity.js';
 
 /** A lease that was not renewed for this time is free again, in milliseconds. */
@@ -49,7 +49,7 @@ export class Leases {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly writes: CacheNeutralWrites,
+    private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
 
@@ -70,7 +70,7 @@ export class Leases {
   async freeOfTheDead(isAlone: () => Promise<boolean>): Promise<void> {
     const held = await this.dataSource.manager.findBy(Lease, { holder: Not(IsNull()) });
     if (held.length === 0 || !(await isAlone())) return;
-    await this.writes.run(async (manager) => {
+    await this.transactions.uncached(async (manager) => {
       for (const { name, beat } of held)
         await manager.update(Lease, { name, beat }, { holder: null, beat: next(beat) });
     });
@@ -92,7 +92,7 @@ export class Leases {
       renewedAt: this.clock.steady(),
       isRenewing: false,
     };
-    const isTaken = await this.writes.run(async (manager) => {
+    const isTaken = await this.transactions.uncached(async (manager) => {
       const values = { name, holder: null, beat: 0 };
       if (!row) await manager.createQueryBuilder().insert().into(Lease).values(values).orIgnore().execute();
       const beat = row?.beat ?? 0;
@@ -153,7 +153,7 @@ export class Leases {
 
   /** Sets its holder, and returns whether the previous holder still had it. */
   private change({ name, holder: before }: Held, holder: string | null): Promise<boolean> {
-    return this.writes.run(async (manager) => {
+    return this.transactions.uncached(async (manager) => {
       const { affected } = await manager.update(
         Lease,
         { name, holder: before },

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, Not } from 'typeorm';
 import { CLOCKS_DIFFER_MS, Clock, isoOf } from '../../core/time/clock.js';
 import { DAY_MS, HOUR_MS } from '../../core/time/duration.js';
-import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { Transactions } from '../../database/transactions.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { OutboxEvent } from './outbox-event.entity.js';
 
@@ -35,7 +35,7 @@ export interface Backlog {
 export class OutboxStore {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly writes: CacheNeutralWrites,
+    private readonly transactions: Transactions,
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
@@ -79,7 +79,7 @@ export class OutboxStore {
 
   /** Deletes the events that were handled, and notes the others. */
   async settle(handled: readonly bigint[], failed: readonly FailedDelivery[]): Promise<void> {
-    await this.writes.run(async (manager) => {
+    await this.transactions.uncached(async (manager) => {
       if (handled.length > 0) await manager.delete(OutboxEvent, { id: In(handled) });
       for (const { id, failures, dueAt, error } of failed) {
         const why = String(error).slice(0, LONGEST_ERROR);

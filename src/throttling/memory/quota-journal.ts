@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DataSource, type EntityManager, In, MoreThan, MoreThanOrEqual } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
-import { CacheNeutralWrites } from '../../database/cache-neutral-writes.js';
+import { Transactions } from '../../database/transactions.js';
 import { JsonReader } from '../../database/database.js';
 import { runForRows } from '../../database/rows-as-json.js';
 import { Sweeper } from '../../database/sweeper.js';
@@ -60,11 +60,11 @@ export class QuotaJournal extends WriteBehind {
   constructor(
     private readonly dataSource: DataSource,
     private readonly reader: JsonReader,
-    cacheNeutralWrites: CacheNeutralWrites,
+    transactions: Transactions,
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
-    super(cacheNeutralWrites, new Logger('Quota'), {
+    super(transactions, new Logger('Quota'), {
       failing: 'Counters cannot be written; they are kept in memory',
       recovered: 'Counters are written again',
     });

@@ -1,4 +1,3 @@
-import { CacheNeutralWrites } from '../../cache-neutral-writes.js';
 import { OneAtATime } from '../../one-at-a-time.js';
 import type { Transactions } from '../../transactions.js';
 import type { DatabaseTroubles } from './database-troubles.js';
@@ -22,7 +21,7 @@ export function probeWrites(
   const tries = new OneAtATime(async () => {
     try {
       if (troubles.reason === undefined || freeBytesBeside(file) < LEAST_FREE_BYTES) return;
-      await new CacheNeutralWrites(transactions).run(async (manager) => {
+      await transactions.uncached(async (manager) => {
         await manager.query('SAVEPOINT room');
         await manager.query('CREATE TABLE room_for_writes (bytes blob)');
         await manager.query(`INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);
