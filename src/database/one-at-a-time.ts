@@ -17,7 +17,10 @@ export class OneAtATime<T = void> {
 
   private begin(): Promise<T> {
     this.following = undefined;
-    this.running = this.work().finally(() => (this.running = undefined));
+    this.running = this.work().finally(() => {
+      // A call that comes before the following run has begun shares it.
+      this.running = this.following;
+    });
     return this.running;
   }
 }
