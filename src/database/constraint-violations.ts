@@ -15,7 +15,7 @@ const SQLITE_UNIQUE = /UNIQUE constraint failed: (.+)$/;
 /** SQLSTATE of unique_violation and of foreign_key_violation. */
 const [POSTGRES_UNIQUE, POSTGRES_FOREIGN_KEY] = ['23505', '23503'];
 /** The columns in the detail of a unique_violation, such as `Key (name, shop)=(Ball, 3) already exists.` */
-const POSTGRES_COLUMNS = /^Key \(((?:"?\w+"?(?:, )?)+)\)=\(/;
+const POSTGRES_COLUMNS = /^Key \(("?\w+"?(?:, "?\w+"?)*)\)=\(/;
 
 /** What the driver has reported; the refusal of a COMMIT, where constraints are deferred, comes as the driver throws it. */
 function violationOf(error: unknown): Partial<Violation> {

@@ -1,7 +1,8 @@
 import { Controller, Module, Post } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { uniqueViolation } from '../../src/database/constraint-violations.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { openForAll } from '../support/opened.js';
@@ -58,6 +59,23 @@ it('of ten at once that want the same value, one has it', async () => {
     201,
     ...Array<number>(9).fill(409),
   ]);
+});
+
+it('an index over an expression is named, however long the name of its function is', async () => {
+  const dataSource = service.app.get(DataSource);
+  const isPostgres = dataSource.options.type === 'postgres';
+  const long = isPostgres ? 'the_name_of_an_animal_without_its_upper_case' : 'lower';
+  if (isPostgres)
+    await dataSource.query(
+      `CREATE FUNCTION ${long}(varchar) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT lower($1)'`,
+    );
+  await dataSource.query(`CREATE UNIQUE INDEX pets_by_name ON pets (${long}(name))`);
+  onTestFinished(() => dataSource.query('DROP INDEX pets_by_name'));
+  const insert = (name: string) =>
+    dataSource.manager.insert(Pet, { name, categoryId: 1n, status: 'available' });
+  await insert('Rex');
+  const refused = insert('rex').catch(uniqueViolation);
+  expect(await refused).toEqual([`index 'pets_by_name'`]);
 });
 
 it('a reference to what is not there is answered 409', async () => {
