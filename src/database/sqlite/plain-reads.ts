@@ -6,7 +6,7 @@ import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 
-const SELECT = /^\s*SELECT\b/i;
+const READS = /^\s*(?:SELECT\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE\s+INTO)\b))/is;
 /** Functions that only the connection that writes can answer. */
 const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
@@ -42,7 +42,7 @@ export class PlainReads {
 
   /** Whether the statement certainly only reads, and reads what is committed. */
   takes(sql: string): boolean {
-    return this.runner !== undefined && SELECT.test(sql) && !OF_THE_WRITER.test(sql);
+    return this.runner !== undefined && READS.test(sql) && !OF_THE_WRITER.test(sql);
   }
 
   /**

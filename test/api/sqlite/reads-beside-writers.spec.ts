@@ -85,6 +85,14 @@ describe.each([
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     await release();
   });
+
+  it('a query of a module that begins with WITH answers', async () => {
+    const { service, file } = await open();
+    const release = await begin(service, file);
+    const query = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) AS sum FROM n`;
+    expect(await service.app.get(DataSource).query(query)).toEqual([{ sum: 6 }]);
+    await release();
+  });
 });
 
 describe('a read beside the writer', () => {
