@@ -67,8 +67,8 @@ export abstract class Database extends DataSource {
   abstract readonly reader: JsonReader;
   /** Runs work while no other process that migrates the same database does. */
   abstract whileMigrating<T>(work: () => Promise<T>): Promise<T>;
-  /** Undefined where several processes may serve, or find each other in another way. */
-  abstract readonly onlyServer: SideSession | undefined;
+  /** The session beside the pool for the locks and notices of an instance; undefined where processes find each other by files. */
+  abstract readonly instanceSession: SideSession | undefined;
   /** The transactions that repositories take part in. */
   abstract readonly transactions: Transactions;
   /** Whether anything was committed, by this process or another. */

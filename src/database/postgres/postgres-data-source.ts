@@ -53,7 +53,7 @@ export class PostgresDataSource extends Database {
   readonly dataVersion: SharedDataVersion;
   readonly reader: JsonReader;
   readonly transactions: Transactions;
-  readonly onlyServer: SideSession;
+  readonly instanceSession: SideSession;
   readonly changed = new ChangedTables(this, () =>
     this.dataVersion.isShared ? this.notices.quiet : undefined,
   );
@@ -70,9 +70,9 @@ export class PostgresDataSource extends Database {
       () => driver.master as Pool,
       () => this.notices.renew(),
     );
-    this.onlyServer = new SideSession(driverPackage, postgres);
+    this.instanceSession = new SideSession(driverPackage, postgres);
     // Notices also report a migration of another process.
-    this.notices = new InstanceNotices(this.onlyServer, () => this.changed.read());
+    this.notices = new InstanceNotices(this.instanceSession, () => this.changed.read());
     this.dataVersion = new SharedDataVersion(this.notices, (table) => this.changed.isTold(table));
     const connection = new PostgresConnection(this.pool, this.dataVersion, this.changed);
     this.transactions = new Transactions(this, connection);

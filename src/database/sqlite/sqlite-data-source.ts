@@ -36,7 +36,7 @@ const logger = new Logger('Database');
 export class SqliteDataSource extends Database {
   readonly dialect = SQLITE_DIALECT;
   /** Processes that serve one file mark it (ProcessLockFiles). */
-  readonly onlyServer = undefined;
+  readonly instanceSession = undefined;
   /** Whether anything was committed, by this process or another. */
   readonly dataVersion: DataVersion;
   /** Reads committed data, once the data source is initialized. */

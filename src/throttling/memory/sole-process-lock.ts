@@ -52,7 +52,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
   }
 
   private get server(): SideSession | undefined {
-    return (this.dataSource as Database).onlyServer;
+    return (this.dataSource as Database).instanceSession;
   }
 
   private get serving(): Serving {

@@ -54,7 +54,7 @@ export class RedisSplit implements OnApplicationBootstrap, OnApplicationShutdown
     metrics: Metrics,
     private readonly clock: Clock,
   ) {
-    this.server = redisUrl === null ? undefined : (dataSource as Database).onlyServer;
+    this.server = redisUrl === null ? undefined : (dataSource as Database).instanceSession;
     if (!this.server) return;
     if (version instanceof SharedDataVersion)
       version.isSplit = () => this.quotas.countsIn !== undefined && this.quotas.countsIn !== this.common;

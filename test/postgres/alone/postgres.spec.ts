@@ -255,7 +255,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
       );
       await Promise.all(both.map((one) => one.whileMigrating(() => one.query('SELECT pg_sleep(1)'))));
       const serving = await openDataSource({ databaseUrl: own.url });
-      const side = (sql: string) => serving.onlyServer?.ask<object>(sql);
+      const side = (sql: string) => serving.instanceSession?.ask<object>(sql);
       const pid = await side('SELECT pg_backend_pid()');
       await serving.query('SELECT pg_sleep(0.2)');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
