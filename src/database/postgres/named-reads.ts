@@ -6,7 +6,7 @@ import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
 import type { Transactions } from '../transactions.js';
 import { codeOf, meaningOf } from './postgres-errors.js';
-import type { Lease, PostgresPool } from './postgres-pool.js';
+import type { PooledConnection, PostgresPool } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';
 
 /** Statements that have a name, the last used ones: clients choose how lists are filtered and sorted. */
@@ -79,7 +79,7 @@ export class NamedReads extends JsonReader {
     for (let more = 0; ; more += 1) {
       const query = more === 0 ? { ...statement, values } : { text: statement.text, values };
       try {
-        return await this.pool.read((lease) => this.read(lease, query));
+        return await this.pool.read((connection) => this.read(connection, query));
       } catch (error) {
         // It changes nothing, so it may be asked again: without the plan that has become stale, or of another connection. All sessions
         // may have been ended at once; the pool does not know of each yet.
@@ -90,12 +90,12 @@ export class NamedReads extends JsonReader {
     }
   }
 
-  private async read(lease: Lease, query: QueryConfig): Promise<Row | undefined> {
-    const { rows } = await lease.query(query);
+  private async read(connection: PooledConnection, query: QueryConfig): Promise<Row | undefined> {
+    const { rows } = await connection.query(query);
     if (query.name !== undefined) {
-      const names = this.prepared.get(lease.client) ?? new Set();
-      this.prepared.set(lease.client, names.add(query.name));
-      if (names.size >= MOST_PREPARED) lease.isBroken = true;
+      const names = this.prepared.get(connection.client) ?? new Set();
+      this.prepared.set(connection.client, names.add(query.name));
+      if (names.size >= MOST_PREPARED) connection.isBroken = true;
     }
     return rows[0] as Row | undefined;
   }

@@ -7,7 +7,7 @@ import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { SharedDataVersion, SharedKind } from '../shared-data-version.js';
 import { type ChangedTables, Changes } from './changed-tables.js';
 import type { SentCommit } from './late-commits.js';
-import type { Lease, PostgresPool } from './postgres-pool.js';
+import type { PooledConnection, PostgresPool } from './postgres-pool.js';
 import { PostgresSession } from './postgres-session.js';
 
 /** Statements that change nothing, unless a function that they call does. */
@@ -37,7 +37,7 @@ export class PostgresConnection extends ConnectionScope {
   run(scope: StatementScope, query: QueryConfig): Promise<QueryResult> {
     const session = this.sessionOf(scope);
     const isReading = READS.test(query.text) && !this.changed.callsWriter(query.text);
-    if (!session && isReading) return this.pool.read((lease) => lease.query(query));
+    if (!session && isReading) return this.pool.read((connection) => connection.query(query));
     const changes = session?.changes ?? new Changes();
     if (!isReading) this.changed.note(changes, query.text);
     return session ? session.run(scope, query) : this.alone(this.changed.kindsOf(changes), query);
@@ -52,7 +52,7 @@ export class PostgresConnection extends ConnectionScope {
     }
     const session = this.sessionOf(transaction);
     // The server undoes it when the connection is closed, or has received its commit.
-    if (!session || (session.lease.isBroken && command === 'ROLLBACK')) return;
+    if (!session || (session.connection.isBroken && command === 'ROLLBACK')) return;
     if (command !== 'COMMIT') return session.control(command);
     const kinds = this.changed.kindsOf(session.changes, changes);
     const done = await this.committed(kinds, () => Promise.resolve(session.commit()));
@@ -62,20 +62,20 @@ export class PostgresConnection extends ConnectionScope {
   }
 
   ended(transaction: Transaction): void {
-    this.sessions.get(transaction)?.lease.giveBack();
+    this.sessions.get(transaction)?.connection.release();
     this.sessions.delete(transaction);
   }
 
   /** The server commits it with its end. */
   private async alone(kinds: readonly SharedKind[], query: QueryConfig): Promise<QueryResult> {
-    let lease: Lease | undefined;
+    let connection: PooledConnection | undefined;
     try {
       return await this.committed(kinds, async () => {
-        lease = await this.pool.takeToWrite();
-        return lease.commit(query);
+        connection = await this.pool.takeToWrite();
+        return connection.commit(query);
       });
     } finally {
-      lease?.giveBack();
+      connection?.release();
     }
   }
 

@@ -19,7 +19,7 @@ const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS
 const WORKING = `SELECT pid FROM pg_stat_activity WHERE pid = pg_backend_pid() OR pid = ANY($1) AND state = 'active'`;
 
 /** A connection of the pool that is in use. A failure of the server is thrown as service_unavailable. */
-export class Lease {
+export class PooledConnection {
   /** Whether the state of the connection is unknown: then it is closed. */
   isBroken = false;
 
@@ -56,15 +56,14 @@ export class Lease {
   }
 
   /** Ends its use; to be called once. One whose commit is late stays in use until that is over. */
-  giveBack(): void {
+  release(): void {
+    const end = (isClosed: boolean): void => {
+      this.client.release(isClosed);
+      this.place?.();
+    };
     const free = this.pool.late.free(this.client);
-    if (free) void free.then(() => this.release(true));
-    else this.release(this.isBroken || this.pool.troubles.outdates(this.client));
-  }
-
-  private release(isClosed: boolean): void {
-    this.client.release(isClosed);
-    this.place?.();
+    if (free) void free.then(() => end(true));
+    else end(this.isBroken || this.pool.troubles.outdates(this.client));
   }
 
   private async noted<T>(answer: Promise<T>): Promise<T> {
@@ -123,22 +122,22 @@ export class PostgresPool {
   }
 
   /** Runs a read on a connection. Throws service_unavailable without one. */
-  async read<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
-    const lease = new Lease(this, await this.connected());
+  async read<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
+    const connection = new PooledConnection(this, await this.connected());
     try {
-      return await work(lease);
+      return await work(connection);
     } finally {
-      lease.giveBack();
+      connection.release();
     }
   }
 
   /** A connection for what commits. Not all are in writes at the same time, so that reads continue while commits hang. */
-  async takeToWrite(): Promise<Lease> {
+  async takeToWrite(): Promise<PooledConnection> {
     const fault = this.troubles.fault ?? this.late.fault;
     if (fault) throw fault;
     const place = await this.noted(this.places.take());
     try {
-      return new Lease(this, await this.connected(), place);
+      return new PooledConnection(this, await this.connected(), place);
     } catch (error) {
       place();
       throw error;

@@ -3,7 +3,7 @@ import type { StatementScope } from '../scopes/statement-scope.js';
 import { Turns } from '../scopes/turns.js';
 import { Changes } from './changed-tables.js';
 import type { SentCommit } from './late-commits.js';
-import type { Lease } from './postgres-pool.js';
+import type { PooledConnection } from './postgres-pool.js';
 
 /** Statements after whose failure a transaction continues, as it does on SQLite; PostgreSQL itself would end it. */
 const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;
@@ -17,15 +17,15 @@ export class PostgresSession {
 
   /** With `isAllOrNothing` its transaction ends with the first statement that fails. */
   constructor(
-    readonly lease: Lease,
+    readonly connection: PooledConnection,
     private readonly isAllOrNothing: boolean,
   ) {}
 
   /** Sends a statement that begins a transaction. */
   async begin(isolation: string | undefined): Promise<void> {
     // Sent together with the first statement, which fails with it if the connection is lost.
-    if (isolation === undefined) this.lease.control('BEGIN').catch(ignored);
-    else await this.lease.control(`BEGIN ISOLATION LEVEL ${isolation}`);
+    if (isolation === undefined) this.connection.control('BEGIN').catch(ignored);
+    else await this.connection.control(`BEGIN ISOLATION LEVEL ${isolation}`);
   }
 
   /** Runs a statement of a scope in the transaction, so that it undoes itself alone when it fails. */
@@ -38,11 +38,11 @@ export class PostgresSession {
       try {
         // Sent together with the statement, not before it.
         if (isUndoneAlone) this.aside(`SAVEPOINT ${savepoint}`);
-        const result = await this.lease.query(query);
+        const result = await this.connection.query(query);
         if (isUndoneAlone) this.aside(`RELEASE SAVEPOINT ${savepoint}`);
         return result;
       } catch (error) {
-        if (!isUndoneAlone || this.lease.isBroken || !(await this.isUndone(savepoint))) scope.fail(error);
+        if (!isUndoneAlone || this.connection.isBroken || !(await this.isUndone(savepoint))) scope.fail(error);
         throw error;
       }
     });
@@ -50,20 +50,20 @@ export class PostgresSession {
 
   /** Runs a statement that rolls the transaction back, or begins or ends one within it. */
   control(sql: string): Promise<void> {
-    return this.inTurn(() => this.lease.control(sql));
+    return this.inTurn(() => this.connection.control(sql));
   }
 
   /** Commits when nothing runs in the transaction any more. */
   commit(): SentCommit<QueryResult> {
-    return this.lease.commit({ text: 'COMMIT' });
+    return this.connection.commit({ text: 'COMMIT' });
   }
 
   private aside(sql: string): void {
-    this.lease.query({ text: sql }).catch(ignored);
+    this.connection.query({ text: sql }).catch(ignored);
   }
 
   private isUndone(savepoint: string): Promise<boolean> {
-    return this.lease.query({ text: `ROLLBACK TO SAVEPOINT ${savepoint}` }).then(
+    return this.connection.query({ text: `ROLLBACK TO SAVEPOINT ${savepoint}` }).then(
       () => true,
       () => false,
     );
