@@ -1,7 +1,7 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import { TypeORMError } from 'typeorm';
 import { ApiError } from '../../core/errors/api-error.js';
-import type { GiveBack } from '../scopes/turns.js';
+import type { Release } from '../scopes/semaphore.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { SharedDataVersion, SharedKind } from '../shared-data-version.js';
@@ -29,7 +29,7 @@ export class PostgresConnection extends ConnectionScope {
   }
 
   /** Statements outside of a transaction keep nobody waiting. */
-  override take(): Promise<GiveBack> {
+  override take(): Promise<Release> {
     return Promise.resolve(keepsNothing);
   }
 
@@ -95,4 +95,4 @@ export class PostgresConnection extends ConnectionScope {
   }
 }
 
-const keepsNothing: GiveBack = () => undefined;
+const keepsNothing: Release = () => undefined;

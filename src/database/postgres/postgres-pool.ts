@@ -1,7 +1,7 @@
 import type { Client, Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type pg from 'pg';
 import type { ConnectionLoad } from '../database.js';
-import { type GiveBack, Turns } from '../scopes/turns.js';
+import { type Release, Semaphore } from '../scopes/semaphore.js';
 import { LateCommits, type SentCommit, processOf } from './late-commits.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { CONNECT_TIMEOUT_MS, type PostgresOptions, clientConfig } from './postgres-options.js';
@@ -26,7 +26,7 @@ export class PooledConnection {
   constructor(
     private readonly pool: PostgresPool,
     readonly client: PoolClient,
-    private readonly place?: GiveBack,
+    private readonly place?: Release,
   ) {}
 
   /** Runs a statement. */
@@ -82,7 +82,7 @@ export class PostgresPool {
   readonly troubles: PostgresTroubles;
   readonly late: LateCommits;
   /** Who may write. */
-  private readonly places: Turns;
+  private readonly places: Semaphore;
 
   /** `pool` is called late: TypeORM makes it when the DataSource is opened. `onOver` is called when a trouble is over. */
   constructor(
@@ -95,7 +95,7 @@ export class PostgresPool {
     const name = `PostgreSQL (${host}:${port}, database ${database})`;
     const forReads = options.pool > 2 ? Math.max(Math.floor(options.pool * PART_FOR_READS), 1) : 0;
     const waited = () => new Error('a write waited too long for a connection');
-    this.places = new Turns(options.pool - forReads, WRITE_WAIT_MS, waited);
+    this.places = new Semaphore(options.pool - forReads, WRITE_WAIT_MS, waited);
     const refuse = (fault: Error) => this.places.refuse(fault);
     this.late = new LateCommits(name, options.statementTimeoutMs, this.places.most, refuse);
     this.troubles = new PostgresTroubles(
@@ -135,7 +135,7 @@ export class PostgresPool {
   async takeToWrite(): Promise<PooledConnection> {
     const fault = this.troubles.fault ?? this.late.fault;
     if (fault) throw fault;
-    const place = await this.noted(this.places.take());
+    const place = await this.noted(this.places.acquire());
     try {
       return new PooledConnection(this, await this.connected(), place);
     } catch (error) {

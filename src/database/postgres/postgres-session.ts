@@ -1,6 +1,6 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import type { StatementScope } from '../scopes/statement-scope.js';
-import { Turns } from '../scopes/turns.js';
+import { Semaphore } from '../scopes/semaphore.js';
 import { Changes } from './changed-tables.js';
 import type { SentCommit } from './late-commits.js';
 import type { PooledConnection } from './postgres-pool.js';
@@ -13,7 +13,7 @@ export class PostgresSession {
   /** Kinds of rows that its statements may have written. */
   readonly changes = new Changes();
   /** A forced rollback waits here for the running statement: its sender must continue before the transaction is over. */
-  private readonly turns = new Turns();
+  private readonly turns = new Semaphore();
 
   /** With `isAllOrNothing` its transaction ends with the first statement that fails. */
   constructor(
@@ -30,7 +30,7 @@ export class PostgresSession {
 
   /** Runs a statement of a scope in the transaction, so that it undoes itself alone when it fails. */
   run(scope: StatementScope, query: QueryConfig): Promise<QueryResult> {
-    return this.inTurn(async () => {
+    return this.turns.run(async () => {
       // Its transaction may have ended while it waited.
       scope.check();
       const isUndoneAlone = !this.isAllOrNothing && UNDONE_ALONE.test(query.text);
@@ -42,7 +42,8 @@ export class PostgresSession {
         if (isUndoneAlone) this.aside(`RELEASE SAVEPOINT ${savepoint}`);
         return result;
       } catch (error) {
-        if (!isUndoneAlone || this.connection.isBroken || !(await this.isUndone(savepoint))) scope.fail(error);
+        if (!isUndoneAlone || this.connection.isBroken || !(await this.isUndone(savepoint)))
+          scope.fail(error);
         throw error;
       }
     });
@@ -50,7 +51,7 @@ export class PostgresSession {
 
   /** Runs a statement that rolls the transaction back, or begins or ends one within it. */
   control(sql: string): Promise<void> {
-    return this.inTurn(() => this.connection.control(sql));
+    return this.turns.run(() => this.connection.control(sql));
   }
 
   /** Commits when nothing runs in the transaction any more. */
@@ -67,15 +68,6 @@ export class PostgresSession {
       () => true,
       () => false,
     );
-  }
-
-  private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const giveBack = await this.turns.take();
-    try {
-      return await work();
-    } finally {
-      giveBack();
-    }
   }
 }
 

@@ -28,7 +28,7 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
-    const { scope, giveBack } = await this.transactions.take();
+    const { scope, release } = await this.transactions.take();
     try {
       scope.check();
       const runner = new RunnerOn(this.driver, (query) => this.postgres.run(scope, query));
@@ -39,7 +39,7 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
         ? error.driverError
         : error;
     } finally {
-      giveBack();
+      release();
     }
   }
 

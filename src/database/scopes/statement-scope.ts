@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type GiveBack, Turns } from './turns.js';
+import { type Release, Semaphore } from './semaphore.js';
 
 /**
  * A value that follows asynchronous work to everything that it calls and awaits. While no work runs with a value it is
@@ -37,7 +37,7 @@ export class AsyncContext<T extends object> {
  */
 export class StatementScope {
   /** Its statements and transactions, which take turns. */
-  readonly turns = new Turns();
+  readonly turns = new Semaphore();
   /** Why it accepts no more statements, although it has not ended. */
   protected failure: unknown;
   protected isLeft = false;
@@ -53,8 +53,8 @@ export class StatementScope {
   }
 
   /** Waits until a statement may run in it. Throws service_unavailable after 10 s. */
-  take(): Promise<GiveBack> {
-    return this.turns.take();
+  take(): Promise<Release> {
+    return this.turns.acquire();
   }
 
   /** Ends it for statements that come from now on: they run in the scope around it. */
@@ -117,21 +117,21 @@ export interface Turn {
   /** Where it is. */
   readonly scope: StatementScope;
   /** Ends it. */
-  readonly giveBack: GiveBack;
+  readonly release: Release;
 }
 
 /** Waits for a turn in a scope that is determined again after the wait: the statement that was waited for may have ended it. */
 export async function takeTurn(where: () => StatementScope): Promise<Turn> {
   for (;;) {
     const scope = where();
-    const giveBack = await scope.take();
+    const release = await scope.take();
     let isThere = false;
     try {
       isThere = where() === scope;
     } finally {
-      if (!isThere) giveBack();
+      if (!isThere) release();
     }
-    if (isThere) return { scope, giveBack };
+    if (isThere) return { scope, release };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { type AsyncContext, StatementScope, takeTurn } from './statement-scope.js';
-import type { GiveBack } from './turns.js';
+import type { Release } from './semaphore.js';
 import type { CachedKind } from '../data-version.js';
 
 /** How a transaction is begun. */
@@ -38,7 +38,7 @@ export interface TransactionHome {
 export class Transaction extends StatementScope {
   private beginning: Promise<void> | undefined;
   /** While it has a turn in the scope around it, which is while it is open. */
-  private giveBack: GiveBack | undefined;
+  private release: Release | undefined;
   private end: 'committed' | 'rolled back' | undefined;
   private readonly callbacks: (() => void)[] = [];
 
@@ -53,19 +53,19 @@ export class Transaction extends StatementScope {
 
   /** Whether it has begun and not ended. */
   get isOpen(): boolean {
-    return this.giveBack !== undefined;
+    return this.release !== undefined;
   }
 
-  override async take(): Promise<GiveBack> {
-    const giveBack = await super.take();
+  override async take(): Promise<Release> {
+    const release = await super.take();
     try {
       // A statement that waited until its end must not begin it again.
       if (!this.isLeft) await this.begin();
     } catch (error) {
-      giveBack();
+      release();
       throw error;
     }
-    return giveBack;
+    return release;
   }
 
   /** Begins it, once. */
@@ -83,14 +83,14 @@ export class Transaction extends StatementScope {
   /** Commits what was done in it, once what still runs in it has ended. When it throws, roll it back. */
   async commit(): Promise<void> {
     if (this.beginning) {
-      const giveBack = await this.take();
+      const release = await this.take();
       try {
         this.check();
         this.leave();
         await this.control('COMMIT', 'RELEASE SAVEPOINT');
         this.close();
       } finally {
-        giveBack();
+        release();
       }
     } else {
       this.leave();
@@ -121,7 +121,7 @@ export class Transaction extends StatementScope {
   }
 
   private async open(): Promise<void> {
-    ({ scope: this.around, giveBack: this.giveBack } = await takeTurn(this.where));
+    ({ scope: this.around, release: this.release } = await takeTurn(this.where));
     try {
       await this.control('BEGIN', 'SAVEPOINT');
     } catch (error) {
@@ -159,8 +159,8 @@ export class Transaction extends StatementScope {
   }
 
   private close(): void {
-    if (!this.isNested && this.giveBack) this.home.connection.ended(this);
-    this.giveBack?.();
-    this.giveBack = undefined;
+    if (!this.isNested && this.release) this.home.connection.ended(this);
+    this.release?.();
+    this.release = undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
-import { Turns } from '../scopes/turns.js';
+import { Semaphore } from '../scopes/semaphore.js';
 import { Connection } from './connection.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
@@ -17,7 +17,7 @@ const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 export class PlainReads {
   private connection: Connection | undefined;
   private runner: SqliteQueryRunner | undefined;
-  private readonly turns = new Turns();
+  private readonly turns = new Semaphore();
 
   constructor(
     private readonly driver: SqliteDriver,
@@ -49,23 +49,18 @@ export class PlainReads {
    * What TypeORM returns for a statement that `takes` takes; undefined when only the writer can say, as of a temporary table.
    * Throws service_unavailable when the database cannot answer.
    */
-  async query(
-    sql: string,
-    parameters: unknown[],
-    structured: boolean,
-  ): Promise<{ answer: unknown } | undefined> {
-    const giveBack = await this.turns.take();
-    try {
-      this.files.refuseIfDamaged();
-      const answer: unknown = await this.runner?.query(sql, parameters, structured);
-      return this.runner && { answer };
-    } catch (error) {
-      const code = driverCodeOf(error);
-      if (code === 'SQLITE_ERROR') return undefined;
-      throw this.troubles.ofReader(error, code);
-    } finally {
-      giveBack();
-    }
+  query(sql: string, parameters: unknown[], structured: boolean): Promise<{ answer: unknown } | undefined> {
+    return this.turns.run(async () => {
+      try {
+        this.files.refuseIfDamaged();
+        const answer: unknown = await this.runner?.query(sql, parameters, structured);
+        return this.runner && { answer };
+      } catch (error) {
+        const code = driverCodeOf(error);
+        if (code === 'SQLITE_ERROR') return undefined;
+        throw this.troubles.ofReader(error, code);
+      }
+    });
   }
 }
 

@@ -37,13 +37,13 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
       const read = await reads.query(sql, bindable, structured);
       if (read) return read.answer as never;
     }
-    const { scope, giveBack } = await this.transactions.take();
+    const { scope, release } = await this.transactions.take();
     try {
       return (await this.writer.run(scope, sql, async () =>
         this.withExactRowId(await super.query(sql, bindable, structured)),
       )) as never;
     } finally {
-      giveBack();
+      release();
     }
   }
 

@@ -5,7 +5,7 @@ import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type DataVersion, OwnWritesVersion } from '../data-version.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
-import type { GiveBack } from '../scopes/turns.js';
+import type { Release } from '../scopes/semaphore.js';
 import { Connection, type Prepared } from './connection.js';
 import { PlainReads, RunnerOn } from './plain-reads.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
@@ -60,7 +60,7 @@ export class SqliteWriter extends ConnectionScope {
     return this.opened.connection;
   }
 
-  override async take(): Promise<GiveBack> {
+  override async take(): Promise<Release> {
     try {
       return await super.take();
     } catch (error) {

@@ -9,16 +9,16 @@ const WAITED =
   'runner began waits for a query past that runner’s manager (docs/guides/rows-and-transactions.md).';
 
 /** Ends a turn; to be called once. */
-export type GiveBack = () => void;
+export type Release = () => void;
 
 /** Ends a wait for a turn: with it, or with the reason for a refusal. */
 type Waiting = (refusal?: Error) => void;
 
 /**
- * Hands something to a few owners at a time, first come, first served: by default the one SQLite connection, or a transaction, to one.
- * TypeORM would let transactions that overlap in time share it, so that one's rollback undoes the other's acknowledged write.
+ * Gives a few owners a turn at a time, first come, first served; by default one, for the one SQLite connection or a transaction. TypeORM
+ * would let transactions that overlap in time share it, so that one's rollback undoes the other's acknowledged write.
  */
-export class Turns {
+export class Semaphore {
   private taken = 0;
   private readonly waiting = new TransientMap<Waiting, true>();
 
@@ -35,10 +35,20 @@ export class Turns {
   }
 
   /** Waits for a turn and returns the function that ends it. Throws the refusal when that takes too long. */
-  async take(): Promise<GiveBack> {
+  async acquire(): Promise<Release> {
     if (this.taken < this.most) this.taken += 1;
     else await this.next();
-    return this.giveBack;
+    return this.release;
+  }
+
+  /** Runs work in a turn. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   }
 
   /** Refuses all who wait. */
@@ -46,7 +56,7 @@ export class Turns {
     for (const [end] of this.waiting.all()) end(refusal);
   }
 
-  private readonly giveBack: GiveBack = () => {
+  private readonly release: Release = () => {
     const [next] = this.waiting.first() ?? [];
     if (next) next();
     else this.taken -= 1;
