@@ -74,13 +74,6 @@ export abstract class DataVersion {
   get isShared(): boolean {
     return false;
   }
-
-  /** Runs a commit of a transaction that has the write lock and has written, and that changes only these kinds of what is cached. */
-  async committing(changes: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
-    // Where commits cannot be distinguished, this one counts as a change of everything.
-    void changes;
-    await commit();
-  }
 }
 
 /** The version of a database that no other process can write to: the connection counts its own writes. */

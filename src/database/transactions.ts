@@ -32,15 +32,15 @@ export class Transactions implements TransactionHome {
   }
 
   /**
-   * Runs writes in one transaction whose commit changes only these kinds of what is cached. They must write something: when
+   * Runs writes in one transaction whose commit invalidates only these kinds of what is cached. They must write something: when
    * every page is left as it was, SQLite commits nothing, and the next commit of another process would be taken for this one.
    * The transaction is never a part of the caller's; a caller in a transaction that awaits it waits for itself.
    */
   commitChanging<T>(
-    changes: readonly CachedKind[],
+    invalidates: readonly CachedKind[],
     writes: (inside: Inside, manager: EntityManager) => Promise<T>,
   ): Promise<T> {
-    return this.outside(() => this.run({ changes }, writes));
+    return this.outside(() => this.run({ invalidates }, writes));
   }
 
   /**

@@ -44,9 +44,9 @@ export class PostgresConnection extends ConnectionScope {
   }
 
   async control(transaction: Transaction, command: string): Promise<void> {
-    const { isolation, changes } = transaction.options;
+    const { isolation, invalidates } = transaction.options;
     if (command === 'BEGIN') {
-      const begun = new PostgresSession(await this.pool.takeToWrite(), changes !== undefined);
+      const begun = new PostgresSession(await this.pool.takeToWrite(), invalidates !== undefined);
       this.sessions.set(transaction, begun);
       return begun.begin(isolation);
     }
@@ -54,7 +54,7 @@ export class PostgresConnection extends ConnectionScope {
     // The server undoes it when the connection is closed, or has received its commit.
     if (!session || (session.connection.isBroken && command === 'ROLLBACK')) return;
     if (command !== 'COMMIT') return session.control(command);
-    const kinds = this.changed.kindsOf(session.changes, changes);
+    const kinds = this.changed.kindsOf(session.changes, invalidates);
     const done = await this.committed(kinds, () => Promise.resolve(session.commit()));
     // PostgreSQL responds to the COMMIT of a failed transaction with ROLLBACK, without an error.
     if (done.command !== 'COMMIT')

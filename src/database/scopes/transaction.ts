@@ -11,8 +11,8 @@ export interface TransactionOptions {
   readonly isolation?: IsolationLevel | undefined;
   /** With this it begins with its first statement, and this comes before that; when this throws, nothing else is done in it. */
   readonly first?: () => Promise<void>;
-  /** The cached kinds that its commit changes, if known; otherwise all, if it has written. Its first failing statement ends it. */
-  readonly changes?: readonly CachedKind[];
+  /** The cached kinds that its commit invalidates, if known; otherwise all, if it has written. Its first failing statement ends it. */
+  readonly invalidates?: readonly CachedKind[];
 }
 
 /** Where statements run that are in no transaction, and what begins and ends transactions. A database extends it. */

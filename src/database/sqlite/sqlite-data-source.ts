@@ -11,7 +11,7 @@ import {
 } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { type DataVersion, OwnWritesVersion } from '../data-version.js';
+import { OwnWritesVersion } from '../data-version.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import { InsertBatches } from '../insert-batches.js';
@@ -38,7 +38,7 @@ export class SqliteDataSource extends Database {
   /** Processes that serve one file mark it (ProcessLockFiles). */
   readonly instanceSession = undefined;
   /** Whether anything was committed, by this process or another. */
-  readonly dataVersion: DataVersion;
+  readonly dataVersion: OwnWritesVersion | WalDataVersion;
   /** Reads committed data, once the data source is initialized. */
   reader: JsonReader = new OwnConnection(this);
   /** The transactions, in which repositories take part by themselves. */

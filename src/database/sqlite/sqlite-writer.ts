@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type sqlite3 from 'sqlite3';
 import { TypeORMError } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { type DataVersion, OwnWritesVersion } from '../data-version.js';
+import { OwnWritesVersion } from '../data-version.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
 import type { Release } from '../scopes/semaphore.js';
@@ -12,6 +12,7 @@ import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 import { unavailable } from '../unavailable.js';
+import { WalDataVersion } from './wal-data-version.js';
 
 /** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
 const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
@@ -44,7 +45,7 @@ export class SqliteWriter extends ConnectionScope {
 
   constructor(
     private readonly driver: SqliteDriver,
-    private readonly dataVersion: DataVersion,
+    private readonly dataVersion: OwnWritesVersion | WalDataVersion,
     private readonly files: DatabaseFiles,
     private readonly troubles: DatabaseTroubles,
   ) {
@@ -126,11 +127,13 @@ export class SqliteWriter extends ConnectionScope {
   }
 
   async control({ around = this, options }: Transaction, command: string): Promise<void> {
-    const { isolation, changes, name = () => 'A transaction' } = options;
+    const { isolation, invalidates, name = () => 'A transaction' } = options;
     if (!ISOLATIONS.has(isolation)) throw new TypeORMError(`SQLite has no isolation level ${isolation}.`);
     const sql = command === 'BEGIN' ? BEGIN : command;
     const run = () => this.run<unknown>(around, sql, () => this.runner.query(sql));
-    await (changes && command === 'COMMIT' ? this.dataVersion.committing(changes, run) : run());
+    const { dataVersion } = this;
+    const isKnown = invalidates && command === 'COMMIT' && dataVersion instanceof WalDataVersion;
+    await (isKnown ? dataVersion.committing(invalidates, run) : run());
     if (command === 'BEGIN') this.endWatch = watchWriteLock(name);
   }
 

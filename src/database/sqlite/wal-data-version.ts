@@ -13,10 +13,10 @@ const HEADER_BYTES = 96;
 const CHANGE_COUNTER_AT = 8;
 const LITTLE = endianness() === 'LE';
 
-/** The counter after a commit of this process, and what that commit changes. */
+/** The counter after a commit of this process, and what that commit invalidates. */
 interface Expected {
   readonly counter: number;
-  readonly changes: readonly CachedKind[];
+  readonly invalidates: readonly CachedKind[];
 }
 
 /**
@@ -62,8 +62,9 @@ export class WalDataVersion extends DataVersion {
     return this.seenVersions;
   }
 
-  override async committing(changes: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
-    this.expected = this.look() ? { counter: counterOf(this.seen) + 1, changes } : undefined;
+  /** Runs a commit of a transaction that has the write lock and has written, and that invalidates only these kinds of what is cached. */
+  async committing(invalidates: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
+    this.expected = this.look() ? { counter: counterOf(this.seen) + 1, invalidates } : undefined;
     try {
       await commit();
       this.prove();
@@ -120,7 +121,7 @@ export class WalDataVersion extends DataVersion {
       counterOf(this.read) === this.expected.counter &&
       counterOf(this.seen) === this.expected.counter - 1 &&
       this.read.compare(this.read, half, HEADER_BYTES, 0, half) === 0;
-    return this.expected && isExpected ? this.expected.changes : ALL_CACHED;
+    return this.expected && isExpected ? this.expected.invalidates : ALL_CACHED;
   }
 }
 
