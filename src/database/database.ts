@@ -1,8 +1,16 @@
-import { DataSource } from 'typeorm';
+import {
+  DataSource,
+  type EntityManager,
+  type ObjectLiteral,
+  type QueryRunner,
+  type SelectQueryBuilder,
+} from 'typeorm';
 import type { ApiError } from '../core/errors/api-error.js';
 import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
+import { InsertBatches } from './insert-batches.js';
 import type { SideSession } from './postgres/side-session.js';
+import { JoiningEntityManager } from './scopes/joining-entity-manager.js';
 import type { Transactions } from './transactions.js';
 
 /** Whether the database can be written at the moment. */
@@ -77,9 +85,27 @@ export abstract class Database extends DataSource {
   abstract readonly writeTrouble: WriteTrouble;
   /** How its connections are used now. */
   abstract readonly load: ConnectionLoad;
+  /** Corrects TypeORM's queries for the database. */
+  protected abstract readonly queryBuilder: new (
+    query: SelectQueryBuilder<ObjectLiteral>,
+  ) => SelectQueryBuilder<ObjectLiteral>;
+  private readonly inserts = new InsertBatches(this);
 
   /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
-  abstract readEntities(): Promise<void>;
+  readEntities(): Promise<void> {
+    return this.buildMetadatas();
+  }
+
+  override createEntityManager(queryRunner?: QueryRunner): EntityManager {
+    return new JoiningEntityManager(this, queryRunner, () => this.inserts);
+  }
+
+  override createQueryBuilder(...args: unknown[]): never {
+    const query = (super.createQueryBuilder as (...args: unknown[]) => SelectQueryBuilder<ObjectLiteral>)(
+      ...args,
+    );
+    return new this.queryBuilder(query) as never;
+  }
 }
 
 /** Checks what modules declare before the database is opened, so that a start which is refused has changed nothing. */

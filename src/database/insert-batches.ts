@@ -1,13 +1,28 @@
-import type { EntityManager, EntityMetadata, EntityTarget, InsertResult, ObjectLiteral } from 'typeorm';
+import type {
+  DataSource,
+  EntityManager,
+  EntityMetadata,
+  EntityTarget,
+  InsertResult,
+  ObjectLiteral,
+} from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { outsideOfSpans } from '../core/tracing.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BatchedInsert, type ToldRow } from './batched-insert.js';
-import { type CachedKind, kindsWithNewRow } from './data-version.js';
-import type { Database } from './database.js';
+import { type CachedKind, type DataVersion, kindsWithNewRow } from './data-version.js';
+import type { Dialect } from './dialect.js';
+import type { Transactions } from './transactions.js';
 
 /** Maximum number of rows of one INSERT. */
 const MOST_ROWS = 500;
+
+/** What it needs of a Database. */
+interface InsertingDatabase extends DataSource {
+  readonly dialect: Dialect;
+  readonly transactions: Transactions;
+  readonly dataVersion: DataVersion;
+}
 
 interface Waiting {
   readonly row: ObjectLiteral;
@@ -33,7 +48,7 @@ export class InsertBatches {
   >();
   private isWriting = false;
 
-  constructor(private readonly database: Database) {}
+  constructor(private readonly database: InsertingDatabase) {}
 
   /**
    * Inserts a row, resolves once it is committed, and sets what the database generates on it, as `manager.insert()` does.

@@ -1,20 +1,11 @@
-import {
-  type EntityManager,
-  type EntityMetadata,
-  type ObjectLiteral,
-  type QueryRunner,
-  type SelectQueryBuilder,
-} from 'typeorm';
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { Pool } from 'pg';
 import type pg from 'pg';
 import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/PostgresConnectionOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
-import { InsertBatches } from '../insert-batches.js';
 import { SharedDataVersion } from '../shared-data-version.js';
-import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
 import { Transactions } from '../transactions.js';
 import { ChangedTables } from './changed-tables.js';
 import { suitColumn } from './columns.js';
@@ -57,9 +48,9 @@ export class PostgresDataSource extends Database {
   readonly changed = new ChangedTables(this, () =>
     this.dataVersion.isShared ? this.notices.quiet : undefined,
   );
+  protected readonly queryBuilder = KeyedSelectQueryBuilder;
   private readonly pool: PostgresPool;
   private readonly notices: InstanceNotices;
-  private readonly inserts: InsertBatches;
 
   constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
     super(options);
@@ -77,7 +68,6 @@ export class PostgresDataSource extends Database {
     const connection = new PostgresConnection(this.pool, this.dataVersion, this.changed);
     this.transactions = new Transactions(this, connection);
     this.reader = new NamedReads(this, this.pool, this.transactions);
-    this.inserts = new InsertBatches(this);
     driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, this.transactions);
     driver.createGeneratedMap = generatedValues;
   }
@@ -88,10 +78,6 @@ export class PostgresDataSource extends Database {
 
   get writeTrouble(): PostgresTroubles {
     return this.pool.troubles;
-  }
-
-  override readEntities(): Promise<void> {
-    return this.buildMetadatas();
   }
 
   override async initialize(): Promise<this> {
@@ -128,17 +114,6 @@ export class PostgresDataSource extends Database {
     } catch (error) {
       throw isDenied(error) ? new Error(openingFailure(error), { cause: error }) : error;
     }
-  }
-
-  override createEntityManager(queryRunner?: QueryRunner): EntityManager {
-    return new JoiningEntityManager(this, queryRunner, () => this.inserts);
-  }
-
-  override createQueryBuilder(...args: unknown[]): never {
-    const builder = (super.createQueryBuilder as (...args: unknown[]) => SelectQueryBuilder<ObjectLiteral>)(
-      ...args,
-    );
-    return new KeyedSelectQueryBuilder(builder) as never;
   }
 
   protected override async buildMetadatas(): Promise<void> {

@@ -1,22 +1,12 @@
 import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
-import {
-  type DataSource,
-  type DataSourceOptions,
-  type EntityManager,
-  type EntityMetadata,
-  type ObjectLiteral,
-  type QueryRunner,
-  type SelectQueryBuilder,
-} from 'typeorm';
+import type { DataSource, DataSourceOptions, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWritesVersion } from '../data-version.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { SQLITE_DIALECT } from '../dialect.js';
-import { InsertBatches } from '../insert-batches.js';
 import { int64Transformer } from '../int64.js';
-import { JoiningEntityManager } from '../scopes/joining-entity-manager.js';
 import { Transactions } from '../transactions.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
@@ -48,8 +38,8 @@ export class SqliteDataSource extends Database {
 
   /** What the results of statements have shown to be wrong with the database. */
   readonly troubles: DatabaseTroubles;
+  protected readonly queryBuilder = ExactSelectQueryBuilder;
   private readonly writer: SqliteWriter;
-  private readonly inserts: InsertBatches;
   private endProbe: (() => void) | undefined;
 
   constructor(options: DataSourceOptions) {
@@ -60,7 +50,6 @@ export class SqliteDataSource extends Database {
     this.dataVersion = file === ':memory:' ? new OwnWritesVersion() : new WalDataVersion(this.files);
     this.writer = new SqliteWriter(driver, this.dataVersion, this.files, this.troubles);
     this.transactions = new Transactions(this, this.writer);
-    this.inserts = new InsertBatches(this);
     driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
     driver.createGeneratedMap = generatedIds;
   }
@@ -72,10 +61,6 @@ export class SqliteDataSource extends Database {
 
   get writeTrouble(): DatabaseTroubles {
     return this.troubles;
-  }
-
-  override readEntities(): Promise<void> {
-    return this.buildMetadatas();
   }
 
   override async initialize(): Promise<this> {
@@ -133,17 +118,6 @@ export class SqliteDataSource extends Database {
     this.files.confirm();
     this.files.refuseReplaced(file);
     this.endProbe = probeWrites(file, this.troubles, this.transactions);
-  }
-
-  override createEntityManager(queryRunner?: QueryRunner): EntityManager {
-    return new JoiningEntityManager(this, queryRunner, () => this.inserts);
-  }
-
-  override createQueryBuilder(...args: unknown[]): never {
-    const builder = (super.createQueryBuilder as (...args: unknown[]) => SelectQueryBuilder<ObjectLiteral>)(
-      ...args,
-    );
-    return new ExactSelectQueryBuilder(builder) as never;
   }
 }
 
