@@ -3,7 +3,8 @@ import { parse } from 'lossless-json';
 import { DataSource } from 'typeorm';
 import { type Database, JsonReader } from './database.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
-import { type PageRequest, type Position, int64OfPosition } from './keyset-page.js';
+import type { ShownKind } from './dialect.js';
+import { type PageRequest, type Position, brokenCursor, int64OfPosition } from './keyset-page.js';
 import { type Bindable, type PageCondition, comparisonsOf } from './selection.js';
 import { ShownRows, pageParameters } from './shown-rows.js';
 
@@ -84,7 +85,7 @@ export class JsonRows {
     const shown = this.shown(entity, dto);
     const column = shown.orderColumn(order);
     const isDescending = order?.isDescending ?? false;
-    const from = column ? behind(after, column.isInteger) : [idOfPosition(after, isDescending)];
+    const from = column ? behind(after, column.kind) : [idOfPosition(after, isDescending)];
     const where = conditionsOf(request, equal);
     const sql = shown.page(where, order, after !== undefined);
     const found = await this.reader.first(sql, pageParameters(limit, from, where));
@@ -138,8 +139,16 @@ function idOfPosition(after: Position | undefined, isDescending: boolean): strin
  * The id and the ordering value that a page begins behind; nothing for the first page. Throws validation_failed for a position
  * that no row can have.
  */
-function behind(after: Position | undefined, isInteger: boolean): Bindable[] {
+function behind(after: Position | undefined, kind: ShownKind): Bindable[] {
   if (!after) return [];
   const [value = '', id = ''] = after;
-  return [String(int64OfPosition([id])), isInteger ? String(int64OfPosition([value])) : value];
+  return [String(int64OfPosition([id])), valueIn(value, kind)];
+}
+
+function valueIn(text: string, kind: ShownKind): Bindable {
+  if (kind === 'integer') return String(int64OfPosition([text]));
+  if (kind !== 'number') return text;
+  const number = Number(text);
+  if (Number.isNaN(number)) throw brokenCursor();
+  return number;
 }

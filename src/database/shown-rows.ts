@@ -24,7 +24,7 @@ const MOST_LISTS = 2;
 /** The column that a page is ordered by. */
 interface OrderColumn {
   readonly name: string;
-  readonly isInteger: boolean;
+  readonly kind: ShownKind;
 }
 
 /** Parameters of the statement of a page: `from` is the id, followed by the value of the ordering column. */
@@ -49,7 +49,6 @@ export class ShownRows {
   /** The condition that a row is not deleted; none where rows are deleted for good. */
   private readonly isThere: readonly string[];
   private readonly pages = new Map<string, string>();
-  private readonly orders = new Map<string, OrderColumn>();
 
   /** Throws for a member of the DTO that the entity does not have, or that JSON cannot show as it is stored. */
   constructor(
@@ -90,16 +89,11 @@ export class ShownRows {
    */
   orderColumn(order: Order | undefined): OrderColumn | undefined {
     if (!order || order.property === 'id') return undefined;
-    let column = this.orders.get(order.property);
-    if (!column) {
-      const { databaseName, type, isNullable } = this.columnOf(order.property);
-      if (isNullable) throw new Error(`A list cannot be ordered by ${order.property}, which may be null.`);
-      const isInteger = SHOWN_AS_STORED.get(type) === 'integer';
-      const quotedName = quoted(databaseName);
-      column = { name: isInteger ? quotedName : this.dialect.ordering(quotedName), isInteger };
-      this.orders.set(order.property, column);
-    }
-    return column;
+    const { databaseName, type, isNullable } = this.columnOf(order.property);
+    if (isNullable) throw new Error(`A list cannot be ordered by ${order.property}, which may be null.`);
+    const kind = SHOWN_AS_STORED.get(type) ?? 'text';
+    const name = quoted(databaseName);
+    return { name: kind === 'text' ? this.dialect.ordering(name) : name, kind };
   }
 
   /**

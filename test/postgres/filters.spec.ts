@@ -1,13 +1,37 @@
-import { DataSource } from 'typeorm';
+import { Module } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { Column, DataSource, Entity, Index } from 'typeorm';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Int64Key } from '../../src/database/int64.js';
+import { JsonRows } from '../../src/database/json-rows.js';
+import type { Position } from '../../src/database/keyset-page.js';
+import { addedTable } from '../support/added-table.js';
 import { Visit, VisitsModule } from '../support/visits.js';
 import { openForAll } from '../support/opened.js';
+
+@Entity('weighings')
+@Index('weighings_kilograms', ['kilograms', 'id'])
+class Weighing {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('double precision')
+  kilograms!: number;
+}
+
+class WeighingDto {
+  @ApiProperty()
+  kilograms!: number;
+}
+
+@Module({ imports: [addedTable(Weighing)] })
+class WeighingsModule {}
 
 const MANY = { perMinute: 10_000_000, perDay: 10_000_000 };
 
 const service = await openForAll({
-  modules: [VisitsModule],
+  modules: [VisitsModule, WeighingsModule],
   plan: 'enterprise',
   limits: MANY,
   database: 'file',
@@ -189,6 +213,36 @@ describe('a list with declared filters and orders', () => {
   it('says which order a range goes with', async () => {
     const { body } = await service.request('GET', '/v1/visits?maxPriceCents=5&sort=startsAt');
     expect(body.details[0].message).toBe('With maxPriceCents this must be priceCents or -priceCents.');
+  });
+});
+
+describe('a list that is ordered by numbers', () => {
+  const order = { property: 'kilograms', isDescending: false };
+
+  it.each([false, true])(
+    'has each row once, whatever digits they need; descending: %s',
+    async (isDescending) => {
+      const numbers = [0.1 + 0.2, 0.3, 2 / 3, -1.5, 0.1 + 0.2, 4, 123_456_789.123_456_79];
+      const weighings = service.app.get(DataSource).getRepository(Weighing);
+      await weighings.clear();
+      await weighings.insert(numbers.map((kilograms) => ({ kilograms })));
+      const read: number[] = [];
+      let after: Position | undefined;
+      do {
+        const request = { limit: 1, order: { ...order, isDescending }, ...(after ? { after } : {}) };
+        const { items, next } = await service.app.get(JsonRows).page(Weighing, WeighingDto, request);
+        read.push(...(JSON.parse(items.text) as Weighing[]).map(({ kilograms }) => kilograms));
+        after = next;
+      } while (after && read.length < 10);
+      expect(read).toEqual(numbers.toSorted((a, b) => (isDescending ? b - a : a - b)));
+    },
+  );
+
+  it('refuses the position of no number', async () => {
+    const page = service.app
+      .get(JsonRows)
+      .page(Weighing, WeighingDto, { limit: 1, order, after: ['x', '1'] });
+    await expect(page).rejects.toMatchObject({ status: 400 });
   });
 });
 
