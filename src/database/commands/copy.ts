@@ -5,10 +5,10 @@ import type { Database } from '../database.js';
 import { compareMigrations, migrateInside } from '../schema.js';
 import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
+import { refuseServed } from '../sqlite/process-lock-files.js';
 import { isThere, readUntouched } from '../sqlite/read-untouched.js';
 import { naming } from '../sqlite/troubles/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
-import { refuseServed } from './refusal.js';
 import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
 
 /** Options of a copy to PostgreSQL. */

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { openDataSource } from '../data-source.js';
 import { refuseIfNewer, schemaStatus } from '../schema.js';
 import { makePrivateFolder, realFileOf } from '../sqlite/private-files.js';
+import { refuseServed } from '../sqlite/process-lock-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { PartFile, synced } from './part-file.js';
 import { ReplacedStore } from './replaced-store.js';
 import { Refusal } from '../../core/refusal.js';
-import { refuseServed } from './refusal.js';
 
 /** Options of a restore. */
 export interface RestoreOrder {
