@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
-import { realFileOf } from '../sqlite/private-files.js';
+import { SIDECARS, realFileOf } from '../sqlite/private-files.js';
 import { isThere } from '../sqlite/read-untouched.js';
 import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
-import { ALREADY_THERE, PartFile, SIDECARS } from './part-file.js';
+import { ALREADY_THERE, PartFile } from './part-file.js';
 import { Refusal } from '../../core/refusal.js';
 
 /** Options of a backup. */

@@ -1,9 +1,9 @@
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { quoted } from '../dialect.js';
 import { Connection } from '../sqlite/connection.js';
 import { readUntouched } from '../sqlite/read-untouched.js';
-import { codeOf, damaged, messageOf, named } from '../sqlite/troubles/sqlite-errors.js';
+import { codeOf, damaged, freeBytesBeside, messageOf, named } from '../sqlite/troubles/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -87,8 +87,7 @@ async function stoppable<T>(connection: Connection, signal: AbortSignal, work: (
 async function refuseWithoutRoom(source: Connection, to: string): Promise<void> {
   const [pages = 0] = (await source.texts('PRAGMA page_count')).map(Number);
   const [size = 0] = (await source.texts('PRAGMA page_size')).map(Number);
-  const { bavail, bsize } = await statfs(dirname(to));
-  const [needed, free] = [pages * size + MEBIBYTE, bavail * bsize].map((bytes) =>
+  const [needed, free] = [pages * size + MEBIBYTE, freeBytesBeside(to)].map((bytes) =>
     Math.ceil(bytes / MEBIBYTE),
   ) as [number, number];
   if (free < needed)

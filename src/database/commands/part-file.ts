@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { makePrivateFile } from '../sqlite/private-files.js';
+import { SIDECARS, makePrivateFile } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 
-/** Files that SQLite may have beside a database. It reads them as parts of whatever file has that name. */
-export const SIDECARS = ['-wal', '-shm', '-journal'];
 /** In the hidden names of files that this machine writes; processes of two containers may have the same number. */
 const PART = `.part-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
 /** The digits are the process that writes it, and the random part is there for two machines of one name. */

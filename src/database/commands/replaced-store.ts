@@ -1,8 +1,9 @@
 import { chmod, chown, copyFile, link, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Connection } from '../sqlite/connection.js';
+import { SIDECARS } from '../sqlite/private-files.js';
 import { codeOf, named, naming } from '../sqlite/troubles/sqlite-errors.js';
-import { SIDECARS, giveName, partOf, synced } from './part-file.js';
+import { giveName, partOf, synced } from './part-file.js';
 import { Refusal } from '../../core/refusal.js';
 
 /** How long is waited for those that are about to close the file, in milliseconds. */

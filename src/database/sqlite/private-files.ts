@@ -9,8 +9,8 @@ const RIGHTS_OF_OTHERS = 0o077;
 const WRITE_OF_OTHERS = 0o022;
 /** In such a folder, as /tmp is, a file can be replaced by its owner alone. */
 const STICKY = 0o1000;
-/** Files that SQLite keeps beside a database; it creates them with the permissions of the database. */
-const BESIDE = ['', '-wal', '-shm', '-journal'];
+/** Files that SQLite keeps beside a database, with its permissions. It reads them as parts of whatever file has that name. */
+export const SIDECARS = ['-wal', '-shm', '-journal'];
 
 /**
  * The path of a database file with all links resolved: SQLite has `-wal`, `-shm` and `-journal` beside it. The file may be missing, even
@@ -65,7 +65,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 export async function rightsOfOthers(file: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
   const real = await realFileOf(file).catch(() => file);
-  const modes = await Promise.all(BESIDE.map((suffix) => modeOf(`${real}${suffix}`)));
+  const modes = await Promise.all(['', ...SIDECARS].map((suffix) => modeOf(`${real}${suffix}`)));
   const areWide = modes.some((mode) => (mode & RIGHTS_OF_OTHERS) !== 0);
   const folder = dirname(real);
   const modeOfFolder = await modeOf(folder);
