@@ -1,22 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Metrics } from '../core/metrics/metrics.js';
-import { type ConnectionLoad, Database } from './database.js';
+import type { Database } from './database.js';
 
 /** Metrics of the database: whether it responds, and the use of its connections. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(metrics: Metrics, dataSource: DataSource) {
-    if (!(dataSource instanceof Database)) return;
-    const database = dataSource;
+    const database = dataSource as Database;
     metrics.gauge(
       'petstore_database_up',
       'Whether the database responds and accepts writes (1), according to the latest requests.',
       [],
       () => (database.reader.fault || database.writeTrouble.reason !== undefined ? 0 : 1),
     );
-    const ofEach = (name: string, help: string, value: (load: ConnectionLoad) => number) =>
-      metrics.gauge(name, help, [], () => value(database.load));
     metrics.gauge(
       'petstore_database_connections',
       'Connections to the database; on SQLite the writing one.',
@@ -26,15 +23,17 @@ export class DatabaseMetrics {
         { labels: { state: 'idle' }, value: database.load.idle },
       ],
     );
-    ofEach(
+    metrics.gauge(
       'petstore_database_connections_max',
       'Maximum number of connections (DATABASE_POOL).',
-      ({ most }) => most,
+      [],
+      () => database.load.most,
     );
-    ofEach(
+    metrics.gauge(
       'petstore_database_waiting',
       'Statements and transactions that wait for a connection.',
-      ({ waiting }) => waiting,
+      [],
+      () => database.load.waiting,
     );
   }
 }
