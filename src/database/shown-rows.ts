@@ -129,7 +129,7 @@ export class ShownRows {
     const columns = orderedBy === undefined ? ['id'] : [orderedBy, 'id'];
     const order = columns.map((column) => (isDescending ? `${column} DESC` : column)).join(', ');
     const ofLast = (column: string) =>
-      `CASE WHEN count(*) > ?1 THEN CAST(max(${column}) FILTER (WHERE "place in page" = ?1) AS TEXT) END`;
+      `CASE WHEN count(*) > ?1 THEN max(CAST(${column} AS TEXT)) FILTER (WHERE "place in page" = ?1) END`;
     return `
       SELECT
         ${this.dialect.array(this.row, '"place in page"', '"place in page" <= ?1')} AS rows,

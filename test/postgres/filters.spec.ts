@@ -12,17 +12,24 @@ import { openForAll } from '../support/opened.js';
 
 @Entity('weighings')
 @Index('weighings_kilograms', ['kilograms', 'id'])
+@Index('weighings_is_tare', ['isTare', 'id'])
 class Weighing {
   @Int64Key()
   id!: bigint;
 
   @Column('double precision')
   kilograms!: number;
+
+  @Column('boolean', { name: 'is_tare' })
+  isTare!: boolean;
 }
 
 class WeighingDto {
   @ApiProperty()
   kilograms!: number;
+
+  @ApiProperty()
+  isTare!: boolean;
 }
 
 @Module({ imports: [addedTable(Weighing)] })
@@ -216,33 +223,38 @@ describe('a list with declared filters and orders', () => {
   });
 });
 
-describe('a list that is ordered by numbers', () => {
-  const order = { property: 'kilograms', isDescending: false };
+describe('a list that is not ordered by text', () => {
+  const list = (property: string, isDescending: boolean, after?: Position) =>
+    service.app.get(JsonRows).page(Weighing, WeighingDto, {
+      limit: 1,
+      order: { property, isDescending },
+      ...(after ? { after } : {}),
+    });
 
-  it.each([false, true])(
-    'has each row once, whatever digits they need; descending: %s',
-    async (isDescending) => {
-      const numbers = [0.1 + 0.2, 0.3, 2 / 3, -1.5, 0.1 + 0.2, 4, 123_456_789.123_456_79];
-      const weighings = service.app.get(DataSource).getRepository(Weighing);
-      await weighings.clear();
-      await weighings.insert(numbers.map((kilograms) => ({ kilograms })));
-      const read: number[] = [];
-      let after: Position | undefined;
-      do {
-        const request = { limit: 1, order: { ...order, isDescending }, ...(after ? { after } : {}) };
-        const { items, next } = await service.app.get(JsonRows).page(Weighing, WeighingDto, request);
-        read.push(...(JSON.parse(items.text) as Weighing[]).map(({ kilograms }) => kilograms));
-        after = next;
-      } while (after && read.length < 10);
-      expect(read).toEqual(numbers.toSorted((a, b) => (isDescending ? b - a : a - b)));
-    },
-  );
+  it.each([
+    ['kilograms', false],
+    ['kilograms', true],
+    ['isTare', false],
+    ['isTare', true],
+  ] as const)('has each row once: by %s, descending: %s', async (property, isDescending) => {
+    const numbers = [0.1 + 0.2, 0.3, 2 / 3, -1.5, 0.1 + 0.2, 4, 123_456_789.123_456_79];
+    const rows = numbers.map((kilograms) => ({ kilograms, isTare: kilograms > 0.3 }));
+    const weighings = service.app.get(DataSource).getRepository(Weighing);
+    await weighings.clear();
+    await weighings.insert(rows);
+    const read: unknown[] = [];
+    let after: Position | undefined;
+    do {
+      const { items, next } = await list(property, isDescending, after);
+      read.push(...(JSON.parse(items.text) as Weighing[]).map((one) => one[property]));
+      after = next;
+    } while (after && read.length <= rows.length);
+    const sorted = rows.map((one) => one[property]).toSorted((a, b) => Number(a) - Number(b));
+    expect(read).toEqual(isDescending ? sorted.toReversed() : sorted);
+  });
 
   it('refuses the position of no number', async () => {
-    const page = service.app
-      .get(JsonRows)
-      .page(Weighing, WeighingDto, { limit: 1, order, after: ['x', '1'] });
-    await expect(page).rejects.toMatchObject({ status: 400 });
+    await expect(list('kilograms', false, ['x', '1'])).rejects.toMatchObject({ status: 400 });
   });
 });
 
