@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { GENERATED, writeClientFiles } from './generate-client.mjs';
+import { SETTINGS_PLACE, envExample, settingsTables } from './settings-docs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href);
@@ -19,7 +20,7 @@ const { createApp } = await built('app.setup.js');
 const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('docs/openapi/document-outlines.js');
 const { buildDocument } = await built('docs/openapi/document.js');
 const { declaredSettings, exampleEnvironment } = await built('core/config/define-settings.js');
-const { envExample, withSettings } = await built('core/config/settings-docs.js');
+const { markdownTable, withGenerated } = await built('core/markdown.js');
 const { withWebhookEvents } = await built('webhooks/webhook-events.js');
 
 Object.assign(process.env, exampleEnvironment());
@@ -35,6 +36,7 @@ writeFileSync(join(root, 'docs/openapi-admin.json'), `${JSON.stringify(administr
 if (existsSync(join(root, GENERATED))) await writeClientFiles(join(root, GENERATED), [document, account]);
 writeFileSync(join(root, '.env.example'), envExample(declaredSettings()));
 const operations = join(root, 'docs/operations.md');
-writeFileSync(operations, withSettings(readFileSync(operations, 'utf8'), declaredSettings()));
+const tables = settingsTables(declaredSettings(), markdownTable);
+writeFileSync(operations, withGenerated(readFileSync(operations, 'utf8'), SETTINGS_PLACE, tables));
 const webhooks = join(root, 'docs/webhooks.md');
 writeFileSync(webhooks, withWebhookEvents(readFileSync(webhooks, 'utf8')));

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Scope } from '../auth/clients/scopes.js';
-import { markdownTable, withGenerated } from '../core/config/settings-docs.js';
+import { markdownTable, withGenerated } from '../core/markdown.js';
 import { declarationFault } from '../core/declaration-faults.js';
 
 /** What an event's data is; it exists in types alone. */

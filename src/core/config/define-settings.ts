@@ -24,6 +24,8 @@ export interface SettingDefinition<T = unknown> {
 export interface DeclaredSetting extends SettingDefinition {
   readonly variable: string;
   readonly property: string;
+  /** The example of a required setting, or the default of another, as written in the environment; empty without one. */
+  readonly text: string;
 }
 
 /** The types of the values; it exists only for the compiler. */
@@ -85,9 +87,10 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
         `Setting ${variable} is declared twice. Give the feature, or the setting, another name.`,
       );
     taken.add(variable);
-    const wrong = faultOfValues(definition);
+    const text = textOf(definition);
+    const wrong = faultOfValues(definition, text);
     if (wrong !== undefined) declarationFault(`Setting ${variable} ${wrong}`);
-    return { ...definition, variable, property };
+    return { ...definition, variable, property, text };
   });
   const own = { feature, settings };
   declared.push(own);
@@ -99,20 +102,10 @@ export function declaredSettings(): DeclaredSettings[] {
   return declared.toSorted((a, b) => (a.feature < b.feature ? -1 : 1));
 }
 
-/** The default of a setting as written in the environment; empty without one. */
-export function defaultTextOf({ type, default: value }: SettingDefinition): string {
-  return textOf(type, value);
-}
-
-/** The example of a required setting, or the default of another, as written in the environment. */
-export function exampleTextOf(setting: SettingDefinition): string {
-  return setting.required ? textOf(setting.type, setting.example) : defaultTextOf(setting);
-}
-
 /** An environment with the examples of all required settings that are declared so far: which tests and generated docs use. */
 export function exampleEnvironment(): Record<string, string> {
   const required = declared.flatMap(({ settings }) => settings).filter((setting) => setting.required);
-  return Object.fromEntries(required.map((setting) => [setting.variable, exampleTextOf(setting)]));
+  return Object.fromEntries(required.map(({ variable, text }) => [variable, text]));
 }
 
 /** Thrown when settings are invalid; `faults` has one line for each of them. */
@@ -144,16 +137,16 @@ function variableOf(feature: string, property: string): string {
   return `${prefix}${name}`.toUpperCase();
 }
 
-function textOf<T>(type: SettingType<T>, value: T | null | undefined): string {
+function textOf({ type, required, default: byDefault, example }: SettingDefinition): string {
+  const value = required ? example : byDefault;
   if (value === null || value === undefined) return '';
   return type.write?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** The fault of a setting's default or example; undefined if it is valid. */
-function faultOfValues(definition: SettingDefinition): string | undefined {
+/** The fault of a setting's default or example, which is written as this text; undefined if it is valid. */
+function faultOfValues(definition: SettingDefinition, text: string): string | undefined {
   const { type, required = false } = definition;
   if (!required && definition.default === undefined) return 'must have a default, or be required.';
-  const text = exampleTextOf(definition);
   if (required && (text === '' || definition.default !== undefined))
     return 'is required, so it must have an example, and no default.';
   if (text === '' || type.parse(text) !== undefined) return undefined;

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { declaredSettings } from '../../../src/core/config/define-settings.js';
-import { envExample, withSettings } from '../../../src/core/config/settings-docs.js';
 import { errorCatalogue } from '../../../src/core/errors/define-errors.js';
+import { markdownTable, withGenerated } from '../../../src/core/markdown.js';
 import { GENERATED, clientFiles } from '../../../scripts/generate-client.mjs';
+import { SETTINGS_PLACE, envExample, settingsTables } from '../../../scripts/settings-docs.mjs';
 import { responseOf } from '../../kit/contract.js';
 import { withWebhookEvents } from '../../../src/webhooks/webhook-events.js';
 import { openForAll } from '../../support/opened.js';
@@ -31,7 +32,8 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
 
   it('docs/operations.md, the settings in it', async () => {
     const page = await file('docs/operations.md');
-    expect(page).toBe(withSettings(page, declaredSettings()));
+    const tables = settingsTables(declaredSettings(), markdownTable);
+    expect(page).toBe(withGenerated(page, SETTINGS_PLACE, tables));
   });
 
   it('docs/webhooks.md, the events in it', async () => {
