@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { DATABASE_URL_ALLOWED, readDatabaseUrl } from './database-url.js';
+import { parseInstant } from '../time/instant.js';
 import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 
 /** How the value of one kind of setting is parsed. You can write your own. */
@@ -143,13 +144,7 @@ function isAddressRange(text: string): boolean {
 /** An instant as ISO 8601 text in UTC; the value is in milliseconds since the Unix epoch. */
 export const instant: SettingType<number> = {
   allowed: 'an instant in UTC such as 2031-06-01T00:00:00Z',
-  parse(text) {
-    const value = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
-    // Date takes 30 February for 2 March.
-    return !Number.isNaN(value) && new Date(value).toISOString() === text.replace('Z', '.000Z')
-      ? value
-      : undefined;
-  },
+  parse: (text) => parseInstant(text)?.getTime(),
   // 0 means none.
   write: (value) => (value === 0 ? '' : new Date(value).toISOString().replace('.000Z', 'Z')),
 };

@@ -35,6 +35,7 @@ describe('the settings', () => {
     ],
     ['PUBLIC_BASE_URL', 'https://api.example/shop/v1', 'publicBaseUrl', 'https://api.example/shop/v1'],
     ['SUNSET_NOT_BEFORE', '2031-06-01T00:00:00Z', 'sunsetNotBefore', Date.UTC(2031, 5, 1)],
+    ['SUNSET_NOT_BEFORE', '2031-06-01T00:00:00.500Z', 'sunsetNotBefore', Date.UTC(2031, 5, 1) + 500],
     ['REDIS_URL', 'redis://:secret@cache:6380/2', 'redisUrl', 'redis://:secret@cache:6380/2'],
     ['PORT', '', 'port', 3000],
     ['PORT', ' 81 ', 'port', 81],

@@ -1,5 +1,6 @@
 import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
 import { DURATION_FORM, parseDuration } from '../../core/time/duration.js';
+import { parseInstant } from '../../core/time/instant.js';
 import { type FieldOptions, defineField } from './define-field.js';
 
 /** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */
@@ -153,7 +154,6 @@ export function Duration(options: FieldOptions<string> & { readonly orZero?: boo
   );
 }
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/;
 const AN_INSTANT = '2026-11-20T12:00:00.000Z';
 
 /** An instant as ISO 8601 text in UTC; the property is that text with milliseconds, so that texts compare as instants. */
@@ -164,16 +164,10 @@ export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
       declares: ['@Instant()', String],
       code: 'not_an_instant',
       mustBe: `an instant in UTC such as ${AN_INSTANT}`,
-      read: (sent) => (isText(sent, INSTANT) && isDate(sent) ? new Date(sent).toISOString() : undefined),
+      read: (sent) => (typeof sent === 'string' ? parseInstant(sent)?.toISOString() : undefined),
     },
     options,
   );
-}
-
-/** Whether an instant exists: Date takes 30 February for 2 March. */
-function isDate(text: string): boolean {
-  const date = new Date(text);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text.slice(0, 19));
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
