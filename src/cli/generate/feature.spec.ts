@@ -87,6 +87,8 @@ describe('petstore generate feature refuses, and writes nothing', () => {
     [['repositories', ...NAME], 1, /Repository already has a meaning/],
     [['objects', ...NAME], 1, /Object already has a meaning/],
     [['merges', ...NAME], 1, /MergePatch already has a meaning/],
+    [['toys', '--field', 'patch:enum:a,b'], 1, /ToyPatch already has a meaning/],
+    [['toys', '--field', 'created:enum:a,b'], 1, /ToyCreated already has a meaning/],
     [['animals', ...NAME, '--singular', 'pet'], 1, /The entity Pet exists already/],
     [['clients', ...NAME], 1, /The table clients exists already/],
     [['routes', ...NAME], 1, /The error code route_not_found exists already/],

@@ -12,22 +12,17 @@ import { timeAfter } from './schema-changes.js';
 
 type Names = ReturnType<typeof featureNames>;
 
-/** A generated feature: new files by path, and the app.module.ts that lists its module. */
-export interface GeneratedFeature {
-  readonly files: ReadonlyMap<string, string>;
-  readonly appModule: string;
-}
-
 /**
- * Fills the templates in schematics/feature for a project; writes nothing. Throws Refusal when the folder or one of the names
- * exists, or app.module.ts cannot be extended, and InvalidArgumentError for names that no feature can have.
+ * Fills the templates in schematics/feature for a project: the new files by path, and the app.module.ts that lists the module. Writes
+ * nothing. Throws Refusal when the folder or one of the names exists, or app.module.ts cannot be extended, and InvalidArgumentError
+ * for names that no feature can have.
  */
 export async function generatedFeature(
   project: string,
   name: string,
   fields: readonly Field[],
   singular?: string,
-): Promise<GeneratedFeature> {
+) {
   const names = featureNames(name, fields, singular);
   const folder = join('src', name);
   if (existsSync(join(project, folder)))
@@ -90,15 +85,13 @@ async function checkedTime(
   return time;
 }
 
-/** Throws Refusal if a file would use the name of an import or of a JavaScript global for something of the feature. */
+/** Throws Refusal if a file would have two meanings of one name, or another meaning for a JavaScript global. */
 function checkNames(text: string): void {
-  const named = (pattern: RegExp) =>
-    [...text.matchAll(pattern)].flatMap(
-      ([, list, one]) => (list ?? one ?? '').match(/\b(?!type\b)\w+/g) ?? [],
-    );
-  const ofOthers = new Set(named(/^import (?:type )?\{([^}]*)\} from '[^.]/gm));
-  const own = named(/^import (?:type )?\{([^}]*)\} from '\.|^export (?:class|const|interface|type) (\w+)/gm);
-  const hidden = own.find((name) => ofOthers.has(name) || name in globalThis);
+  const declared = text.matchAll(
+    /^import (?:type )?\{([^}]*)\}|^export (?:class|const|interface|type) (\w+)/gm,
+  );
+  const names = [...declared].flatMap(([, list, one]) => (list ?? one ?? '').match(/\b(?!type\b)\w+/g) ?? []);
+  const hidden = names.find((name, at) => names.indexOf(name) < at || name in globalThis);
   if (hidden !== undefined)
     throw new Refusal(
       `${hidden} already has a meaning in the code. Choose another name, or give another --singular.`,
