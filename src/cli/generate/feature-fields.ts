@@ -83,6 +83,9 @@ const KINDS: Readonly<Record<string, Reader>> = {
   ],
 };
 
+/** Parameters of every list, which a filter by a field cannot have. */
+const OF_EVERY_LIST = new Set(['limit', 'cursor', 'sort']);
+
 /** The form of each kind for `--field`, in its help and in the refusal of any other. */
 export const FIELD_FORMS = Object.values(KINDS)
   .map(([form]) => form)
@@ -107,7 +110,8 @@ function parseField(text: string): Field | string {
     return `Give a name in camelCase, a colon and a kind: ${FIELD_FORMS}; and ? at the end if it is optional.`;
   const kind = read?.(argument);
   if (!kind) return `Write ${property} as ${property}:${form}.`;
-  if (property in {} || property === 'then')
+  const isFilter = kind.values !== undefined || kind.references !== undefined;
+  if (property in {} || property === 'then' || (isFilter && OF_EVERY_LIST.has(property)))
     return `A field cannot be named ${property}. Choose another name.`;
   return { ...kind, property, isOptional: optional !== undefined };
 }

@@ -106,6 +106,8 @@ describe('petstore generate feature refuses, and writes nothing', () => {
     [['toys', '--field', 'toyId:reference:toys'], 2, /its own table/],
     [['toys', '--field', 'then:text'], 2, /cannot be named then/],
     [['toys', '--field', 'toString:text'], 2, /cannot be named toString/],
+    [['toys', '--field', 'sort:enum:a,b'], 2, /cannot be named sort/],
+    [['toys', '--field', 'limit:reference:pets'], 2, /cannot be named limit/],
     [['toys', '--field', 'id:int64'], 2, /Omit id/],
     [['toys', ...NAME, ...NAME], 2, /name is given twice/],
     [['toys', '--field', 'a:b', '--field', 'c:d'], 2, /^--field a:b: Give [^]*\n--field c:d: Give /],
