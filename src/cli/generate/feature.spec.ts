@@ -24,9 +24,11 @@ const text = (file: string) => readFile(join(project.path, file), 'utf8');
 const files = async () =>
   (await readdir(project.path, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted();
 
-async function generate(...args: string[]) {
+const generate = (...args: string[]) => run('feature', ...args);
+
+async function run(...args: string[]) {
   let [out, complaints] = ['', ''];
-  const code = await runPetstore(['generate', 'feature', ...args], {
+  const code = await runPetstore(['generate', ...args], {
     openApp: () => Promise.reject(new Error('The application is not needed.')),
     loadModules: () => Promise.resolve(),
     write: async (written) => void (out += written),
@@ -136,6 +138,14 @@ describe('petstore generate feature refuses, and writes nothing', () => {
     expect([code, complaints]).toEqual([1, expect.stringContaining('Nothing was written')]);
     expect(await files()).toEqual([MODULES]);
   });
+
+  it.each(['toys-colour', 'Toys/colour', 'toys/Colour', 'toys/toys--colour', 'toys/colour-'])(
+    'the migration %s',
+    async (path) => {
+      const { code, complaints } = await run('migration', path);
+      expect([code, complaints]).toEqual([1, expect.stringContaining('such as toys/toys-colour')]);
+    },
+  );
 
   it('outside of a project', async () => {
     cwd.mockReturnValue(join(project.path, '..'));

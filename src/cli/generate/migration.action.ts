@@ -9,7 +9,7 @@ import { pascalCase } from './feature-names.js';
 import { migrationText, schemaChanges, timeAfter } from './schema-changes.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
-const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9-]*)$/;
+const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/;
 
 /** `petstore generate migration`: a migration for what changed in the entities. */
 export async function migration(call: Call, path: string): Promise<void> {
