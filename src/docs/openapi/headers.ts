@@ -101,29 +101,24 @@ export function headersOf(
   method: string,
   { deprecation, isIdempotent }: OperationRecord,
 ): Record<string, { $ref: string }> {
-  const deprecated = deprecation !== undefined;
   const isCounted = status !== 'default' && Number(status) < 500;
-  const names: (keyof typeof HEADERS)[] = ['X-Request-Id'];
-  if (status === '401' || status === '403') names.push('WWW-Authenticate');
-  if (method === 'get' && (status === '200' || status === '304')) names.push('ETag', 'Cache-Control', 'Vary');
-  if (status === '429') names.push('Retry-After');
-  if (method === 'patch' && status === '415') names.push('Accept-Patch');
-  if (isIdempotent && status.startsWith('2')) names.push('Idempotent-Replayed');
-  if (deprecated) names.push('Deprecation', 'Sunset', 'Link');
-  const help = !deprecated && (status === 'default' || Number(status) >= 400);
-  const quota = Object.keys(QUOTA_HEADERS).map(
-    (name) => [name, isCounted ? name : optionalName(name)] as const,
-  );
+  const isError = status === 'default' || Number(status) >= 400;
   const isConflict = isIdempotent && Number(status) === HTTP_ERRORS.idempotency_in_progress.status;
-  const retry =
-    isCounted && !isConflict
-      ? []
-      : ([['Retry-After', isConflict ? 'Retry-After-Conflict' : 'Retry-After-Optional']] as const);
-  const ofThis = names.map((name) => [name, name] as const);
-  const links = help ? ([['Link', 'Link-Help']] as const) : [];
+  const quota = Object.keys(QUOTA_HEADERS).map((name) => (isCounted ? name : optionalName(name)));
+  const others: (keyof typeof HEADERS)[] = ['X-Request-Id'];
+  if (status === '401' || status === '403') others.push('WWW-Authenticate');
+  if (method === 'get' && (status === '200' || status === '304'))
+    others.push('ETag', 'Cache-Control', 'Vary');
+  if (status === '429') others.push('Retry-After');
+  if (method === 'patch' && status === '415') others.push('Accept-Patch');
+  if (isIdempotent && status.startsWith('2')) others.push('Idempotent-Replayed');
+  if (deprecation) others.push('Deprecation', 'Sunset', 'Link');
+  if (isConflict) others.push('Retry-After-Conflict');
+  if (!isCounted) others.push('Retry-After-Optional');
+  if (isError && !deprecation) others.push('Link-Help');
   return Object.fromEntries(
-    [...quota, ...ofThis, ...retry, ...links].map(([name, component]) => [
-      name,
+    [...quota, ...others].map((component) => [
+      component.replace(/-(?:Optional|Conflict|Help)$/, ''),
       { $ref: `#/components/headers/${component}` },
     ]),
   );
