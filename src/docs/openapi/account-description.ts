@@ -1,10 +1,10 @@
 import { webhookEventsTable } from '../../webhooks/webhook-events.js';
-import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
+import { type DocumentFacts, UNKNOWN_PARAMETERS } from './document-facts.js';
 
 /** The prose at the head of the self-service's document, in Markdown. */
 export function accountDescription({ page }: DocumentFacts): string {
   const errors = page('/docs/errors');
-  return paragraphs(
+  return [
     'Your client, its usage, its keys and its webhooks. Every request needs an API key, and shows and changes only the client of that key.',
 
     '## No quota is used',
@@ -23,5 +23,5 @@ export function accountDescription({ page }: DocumentFacts): string {
     '## Errors',
     `A status from 400 on has the Error body, and [\`validation_failed\`](${errors}#validation_failed) names every fault in \`details\`.`,
     UNKNOWN_PARAMETERS,
-  );
+  ].join('\n\n');
 }

@@ -1,9 +1,9 @@
-import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
+import { type DocumentFacts, UNKNOWN_PARAMETERS } from './document-facts.js';
 
 /** The prose at the head of the administration's document, in Markdown. */
 export function adminDescription({ plans, page }: DocumentFacts): string {
   const errors = page('/docs/errors');
-  return paragraphs(
+  return [
     'Clients, their keys and webhooks, what they use, and who changed what. Every request needs an API key with the scope `admin`, counts for the client of that key, and has the same headers and the same Error body as the API.',
     `The command line does the same without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and what to do.`,
 
@@ -30,5 +30,5 @@ export function adminDescription({ plans, page }: DocumentFacts): string {
 
     '## Lists',
     'A list has at most `limit` entries. If there are more, follow the `Link` with `rel="next"` unchanged until a response has no such link. The audit trail keeps every change with its instant, its operator and its address.',
-  );
+  ].join('\n\n');
 }

@@ -1,10 +1,11 @@
-import { type DocumentFacts, UNKNOWN_PARAMETERS, paragraphs } from './document-facts.js';
+import { type DocumentFacts, UNKNOWN_PARAMETERS } from './document-facts.js';
+import { headersOfAll } from './headers.js';
 
 /** The prose at the head of the API's document, in Markdown; each paragraph is one line, because pages keep line breaks. */
-export function apiDescription({ plans, headers, page }: DocumentFacts): string {
+export function apiDescription({ plans, page }: DocumentFacts): string {
   const guide = page('/docs/guides/using-the-api');
   const errors = page('/docs/errors');
-  return paragraphs(
+  return [
     'Keeps a catalogue of animals offered in a store. Every request needs an API key as a bearer token, every plan has a limit per minute and per day, and every error has the Error body.',
     `The guide [Using the API well](${guide}) has examples to paste for everything below; [Errors](${errors}) lists every code with its cause and remedy.`,
 
@@ -21,7 +22,7 @@ export function apiDescription({ plans, headers, page }: DocumentFacts): string 
     `After a 429, wait for \`Retry-After\`: then the full limit is available again. If the retry fails, wait longer each time (1 s, 2, 4, 8, with some randomness). A key that does not wait is [banned](${errors}#api_key_banned) for a while.`,
 
     '## Headers of every response',
-    headers,
+    headersOfAll(),
 
     '## Errors',
     `Every status from 400 on has the same body: \`code\` for programs, \`message\` for people, and \`status\`. [\`validation_failed\`](${errors}#validation_failed) adds \`details\`, one entry per fault. Codes never change their meaning. Quote the \`X-Request-Id\` of the response when you report a problem.`,
@@ -41,5 +42,5 @@ export function apiDescription({ plans, headers, page }: DocumentFacts): string 
 
     '## 64-bit integers',
     'Fields of the format `int64` are JSON integers, exact from −2⁶³ to 2⁶³−1. `JSON.parse` of JavaScript reads them as doubles, which are exact up to 2⁵³: a larger id is changed without an error. Parse with a reviver that reads `context.source` into a `BigInt`, or with a package such as lossless-json, and configure client generators to use `bigint` for `int64`.',
-  );
+  ].join('\n\n');
 }

@@ -9,14 +9,12 @@ import type { QuotaPolicy } from '../../throttling/quota-policy.js';
 export interface DocumentFacts {
   /** The plans with their limits, as a table in Markdown. */
   readonly plans: string;
-  /** The headers of every response, as a table in Markdown. */
-  readonly headers: string;
   /** Makes a link of a page of this service, such as `/docs/errors`: puts the path before it that PUBLIC_BASE_URL has. */
   readonly page: (path: string) => string;
 }
 
 /** The facts of an application, as it is configured. */
-export function documentFactsOf(app: INestApplication): Omit<DocumentFacts, 'headers'> {
+export function documentFactsOf(app: INestApplication): DocumentFacts {
   const { publicBaseUrl } = app.get(Settings);
   const before = publicPrefix(publicBaseUrl);
   return {
@@ -33,11 +31,6 @@ function plansTable(policy: QuotaPolicy): string {
     return `| ${name} | ${perMinute.toLocaleString('en')} | ${perDay.toLocaleString('en')} |`;
   });
   return ['| Plan | Requests per minute | Requests per day |', '|---|---|---|', ...rows].join('\n');
-}
-
-/** Joins paragraphs, tables and headings as Markdown has it, with an empty line between them. */
-export function paragraphs(...blocks: readonly string[]): string {
-  return blocks.join('\n\n');
 }
 
 /** The statement of every document about unknown parameters and fields. */

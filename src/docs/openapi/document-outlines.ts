@@ -28,11 +28,6 @@ export interface DocumentOutline {
   readonly description: (facts: DocumentFacts) => string;
 }
 
-/** The address of the operations of a document, from a base address that ends in /v1. */
-export function serverAddressOf({ base }: DocumentOutline, baseUrl: string): string {
-  return baseUrl.replace(/\/v1$/, base) || '/';
-}
-
 /** The specification's operations, and those of added modules. */
 export const API_DOCUMENT: DocumentOutline = {
   prefix: '/v1',

@@ -16,7 +16,6 @@ import {
   describeIdempotency,
   describePrecondition,
   describeRevalidation,
-  headersOfAll,
   headersOf,
 } from './headers.js';
 import { serversOf } from './servers.js';
@@ -38,7 +37,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   const { verifier } = app.get(OtherCredentials, { strict: false });
   const builder = new DocumentBuilder()
     .setTitle(outline.title)
-    .setDescription(outline.description({ ...documentFactsOf(app), headers: headersOfAll() }))
+    .setDescription(outline.description(documentFactsOf(app)))
     .setVersion(outline.version)
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })

@@ -37,11 +37,9 @@ export class DocumentedHandlers {
     const record =
       this.records.get(operationId) ??
       [...this.records].find(([id]) => ['_', '['].some((end) => operationId.startsWith(id + end)))?.[1];
-    return record ?? operationRecordOf(recordless, Object);
+    return record ?? operationRecordOf(Object, Object);
   }
 }
-
-function recordless(): void {}
 
 /** The version of a controller or handler, as Nest keeps it. */
 function versionAt(target: object): string | string[] | undefined {

@@ -1,15 +1,13 @@
 import type { Settings } from '../../core/config/settings.js';
-import { type DocumentOutline, serverAddressOf } from './document-outlines.js';
+import type { DocumentOutline } from './document-outlines.js';
 
 /** The environments of the specification, staging only where it has an address; pages and clients send to the first. */
-export function serversOf({ publicBaseUrl, stagingBaseUrl }: Settings, outline: DocumentOutline) {
-  const production = {
-    url: serverAddressOf(outline, publicBaseUrl),
-    description: publicBaseUrl.startsWith('/')
-      ? 'Production: the service that serves this document'
-      : 'Production',
-  };
-  return stagingBaseUrl === null
-    ? [production]
-    : [production, { url: serverAddressOf(outline, stagingBaseUrl), description: 'Staging' }];
+export function serversOf({ publicBaseUrl, stagingBaseUrl }: Settings, { base }: DocumentOutline) {
+  const addressOf = (baseUrl: string) => baseUrl.replace(/\/v1$/, base) || '/';
+  const isHere = publicBaseUrl.startsWith('/');
+  const production = isHere ? 'Production: the service that serves this document' : 'Production';
+  return [
+    { url: addressOf(publicBaseUrl), description: production },
+    ...(stagingBaseUrl === null ? [] : [{ url: addressOf(stagingBaseUrl), description: 'Staging' }]),
+  ];
 }
