@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Module, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Module, Param, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -80,8 +80,21 @@ class TenController {
 @Module({ controllers: [PetsOfVersion2Controller, PlainController, TenController] })
 class Version2Module {}
 
+@Controller({ path: 'admin/reports', version: VERSION_NEUTRAL })
+class NeutralController {
+  @Get()
+  @RequireScopes(PETS_SCOPES.read)
+  @described('getReport', { type: Plain })
+  get(): Plain {
+    return { a: 'b' };
+  }
+}
+
+@Module({ controllers: [NeutralController] })
+class NeutralModule {}
+
 describe('a second version of the API', async () => {
-  const service = await openForAll({ modules: [Version2Module] });
+  const service = await openForAll({ modules: [Version2Module, NeutralModule] });
 
   it('is answered beside the first, its answers held against its own document', async () => {
     const second = await service.request('POST', '/v2/pets', { json: { title: 'Rex' } });
@@ -121,6 +134,11 @@ describe('a second version of the API', async () => {
     expect(Object.keys(paths)).toEqual(['/pets', '/pets/{petId}', '/both', '/both/open']);
     expect(components?.schemas?.['Pet']).toMatchObject({ required: ['title', 'id'] });
     expect(Object.keys(service.documentOf('/v10').paths)).toEqual(['/plain']);
+  });
+
+  it('leaves what is neutral to versions in the document of its path', () => {
+    const { get } = service.adminDocument.paths['/reports'] ?? {};
+    expect(get).toMatchObject({ operationId: 'getReport', 'x-required-scopes': ['pets:read'] });
   });
 
   it('has a page of its own', async () => {

@@ -1,4 +1,4 @@
-import type { INestApplication, Type } from '@nestjs/common';
+import type { ControllerOptions, INestApplication, Type } from '@nestjs/common';
 import { VERSION_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
@@ -21,7 +21,7 @@ export class DocumentedHandlers {
     const modules = new Set<Type>();
     for (const { controller, method, handler, module } of routeHandlersOf(app.get(DiscoveryService))) {
       const versions = [versionAt(handler) ?? versionAt(controller)].flat();
-      if (!versions.some((one) => one === version || one === undefined)) continue;
+      if (!versions.some((one) => one === version || typeof one !== 'string')) continue;
       modules.add(module);
       const { operationId = `${controller.name}_${method}` } = (Reflect.getMetadata(
         DECORATORS.API_OPERATION,
@@ -41,7 +41,7 @@ export class DocumentedHandlers {
   }
 }
 
-/** The version of a controller or handler, as Nest keeps it. */
-function versionAt(target: object): string | string[] | undefined {
-  return Reflect.getMetadata(VERSION_METADATA, target) as string | string[] | undefined;
+/** The version of a controller or handler, as Nest keeps it; VERSION_NEUTRAL is a symbol. */
+function versionAt(target: object): ControllerOptions['version'] {
+  return Reflect.getMetadata(VERSION_METADATA, target) as ControllerOptions['version'];
 }
