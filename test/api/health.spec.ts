@@ -15,7 +15,7 @@ describe('health', () => {
 
   it('is live, but not ready, while the service stops', async () => {
     const service = await open();
-    service.app.get(Readiness).stop();
+    service.app.get(Readiness).isStopping = true;
     expect((await service.request('GET', '/health/live', { key: null })).status).toBe(200);
     const { status, body, headers } = await service.request('GET', '/health/ready', { key: null });
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '5']);

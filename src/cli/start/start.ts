@@ -76,7 +76,7 @@ function stopOf(app: INestApplication): Stop {
   let stopping = false;
   const finish = async (signal: string): Promise<void> => {
     const { shutdownDelayMs, shutdownTimeoutMs } = app.get(Settings);
-    app.get(Readiness).stop();
+    app.get(Readiness).isStopping = true;
     if (shutdownDelayMs > 0) {
       logger.log(`${signal}: no longer ready, serving for ${shutdownDelayMs} ms more`, 'Stop');
       await setTimeout(shutdownDelayMs);

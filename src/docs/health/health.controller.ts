@@ -8,19 +8,10 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { AnsweredUnderOverload } from '../../http/answered-under-overload.decorator.js';
 
-/** Whether the service accepts requests, or is stopping. */
+/** Whether the service accepts requests, or is stopping: then /health/ready responds 503. */
 @Injectable()
 export class Readiness {
-  private stopping = false;
-
-  get isStopping(): boolean {
-    return this.stopping;
-  }
-
-  /** From now on /health/ready responds 503. */
-  stop(): void {
-    this.stopping = true;
-  }
+  isStopping = false;
 }
 
 /** Timeout of the database query, in milliseconds. */
