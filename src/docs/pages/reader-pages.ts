@@ -1,4 +1,4 @@
-import type { Application, Request, Response } from 'express';
+import type { Application } from 'express';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { publicPrefix } from '../../core/public-prefix.js';
@@ -44,25 +44,20 @@ export function addReaderPages(
   page(GUIDE.path, () => guidePage(facts.api));
   page(ERRORS_PATH, () => errorsPage(errorCatalogue()));
   const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));
-  const links = machineLinks(publicPrefix(publicBaseUrl));
-  servePage(application, '/', new ServedAsset('.html', start), {
-    answers: (request, response) => isForPeople(request, response, links),
-  });
-  serveMissing(application, (path) => layout(site, missingPage(site, path)));
-}
-
-/** Links to the documents for programs that request / (RFC 8631). */
-function machineLinks(prefix: string): string {
-  return [
+  const prefix = publicPrefix(publicBaseUrl);
+  // RFC 8631.
+  const linksForPrograms = [
     `<${prefix}/docs>; rel="service-doc"; type="text/html"`,
     `<${prefix}/docs/openapi.json>; rel="service-desc"; type="application/json"`,
     `<${prefix}/health/ready>; rel="status"`,
   ].join(', ');
-}
-
-/** Whether to respond with the page: only where `Accept` names HTML. Every other client gets the Error body, with links. */
-function isForPeople(request: Request, response: Response, links: string): boolean {
-  if (prefersHtml(request, response)) return true;
-  response.setHeader('Link', links);
-  return false;
+  servePage(application, '/', new ServedAsset('.html', start), {
+    // A client whose `Accept` does not name HTML gets the Error body.
+    answers: (request, response) => {
+      if (prefersHtml(request, response)) return true;
+      response.setHeader('Link', linksForPrograms);
+      return false;
+    },
+  });
+  serveMissing(application, (path) => layout(site, missingPage(site, path)));
 }
