@@ -27,7 +27,13 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   }
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   addLink(request, response, body.code);
-  writeErrorBody(response, body);
+  const text = JSON.stringify(body);
+  response.statusCode = body.status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.setHeader('Cache-Control', 'no-store');
+  // Node writes a string together with the head, in one piece; a buffer would be a second piece.
+  endTogether(response, text);
 }
 
 /** Adds the link to the page of errors behind other links; the request of an upgrade has no application, and gets none. */
@@ -38,24 +44,8 @@ function addLink({ app }: Partial<Request>, response: Response, code: string): v
   response.setHeader('Link', present === undefined ? link : `${[present].flat().join(', ')}, ${link}`);
 }
 
-/** Ends a response with an Error body. */
-function writeErrorBody(response: Response, body: ErrorBody): void {
-  const text = JSON.stringify(body);
-  response.statusCode = body.status;
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.setHeader('Cache-Control', 'no-store');
-  // Node writes a string together with the head, in one piece; a buffer would be a second piece.
-  endTogether(response, text);
-}
-
-interface Refusal {
-  readonly body: ErrorBody;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Body and headers for anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
-function toRefusal(thrown: unknown): Refusal {
+function toRefusal(thrown: unknown): Pick<ApiError, 'body' | 'headers'> {
   if (thrown instanceof ApiError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   const sent: unknown = thrown instanceof HttpException ? thrown.getResponse() : undefined;
