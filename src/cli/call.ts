@@ -12,8 +12,14 @@ import { printable } from './table.js';
 
 /** One call of a command: its options, the application that runs it, and the person at the terminal. */
 export class Call {
-  /** The requester of its changes. */
-  readonly by = commandLineRequester();
+  /** The requester of its changes: user@host in the audit trail, who may grant every scope. */
+  readonly by: Requester = {
+    kind: 'command_line',
+    keyId: null,
+    from: `${userName()}@${hostname()}`,
+    requestId: null,
+    scopes: 'all',
+  };
 
   /** As Commander parses them; the DTO of the command validates them. */
   readonly options: OptionValues;
@@ -90,17 +96,6 @@ export class Call {
     const isRead = await this.write(`${shown}\n`, stays);
     if (!isRead && isChange) this.shell.writeError(`The result was not read.${stays}\n`);
   }
-}
-
-/** The user of the command line: user@host in the audit trail, who may grant every scope. */
-function commandLineRequester(): Requester {
-  return {
-    kind: 'command_line',
-    keyId: null,
-    from: `${userName()}@${hostname()}`,
-    requestId: null,
-    scopes: 'all',
-  };
 }
 
 /** A container may run with a uid that no user has. */
