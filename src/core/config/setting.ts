@@ -114,7 +114,6 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
     if (/^\d+$/.test(text)) return wholeNumber(1, 32).parse(text);
     return networks.parse(text);
   },
-  write: (value) => (Array.isArray(value) ? value.join(',') : String(value)),
 };
 
 /** Networks as CIDRs, separated by commas; an address alone is a network of one. */
