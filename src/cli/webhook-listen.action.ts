@@ -3,10 +3,11 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { INestApplication } from '@nestjs/common';
+import { PickType } from '@nestjs/swagger';
 import { InvalidArgumentError } from 'commander';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
-import { MOST_EVENTS } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
+import { MOST_EVENTS, WebhookEndpointChangesDto } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
 import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
@@ -14,7 +15,7 @@ import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
 import { webhookSignature } from '../webhooks/webhook-signature.js';
 import type { Call } from './call.js';
 import { Refusal } from '../core/refusal.js';
-import { clientOf, everyPage } from './service-calls.js';
+import { clientOf, everyPage, inputOf } from './service-calls.js';
 import { reasonOf } from './failure.js';
 import { stoppable } from './progress.js';
 import { printable } from './table.js';
@@ -28,11 +29,14 @@ const NEEDS =
   'The service sends its messages to this machine only with the setting WEBHOOK_ALLOWED_NETWORKS=127.0.0.1/32. ' +
   'Set it, for example in .env, and restart the service.';
 
+class EventsOption extends PickType(WebhookEndpointChangesDto, ['events']) {}
+
 /** `petstore webhook listen`: a temporary endpoint whose messages this process receives. */
 export async function listen(call: Call): Promise<void> {
   const { forward } = call.options;
   if (forward !== undefined && !(/^https?:/.test(forward) && URL.canParse(forward)))
     throw new InvalidArgumentError('--forward: This must be a URL such as http://localhost:4000/webhooks.');
+  const { events } = await inputOf(EventsOption, call.options);
   const app = await call.start();
   const endpoints = app.get(WebhookEndpointsService);
   await stoppable(call.shell.writeError, async ({ signal }) => {
@@ -43,8 +47,7 @@ export async function listen(call: Call): Promise<void> {
       if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
       await deleteLeft(endpoints, client, call);
       const all = tellableEvents().map(({ name }) => name);
-      const events = [...(call.options.events ?? all.slice(0, MOST_EVENTS))];
-      const order = { clientId: client.id, url, events, label: LABEL };
+      const order = { clientId: client.id, url, events: events ?? all.slice(0, MOST_EVENTS), label: LABEL };
       const { id, secret } = await endpoints.create(order, call.by);
       receiver.secret = secret;
       try {

@@ -100,6 +100,7 @@ describe('petstore webhook', () => {
       2,
       '--forward: This must be a URL',
     ],
+    ['no event to listen to', ['listen', '--events', ''], 2, '--events: This must'],
   ] as const)('refuses %s', async (_, args, code, reason) => {
     const { service } = await open();
     const refused = await printedBy(service, ['webhook', ...args]);
