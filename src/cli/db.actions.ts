@@ -4,7 +4,7 @@ import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
-import { IN_MEMORY, absenceText, absentFile } from './application.js';
+import { chooseDatabase } from './application.js';
 import type { Call } from './call.js';
 import { ProgressLine } from './progress.js';
 import { CountOption, inputOf } from './service-calls.js';
@@ -54,11 +54,9 @@ async function withDatabase<T>(
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
   await call.shell.loadModules();
-  const settings = loadSettings();
-  const absent = absentFile(settings);
-  const opened = absent !== undefined && use === 'read' ? { databaseUrl: IN_MEMORY } : settings;
-  const dataSource = await openDataSource(opened, { isPatient: true });
-  if (absent !== undefined) call.shell.writeError(absenceText(absent, use));
+  const notice = chooseDatabase(use);
+  const dataSource = await openDataSource(loadSettings(), { isPatient: true });
+  call.shell.writeError(notice);
   try {
     return await work(dataSource);
   } finally {
