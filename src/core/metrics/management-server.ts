@@ -8,11 +8,13 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { listeningFault } from '../config/listening-faults.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
+import { writeRefusal } from '../errors/write-refusal.js';
 import { Metrics } from './metrics.js';
 
 /** Paths of a management port with the administration, besides `/metrics`: the console reads its key from /account. */
@@ -81,21 +83,15 @@ export class ManagementServer implements OnApplicationShutdown {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '' } = request;
+    const refuse = (refusal: ApiError) => writeRefusal(refusal, request as Request, response as Response);
     // Prometheus may be configured to send parameters (`params` of a scrape).
-    if (url.split('?', 1)[0] !== '/metrics')
-      return refuse(response, new ApiError(HTTP_ERRORS.route_not_found));
+    if (url.split('?', 1)[0] !== '/metrics') return refuse(new ApiError(HTTP_ERRORS.route_not_found));
     if (method !== 'GET' && method !== 'HEAD') {
       const headers = { Allow: 'GET, HEAD' };
       const params = { method, allowed: headers.Allow };
-      return refuse(response, new ApiError(HTTP_ERRORS.method_not_allowed, { params, headers }));
+      return refuse(new ApiError(HTTP_ERRORS.method_not_allowed, { params, headers }));
     }
     const { contentType, text } = await this.metrics.exposition();
     response.writeHead(200, { 'Content-Type': contentType }).end(text);
   }
-}
-
-function refuse(response: ServerResponse, { body, headers }: ApiError): void {
-  response
-    .writeHead(body.status, { ...headers, 'Content-Type': 'application/json; charset=utf-8' })
-    .end(JSON.stringify(body));
 }
