@@ -44,10 +44,8 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
     const opened = (database = await openDataSource(settings, { journal: 'as it is' }));
     const file = fileOf(opened);
     const isServer = address?.kind === 'postgres';
-    const takesWrites = await examined([
+    return await examined([
       ['database', () => (isServer ? serverText(opened, settings) : writesText(file))],
-    ]);
-    const others = await examined([
       !isServer && ['integrity', () => integrityText(opened)],
       areImported && ['migrations', () => migrationsText(opened)],
       areImported && ['entities', () => entitiesText(opened)],
@@ -56,7 +54,6 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
       file !== undefined && ['processes', () => processesText(file, settings)],
       ['clock', () => clockText(opened, file)],
     ]);
-    return [...takesWrites, ...others];
   } catch (error) {
     return examined([
       ['database', () => Promise.reject(error)],

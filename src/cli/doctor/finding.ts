@@ -15,19 +15,18 @@ export type Check = readonly [check: string, probe: () => string | Promise<strin
 /** Thrown by a check that does not apply. */
 class Skipped extends Error {}
 
-/** Makes all checks, without those that are false; each wrong setting is a finding. */
+/** Makes the checks in their order, without those that are false; each wrong setting is a finding. */
 export async function examined(checks: readonly (Check | false)[]): Promise<Finding[]> {
-  const found = checks
-    .filter((one) => one !== false)
-    .map(async ([check, probe]): Promise<Finding[]> => {
-      try {
-        return [{ check, state: 'well', found: await probe() }];
-      } catch (error) {
-        const state = error instanceof Skipped ? 'skipped' : 'wrong';
-        return faultsIn(error).map((fault) => ({ check, state, found: fault }));
-      }
-    });
-  return (await Promise.all(found)).flat();
+  const findings: Finding[] = [];
+  for (const [check, probe] of checks.filter((one) => one !== false)) {
+    try {
+      findings.push({ check, state: 'well', found: await probe() });
+    } catch (error) {
+      const state = error instanceof Skipped ? 'skipped' : 'wrong';
+      for (const found of faultsIn(error)) findings.push({ check, state, found });
+    }
+  }
+  return findings;
 }
 
 /** The faults in an error. */
