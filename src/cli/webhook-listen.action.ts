@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { PickType } from '@nestjs/swagger';
 import { InvalidArgumentError } from 'commander';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
+import type { WebhookDeliveryDto } from '../webhooks/endpoints/dto/webhook-delivery.dto.js';
 import { MOST_EVENTS, WebhookEndpointChangesDto } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
 import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
@@ -56,25 +58,12 @@ export async function listen(call: Call): Promise<void> {
         );
         const deliveries = app.get(WebhookDeliveriesService);
         const test = await deliveries.test(id, call.by);
-        const tellWhyLate = async (): Promise<void> => {
-          if (receiver.received > 0) return;
-          const { error } = await deliveries.get(id, test.id, call.by);
-          const why =
-            error === null
-              ? 'Is the service running, with the same DATABASE_URL?'
-              : `The service could not send it: ${error} ${NEEDS}`;
+        await pause(PATIENCE_MS, undefined, { signal }).catch(() => undefined);
+        if (receiver.received === 0 && !signal.aborted) {
+          const why = await deliveries.get(id, test.id, call.by).then(whyLate, reasonOf);
           call.shell.writeError(`The test message has not arrived. ${why}\n`);
-        };
-        const late = setTimeout(() => {
-          tellWhyLate().catch((error: unknown) => {
-            if (!signal.aborted)
-              call.shell.writeError(
-                `The test message has not arrived, and the reason cannot be read: ${reasonOf(error)}\n`,
-              );
-          });
-        }, PATIENCE_MS);
+        }
         if (!signal.aborted) await once(signal, 'abort');
-        clearTimeout(late);
       } finally {
         await endpoints.delete(id, call.by);
       }
@@ -83,6 +72,11 @@ export async function listen(call: Call): Promise<void> {
     }
   });
   call.shell.writeError('The temporary endpoint is deleted.\n');
+}
+
+function whyLate({ error }: WebhookDeliveryDto): string {
+  if (error === null) return 'Is the service running, with the same DATABASE_URL?';
+  return `The service could not send it: ${error} ${NEEDS}`;
 }
 
 /** Deletes the endpoints that killed processes have left. */

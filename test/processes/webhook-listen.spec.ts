@@ -18,3 +18,15 @@ it('webhook listen prints the messages of a running service, and deletes its end
   expect(JSON.parse((await petstore(path, ['webhook', 'list', '--json'], settings)).stdout)).toEqual([]);
   expect((await service.stop()).code).toBe(0);
 });
+
+it('webhook listen asks whether the service runs when no message arrives', async () => {
+  const path = await folderOfTest();
+  const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' };
+  await petstore(path, ['client', 'create', '--name', 'Shop', '--plan', 'free'], settings);
+  const { child, outcome } = beginPetstore(path, ['webhook', 'listen'], settings);
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await expect.poll(() => said).toContain('The test message has not arrived. Is the service running, with');
+  child.kill('SIGINT');
+  expect(await outcome).toMatchObject({ code: 0, stderr: expect.stringContaining('is deleted') });
+});
