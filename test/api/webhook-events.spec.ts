@@ -3,7 +3,6 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { Settings } from '../../src/core/config/settings.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
 import { TestService } from '../kit/test-service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
@@ -14,7 +13,7 @@ import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { dueNotice } from '../../src/webhooks/sources/expiring-keys.js';
 import { asClient } from '../support/as-client.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
-import { openForTest } from '../support/opened.js';
+import { databaseOf, openForTest } from '../support/opened.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -25,8 +24,7 @@ const open = openForTest;
 /** Two services on one database, each with counters of its own. */
 async function twoInstances(): Promise<[TestService, TestService]> {
   const one = await open({ database: 'file', plan: 'enterprise', limits: { perMinute: 10, perDay: 1_000 } });
-  const { databaseUrl } = one.app.get(Settings);
-  return [one, await open({ environment: { DATABASE_URL: databaseUrl } })];
+  return [one, await open({ environment: databaseOf(one) })];
 }
 
 /** Makes an endpoint of the client that is told of these events. */

@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Settings } from '../../src/core/config/settings.js';
 import { LEASE_MS, Leases } from '../../src/events/jobs/leases.js';
 import { TestService } from '../kit/test-service.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import type { Answering } from '../support/webhook-receiver.js';
 import { open, receive } from '../support/webhook-service.js';
-import { openForTest } from '../support/opened.js';
+import { databaseOf } from '../support/opened.js';
 
 /** A holder that could not renew its lease for as long gives it up, in milliseconds. */
 const HELD_MS = 10_000;
-const NETWORKS = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
 
 /** No instance looks for what waits, or renews its lease, but when it is told to. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
@@ -17,8 +15,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'
 /** Two instances on one database; an attempt of the first is under way that its receiver does not answer, the next is answered. */
 async function underWay() {
   const first = await open({ database: 'file' });
-  const { databaseUrl } = first.service.app.get(Settings);
-  const second = await openForTest({ environment: { ...NETWORKS, DATABASE_URL: databaseUrl } });
+  const { service: second } = await open({ environment: databaseOf(first.service) });
   let isCut = false;
   const hang: Answering = (response) => {
     receiver.answer = (next) => next.writeHead(204).end();

@@ -4,7 +4,6 @@ import { ClientRequests } from '../../src/auth/clients/client-requests.service.j
 import { RequestHistory } from '../../src/auth/clients/request-history.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
-import { Settings } from '../../src/core/config/settings.js';
 import { Transactions } from '../../src/database/transactions.js';
 import type { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/schema.js';
@@ -16,7 +15,7 @@ import { hammer } from '../support/earn-ban.js';
 import { printedBy } from '../support/orders.js';
 import { REDIS_URL, describeWith } from '../support/requirements.js';
 import { removeRedisKeysAtEnd } from '../support/redis-keys.js';
-import { openForTest } from '../support/opened.js';
+import { databaseOf, openForTest } from '../support/opened.js';
 
 removeRedisKeysAtEnd();
 
@@ -249,7 +248,7 @@ describeWith('redis', 'two instances on one database', () => {
   it('count together, keep one list of errors, and both show all of it, also after a restart', async () => {
     const environment = { REDIS_URL, REDIS_TIMEOUT_MS: '60000' };
     const { service: one, flush, usage, get } = await open({ database: 'file', environment });
-    const shared = { ...environment, DATABASE_URL: one.app.get(Settings).databaseUrl };
+    const shared = { ...environment, ...databaseOf(one) };
     const start = () => TestService.open({ at: one.clock.instant(), environment: shared });
     const other = await start();
     const askOther = (service: TestService) => service.request('GET', '/v1/pets/9', { key: one.key });

@@ -2,7 +2,6 @@ import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Transactions } from '../../src/database/transactions.js';
-import { Settings } from '../../src/core/config/settings.js';
 import { DataVersion } from '../../src/database/data-version.js';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { JobState } from '../../src/events/jobs/job.entity.js';
@@ -11,7 +10,7 @@ import { Lease } from '../../src/events/jobs/lease.entity.js';
 import { Leases } from '../../src/events/jobs/leases.js';
 import { type TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { itOnSqlite, refuseWrites } from '../support/databases.js';
-import { openForTest } from '../support/opened.js';
+import { databaseOf, openForTest } from '../support/opened.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -61,9 +60,7 @@ async function open(options: TestServiceOptions = {}) {
 /** Two instances of the service on one file. */
 async function two() {
   const first = await open({ database: 'file' });
-  const { databaseUrl } = first.service.app.get(Settings);
-  const second = await open({ environment: { DATABASE_URL: databaseUrl } });
-  return [first, second] as const;
+  return [first, await open({ environment: databaseOf(first.service) })] as const;
 }
 
 /** A job that is under way until it is let go. */
@@ -109,12 +106,8 @@ describe('a job', () => {
 
   it('runs after a restart when it was missed meanwhile', async () => {
     const first = await open({ database: 'file' });
-    const { databaseUrl } = first.service.app.get(Settings);
     await first.jobs.runDue();
-    const second = await open({
-      environment: { DATABASE_URL: databaseUrl },
-      at: '2026-11-21T12:00:00.000Z',
-    });
+    const second = await open({ environment: databaseOf(first.service), at: '2026-11-21T12:00:00.000Z' });
     await second.jobs.runDue();
     expect(doing.ran.toSorted()).toEqual(['counted', 'reported']);
   });

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
-import { Settings } from '../../src/core/config/settings.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { DataVersion } from '../../src/database/data-version.js';
 import { Sweeper } from '../../src/database/sweeper.js';
@@ -15,6 +14,7 @@ import { Outbox } from '../../src/events/outbox/outbox.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { ON_POSTGRES, itOnSqlite, planOf, refuseWrites } from '../support/databases.js';
+import { databaseOf } from '../support/opened.js';
 
 interface Sold {
   readonly petId: bigint;
@@ -380,8 +380,7 @@ describe('different keys', () => {
 
 describe('one process at a time', () => {
   it('delivers, and the events that the other has published too', async () => {
-    const { databaseUrl } = service.app.get(Settings);
-    const second = await another({ environment: { DATABASE_URL: databaseUrl } });
+    const second = await another({ environment: databaseOf(service) });
     for (let step = 0; step < 20; step += 1) await (step % 2 ? opened : second).sell(1, String(step));
     await expect.poll(waiting).toBe(0);
     expect(of('mailer')).toEqual(Array.from({ length: 20 }, (_, step) => String(step)));

@@ -4,14 +4,13 @@ import { expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
-import { Settings } from '../../src/core/config/settings.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { type TestServiceOptions } from '../kit/test-service.js';
 import { refuseWrites } from '../support/databases.js';
 import { earnBan } from '../support/earn-ban.js';
-import { openForTest } from '../support/opened.js';
+import { databaseOf, openForTest } from '../support/opened.js';
 
 async function open(options: TestServiceOptions = {}) {
   const service = await openForTest({ at: '2026-11-20T23:59:10.250Z', plan: 'pro', ...options });
@@ -77,8 +76,7 @@ it('what cannot be written is kept, and joins what comes, also while the write f
 
 it('two processes on one database add up; addresses are counted in memory alone', async () => {
   const one = await open({ database: 'file' });
-  const { databaseUrl } = one.service.app.get(Settings);
-  const other = await open({ environment: { DATABASE_URL: databaseUrl } });
+  const other = await open({ environment: databaseOf(one.service) });
   await one.send(5);
   await other.send(7, one.service.key);
   await one.send(3, null);
@@ -94,8 +92,7 @@ it('two processes on one database add up; addresses are counted in memory alone'
 it('a ban that another process has lifted ends, and is not written back', async () => {
   const { service, flush, rows } = await open({ database: 'file', plan: 'free' });
   const [apiKey] = (await service.app.get(ApiKeysService).list({ limit: 1 })).items;
-  const { databaseUrl } = service.app.get(Settings);
-  const other = await open({ environment: { DATABASE_URL: databaseUrl } });
+  const other = await open({ environment: databaseOf(service) });
   expect((await earnBan(service)).body.code).toBe('api_key_banned');
   other.service.clock.set(new Date(service.clock.now()).toISOString());
   await other.service.app.get(ApiKeysService).unban(apiKey?.id ?? '', SERVICE_ITSELF);
@@ -124,8 +121,7 @@ it('a write takes as many clients and bans as there are, whole or not at all', a
 
 it('two instances write the same rows in opposite orders without a deadlock', async () => {
   const one = await open({ database: 'file' });
-  const { databaseUrl } = one.service.app.get(Settings);
-  const other = await open({ environment: { DATABASE_URL: databaseUrl } });
+  const other = await open({ environment: databaseOf(one.service) });
   const told = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
   const clients = Array.from({ length: 3_000 }, (_, at) => `client:${at}`);
   const journals = [one, other].map(({ service }) => service.app.get(QuotaJournal));

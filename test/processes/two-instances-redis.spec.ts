@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { Settings } from '../../src/core/config/settings.js';
 import { type TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
@@ -7,7 +6,7 @@ import { goOn, hammer } from '../support/earn-ban.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { addEndpoint } from '../support/webhook-receiver.js';
-import { openForTest } from '../support/opened.js';
+import { databaseOf, openForTest } from '../support/opened.js';
 
 /** Longest time until an instance counts in Redis, on a machine that is busy, in milliseconds. */
 const UP_WITHIN = { timeout: 60_000 };
@@ -17,8 +16,7 @@ async function twoInstances(options: TestServiceOptions) {
   const redis = await RedisServer.ofTest();
   const environment = { REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '2000' };
   const one = await openForTest({ database: 'file', ...options, environment });
-  const { databaseUrl } = one.app.get(Settings);
-  const other = await openForTest({ environment: { ...environment, DATABASE_URL: databaseUrl } });
+  const other = await openForTest({ environment: { ...environment, ...databaseOf(one) } });
   const services = [one, other] as const;
   for (const service of services)
     await expect.poll(() => service.metric('petstore_quota_redis_up'), UP_WITHIN).toBe(1);

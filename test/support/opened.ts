@@ -1,4 +1,5 @@
 import { afterAll, onTestFinished } from 'vitest';
+import { Settings } from '../../src/core/config/settings.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 /** A service for all tests of a file or a describe(), closed after the last of them. */
@@ -14,3 +15,8 @@ export async function openForTest(options: TestServiceOptions = {}): Promise<Tes
   onTestFinished(() => service.close());
   return service;
 }
+
+/** The setting by which another service is an instance on the database of this one, which is no database in memory. */
+export const databaseOf = ({ app }: TestService): { readonly DATABASE_URL: string } => ({
+  DATABASE_URL: app.get(Settings).databaseUrl,
+});
