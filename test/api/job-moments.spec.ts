@@ -7,6 +7,7 @@ import { JobState } from '../../src/events/jobs/job.entity.js';
 import { Jobs } from '../../src/events/jobs/jobs.js';
 import { Lease } from '../../src/events/jobs/lease.entity.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { gate } from '../support/gate.js';
 import { openForTest } from '../support/opened.js';
 
 const HOUR = 3_600_000;
@@ -77,17 +78,17 @@ describe('a job of 1 s', () => {
   it('that takes longer than its period is not followed by a burst', async () => {
     const { begun, begin, pass, runs } = await open();
     await begin();
-    let release!: () => void;
+    const end = gate();
     const { tick } = doing;
     doing.tick = async () => {
       await tick();
-      await new Promise<void>((resolve) => (release = resolve));
+      await end.opened;
     };
     pass(1_000);
     await expect.poll(() => begun.length).toBe(1);
     doing.tick = tick;
     pass(2_300);
-    release();
+    end.open();
     await runs(1);
     for (const [run, milliseconds] of [700, 1_000, 1_000].entries()) {
       // The timer of what is overdue is due at once.

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { TestService } from '../kit/test-service.js';
 import { ON_POSTGRES } from '../support/databases.js';
+import { gate } from '../support/gate.js';
 import { sendRaw } from '../support/raw-http.js';
 import { openForTest } from '../support/opened.js';
 
@@ -118,14 +119,13 @@ describe('the database', () => {
     expect(await service.metric('petstore_database_connections_max')).toBe(ON_POSTGRES ? 10 : 1);
     // Jobs and webhooks look each second whether anything is due.
     await expect.poll(() => connections('in_use')).toBe(0);
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    const held = Array.from({ length: 12 }, () => dataSource.transaction(() => ended));
+    const end = gate();
+    const held = Array.from({ length: 12 }, () => dataSource.transaction(() => end.opened));
     await expect
       .poll(() => service.metric('petstore_database_waiting'))
       .toBeGreaterThanOrEqual(ON_POSTGRES ? 4 : 11);
     await expect.poll(() => connections('in_use')).toBe(ON_POSTGRES ? 8 : 1);
-    end();
+    end.open();
     await Promise.all(held);
     expect(await service.metric('petstore_database_waiting')).toBe(0);
     await expect.poll(() => connections('in_use')).toBe(0);

@@ -4,6 +4,7 @@ import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { type Answer, TestService } from '../kit/test-service.js';
 import { openClients } from '../support/as-client.js';
+import { gate } from '../support/gate.js';
 
 const open = await openClients();
 
@@ -209,19 +210,18 @@ it.each([
     const service = await open({ plan: 'free', environment: {}, at });
     const journal = service.app.get(QuotaJournal);
     let asked = 0;
-    let read = (): void => {};
-    const held = new Promise<void>((resolve) => (read = resolve));
+    const read = gate();
     journal.used = async (key) => {
       if (!key.endsWith(service.clientId)) return { minute: 0, day: 0 };
       asked += 1;
-      await held;
+      await read.opened;
       return { minute: 3, day: 7 };
     };
     const waiting = [list(service), list(service)];
     await expect.poll(() => asked).toBe(1);
     service.clock.advance(1);
     await list(service, (await service.issueKey({ plan: 'pro' })).key);
-    read();
+    read.open();
     const last = (await Promise.all(waiting)).map((answer) => shown(answer).state ?? '').toSorted()[0];
     expect([asked, last]).toEqual([times, expected]);
   },

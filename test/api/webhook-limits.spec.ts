@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ON_POSTGRES } from '../support/databases.js';
+import { gate } from '../support/gate.js';
 import type { Answering } from '../support/webhook-receiver.js';
 import { open, receive } from '../support/webhook-service.js';
 
@@ -30,17 +31,16 @@ const HANGING: [what: string, answer: Answering][] = [
 describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
   it.each(HANGING)('and %s is given up, and told so', async (_, answer) => {
     const { post, deliver, endpointAt, endpoint, deliveries } = await open();
-    let tellAsked = (): void => undefined;
-    const asked = new Promise<void>((resolve) => (tellAsked = resolve));
+    const asked = gate();
     const hanging = await receive((response, received) => {
-      tellAsked();
+      asked.open();
       return answer(response, received);
     });
     const { id } = await endpointAt(hanging.url);
     holdTimers();
     await post('X');
     const delivered = deliver();
-    await asked;
+    await asked.opened;
     await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
     expect(await isSettled(delivered)).toBe(false);
     expect(await deliveries()).toMatchObject([{ attempts: 0 }]);

@@ -5,6 +5,7 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import { TestService } from '../kit/test-service.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { earnBan } from '../support/earn-ban.js';
+import { gate } from '../support/gate.js';
 import { PrefixProxy } from '../support/prefix-proxy.js';
 import { describeWith } from '../support/requirements.js';
 
@@ -92,20 +93,13 @@ describeWith('browser', 'the console when something goes wrong', () => {
     answer(pattern, 429, 'application/json', errorBody(429, 'rate_limit_exceeded'), { 'retry-after': '60' });
   /** Holds requests to these addresses back until `goOn`. */
   const hold = async (pattern: string) => {
-    let held = 0;
-    let goOn = () => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const [reached, goOn] = [gate(), gate()];
     await tab.page.route(pattern, async (route) => {
-      held += 1;
-      await gate;
+      reached.open();
+      await goOn.opened;
       await route.continue();
     });
-    const reached = async () => {
-      await expect.poll(() => held).toBeGreaterThan(0);
-    };
-    return { reached, goOn };
+    return { reached: () => reached.opened, goOn: goOn.open };
   };
 
   describe('a secret', () => {

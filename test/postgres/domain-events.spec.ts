@@ -9,6 +9,7 @@ import { DomainEvents, OnDomainEvent } from '../../src/events/domain-events.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { PET_CREATED, type PetCreated } from '../../src/pets/pets.events.js';
 import { type TestServiceOptions } from '../kit/test-service.js';
+import { gate } from '../support/gate.js';
 import { openForAll, openForTest } from '../support/opened.js';
 
 const heard: [string, object][] = [];
@@ -162,15 +163,14 @@ describe('an event that is published in a transaction', () => {
   });
 
   it('is told at once by what has outlived a commit', async () => {
-    let later!: () => void;
     const dataSource = service.app.get(DataSource);
-    const ended = new Promise<void>((resolve) => (later = resolve));
+    const end = gate();
     let outlived: Promise<void> | undefined;
     await dataSource.transaction(async (manager) => {
       await manager.insert(Pet, { name: 'Rex', categoryId: 1n, status: 'sold' });
-      outlived = ended.then(() => publish('later'));
+      outlived = end.opened.then(() => publish('later'));
     });
-    later();
+    end.open();
     await outlived;
     await expect.poll(names).toEqual(['later']);
   });

@@ -10,6 +10,7 @@ import { Lease } from '../../src/events/jobs/lease.entity.js';
 import { Leases } from '../../src/events/jobs/leases.js';
 import { type TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { itOnSqlite, refuseWrites } from '../support/databases.js';
+import { gate } from '../support/gate.js';
 import { databaseOf, openForTest } from '../support/opened.js';
 
 const MINUTE = 60_000;
@@ -65,17 +66,14 @@ async function two() {
 
 /** A job that is under way until it is let go. */
 function underWay() {
-  let release!: () => void;
-  let began!: () => void;
-  const started = new Promise<void>((resolve) => (began = resolve));
-  const ended = new Promise<void>((resolve) => (release = resolve));
+  const [begun, end] = [gate(), gate()];
   const signals: AbortSignal[] = [];
   doing.count = (signal) => {
     signals.push(signal);
-    began();
-    return ended;
+    begun.open();
+    return end.opened;
   };
-  return { started, release, signals };
+  return { started: begun.opened, release: end.open, signals };
 }
 
 describe('a job', () => {

@@ -14,6 +14,7 @@ import { Outbox } from '../../src/events/outbox/outbox.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { ON_POSTGRES, itOnSqlite, planOf, refuseWrites } from '../support/databases.js';
+import { gate } from '../support/gate.js';
 import { databaseOf } from '../support/opened.js';
 
 interface Sold {
@@ -390,13 +391,13 @@ describe('one process at a time', () => {
     const own = await another({});
     await own.sell(1, 'a');
     await own.deliver();
-    let release!: () => void;
-    listeners.mailer = () => new Promise<void>((resolve) => (release = resolve));
+    const end = gate();
+    listeners.mailer = () => end.opened;
     await own.sell(1, 'b');
     await own.sell(1, 'c');
     await expect.poll(() => of('mailer')).toEqual(['a', 'b']);
     const stopped = own.stop();
-    release();
+    end.open();
     await stopped;
     expect([of('mailer'), await own.waiting()]).toEqual([['a', 'b'], 1]);
   });

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { declaredScopes } from '../../../src/auth/clients/scopes.js';
 import { TestService } from '../../kit/test-service.js';
+import { gate } from '../../support/gate.js';
 import { openForTest } from '../../support/opened.js';
 
 const SCOPES = declaredScopes().map(({ name }) => name);
@@ -36,18 +37,15 @@ async function foreignWriter(service: TestService, file: string): Promise<() => 
 
 /** A transaction of this process holds the write connection. */
 async function ownWriter(service: TestService): Promise<() => Promise<void>> {
-  let end!: () => void;
-  const held = new Promise<void>((resolve) => (end = resolve));
-  let begun!: () => void;
-  const begins = new Promise<void>((resolve) => (begun = resolve));
+  const [begun, end] = [gate(), gate()];
   const writing = service.app.get(DataSource).transaction(async (manager) => {
     await manager.query(`UPDATE pets SET name = 'Rex'`);
-    begun();
-    await held;
+    begun.open();
+    await end.opened;
   });
-  await begins;
+  await begun.opened;
   return async () => {
-    end();
+    end.open();
     await writing;
   };
 }

@@ -10,6 +10,7 @@ import {
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteDataSource } from '../../../src/database/sqlite/sqlite-data-source.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
+import { gate } from '../../support/gate.js';
 import { openForAll } from '../../support/opened.js';
 
 const service = await openForAll();
@@ -18,13 +19,6 @@ beforeEach(() => dataSource.getRepository(Pet).clear());
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' as const });
 const namesNow = async () => (await dataSource.getRepository(Pet).find()).map(({ name }) => name).toSorted();
-
-/** Something to wait for. */
-function gate() {
-  let open!: () => void;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { open, opened };
-}
 
 describe('transactions on SQLite', () => {
   it('nobody else sees a row before its commit', async () => {

@@ -23,6 +23,7 @@ import { Idempotent } from '../../../src/http/idempotency/idempotent.decorator.j
 import { Operation } from '../../../src/http/operation.decorator.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { PetDto } from '../../../src/pets/pets.dto.js';
+import { gate } from '../../support/gate.js';
 import { folderOfTest } from '../../support/service-process.js';
 import { openForTest } from '../../support/opened.js';
 
@@ -213,13 +214,6 @@ async function open(file?: string, modules: Type[] = [LittersModule]) {
   return { service, dataSource, pets, add, addBeside, names };
 }
 
-/** Something to wait for. */
-function gate() {
-  let pass!: () => void;
-  const passed = new Promise<void>((resolve) => (pass = resolve));
-  return { pass, passed };
-}
-
 describe.each([
   ['without a key', undefined],
   ['with an Idempotency-Key', 'k-1'],
@@ -264,14 +258,14 @@ describe('other writers are not kept waiting', () => {
     const { add, addBeside, names } = await open();
     const [arrived, go] = [gate(), gate()];
     hold.handler = async ({ pets }) => {
-      arrived.pass();
-      await go.passed;
+      arrived.open();
+      await go.opened;
       await pets.insert(row('held up'));
     };
     const slow = add('slow', 'k-1');
-    await arrived.passed;
+    await arrived.opened;
     expect((await addBeside()).status).toBe(201);
-    go.pass();
+    go.open();
     expect((await slow).status).toBe(201);
     expect(await names()).toEqual(['beside', 'held up']);
   });
@@ -281,14 +275,14 @@ describe('other writers are not kept waiting', () => {
     const [arrived, go] = [gate(), gate()];
     hold.pipe = async () => {
       await pets.count();
-      arrived.pass();
-      await go.passed;
+      arrived.open();
+      await go.opened;
     };
     const slow = add('dataSource.query()', 'k-1', 'nest');
-    await arrived.passed;
+    await arrived.opened;
     expect((await addBeside()).status).toBe(201);
     await pets.clear();
-    go.pass();
+    go.open();
     expect((await slow).status).toBe(201);
   });
 
@@ -298,13 +292,13 @@ describe('other writers are not kept waiting', () => {
     let late: Promise<unknown> | undefined;
     hold.handler = async ({ pets }) => {
       await pets.insert(row('in time'));
-      late = go.passed.then(() => pets.save(pets.create(row('late'))));
+      late = go.opened.then(() => pets.save(pets.create(row('late'))));
     };
     expect((await add('left', 'k-1')).status).toBe(201);
     expect((await addBeside()).status).toBe(201);
     const other = dataSource.transaction(async (manager) => {
       await manager.insert(Pet, row('undone'));
-      go.pass();
+      go.open();
       await new Promise(setImmediate);
       throw new Error('undo');
     });
@@ -324,8 +318,8 @@ describe('a request that another process answers while its handler has not writt
     hold.handler = async ({ pets }) => {
       if (isFirst) {
         isFirst = false;
-        arrived.pass();
-        await go.passed;
+        arrived.open();
+        await go.opened;
         await pets.count().catch((error: Error) => {
           throw new ApiError(HTTP_ERRORS.precondition_failed, { cause: error });
         });
@@ -334,10 +328,10 @@ describe('a request that another process answers while its handler has not writt
       await pets.insert(row('once'));
     };
     const slow = first.add('once', 'k-1');
-    await arrived.passed;
+    await arrived.opened;
     const fast = await second.add('once', 'k-1', 'direct', first.service.key);
     expect(fast.status).toBe(201);
-    go.pass();
+    go.open();
     const { status, text, headers } = await slow;
     expect([status, text, headers.get('idempotent-replayed')]).toEqual([201, fast.text, 'true']);
     expect([isThrough, await first.names()]).toEqual([false, ['once']]);
@@ -366,18 +360,18 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     hold.handler = ({ dataSource, pets }) =>
       dataSource.transaction(async () => {
         await pets.insert(row('slow'));
-        arrived.pass();
-        await go.passed;
+        arrived.open();
+        await go.opened;
       });
     const slow = add('slow', key);
-    await arrived.passed;
+    await arrived.opened;
     await vi.advanceTimersByTimeAsync(999);
     expect(told).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     expect(told).toEqual([expect.stringMatching(name)]);
     await vi.advanceTimersByTimeAsync(1_500);
     expect(told).toHaveLength(1);
-    go.pass();
+    go.open();
     expect((await slow).status).toBe(201);
     expect(told[1]).toMatch(name);
     expect(told[1]).toMatch(/held the write lock for 2500 ms\.$/);
@@ -392,11 +386,11 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     const [arrived, go] = [gate(), gate()];
     hold.handler = async ({ pets }) => {
       await pets.insert(row('slow'));
-      arrived.pass();
-      await go.passed;
+      arrived.open();
+      await go.opened;
     };
     const slow = add('slow', 'k-1');
-    await arrived.passed;
+    await arrived.opened;
     const waiting = [addBeside(), add('dataSource.query()'), add('save(), remove() and update()', 'k-2')];
     let answered = 0;
     for (const one of waiting) void one.finally(() => (answered += 1));
@@ -406,7 +400,7 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     }
     for (const { status, body, headers } of await Promise.all(waiting))
       expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '1']);
-    go.pass();
+    go.open();
     expect((await slow).status).toBe(201);
   });
 });
