@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Interrupted, type Prompt, readSecret } from '../../src/cli/prompt.js';
 import type { Shell } from '../../src/cli/shell.js';
-import { printedBy } from '../support/orders.js';
+import { jsonBy, printedBy } from '../support/orders.js';
 import { openForAll } from '../support/opened.js';
 
 // What a terminal and a pipe add is asked in test/processes/command-line-questions.spec.ts.
@@ -16,11 +16,8 @@ const service = await openForAll();
 /** Runs a command of one line where nobody sits, unless the shell has a prompt. */
 const command = (line: string, shell?: Partial<Shell>) => printedBy(service, line.split(' '), shell);
 
-async function json(line: string) {
-  const { code, stdout, stderr } = await command(`${line} --json`);
-  expect([code, stderr], line).toEqual([0, '']);
-  return JSON.parse(stdout);
-}
+/** The same with --json, which has to succeed. */
+const json = (line: string) => jsonBy(service, line.split(' '), {});
 
 const makeClient = async (name: string): Promise<string> =>
   (await json(`client create --name ${name} --plan free`)).id;

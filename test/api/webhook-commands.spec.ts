@@ -1,18 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
 import type { TestService } from '../kit/test-service.js';
-import { printedBy } from '../support/orders.js';
+import { jsonBy, printedBy } from '../support/orders.js';
 import { open, receive } from '../support/webhook-service.js';
 
 const SECRET = /whsec_[\w+/=]+/;
 
-/** Runs a command with --json, as a person who agrees, expects success and answers the document. */
-async function json(service: TestService, ...args: string[]) {
-  const agrees = { prompt: () => Promise.resolve('yes') };
-  const { code, stdout, stderr } = await printedBy(service, ['webhook', ...args, '--json'], agrees);
-  expect([code, stderr], args.join(' ')).toEqual([0, '']);
-  return JSON.parse(stdout);
-}
+const json = (service: TestService, ...args: string[]) => jsonBy(service, ['webhook', ...args]);
 
 const shown = async (service: TestService, ...args: string[]) =>
   (await printedBy(service, ['webhook', ...args])).stdout;

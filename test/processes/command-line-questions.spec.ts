@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OnTerminal } from '../support/on-terminal.js';
-import { petstoreHere } from '../support/petstore-here.js';
+import { jsonHere, petstoreHere } from '../support/petstore-here.js';
 import {
   BARE_ENVIRONMENT,
   ROOT,
@@ -28,12 +28,7 @@ beforeAll(async () => {
   return remove;
 });
 
-async function json(...args: string[]) {
-  const { code, stdout } = await petstoreHere(folder, [...args, '--json']);
-  expect(code, args.join(' ')).toBe(0);
-  return JSON.parse(stdout);
-}
-
+const json = (...args: string[]) => jsonHere(folder, args);
 const makeKey = async (): Promise<{ id: string; key: string }> => json('key', 'issue', '--client', client);
 
 it('what cannot be undone is refused before a database is made, where nobody can be asked', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import '../../src/app.module.js';
 import { openDataSource } from '../../src/database/data-source.js';
-import { petstoreHere } from '../support/petstore-here.js';
+import { jsonHere } from '../support/petstore-here.js';
 import { ROOT, folderOfTest, petstore } from '../support/service-process.js';
 
 // What the commands answer is asked in process, by test/api/command-line.spec.ts.
@@ -11,12 +11,7 @@ import { ROOT, folderOfTest, petstore } from '../support/service-process.js';
 let folder: string;
 beforeEach(async () => void (folder = await folderOfTest()));
 
-/** Runs a command with --json and answers the one document on stdout. */
-async function json(...args: string[]) {
-  const { code, stdout } = await petstoreHere(folder, [...args, '--json']);
-  expect(code, args.join(' ')).toBe(0);
-  return JSON.parse(stdout);
-}
+const json = (...args: string[]) => jsonHere(folder, args);
 
 describe('the petstore command', () => {
   it('answers the version of package.json', async () => {

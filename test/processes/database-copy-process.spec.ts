@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { onFile } from '../support/sqlite-file.js';
 import { OnTerminal } from '../support/on-terminal.js';
-import { petstoreHere } from '../support/petstore-here.js';
+import { jsonHere } from '../support/petstore-here.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
 import { ServiceProcess, beginPetstore, emptyFolder, petstore } from '../support/service-process.js';
@@ -53,18 +53,13 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     }
     return answers;
   };
-  const listed = async (environment: NodeJS.ProcessEnv, ...args: string[]) => {
-    const { code, stdout, stderr } = await petstoreHere(folder, [...args, '--json'], environment);
-    expect([code, stderr]).toEqual([0, '']);
-    return JSON.parse(stdout) as Record<string, unknown>[];
-  };
-  const lists = async (environment: NodeJS.ProcessEnv) => [
-    await listed(environment, 'key', 'list'),
-    await listed(environment, 'audit', 'list'),
+  const lists = async (environment: NodeJS.ProcessEnv): Promise<unknown[]> => [
+    await jsonHere(folder, ['key', 'list'], environment),
+    await jsonHere(folder, ['audit', 'list'], environment),
   ];
-  const usedOf = async (environment: NodeJS.ProcessEnv) => {
-    const [usage] = await listed(environment, 'usage', 'list', '--days', '2');
-    return (usage as { days: { requests: number }[] }).days.reduce((sum, { requests }) => sum + requests, 0);
+  const usedOf = async (environment: NodeJS.ProcessEnv): Promise<number> => {
+    const [{ days }] = await jsonHere(folder, ['usage', 'list', '--days', '2'], environment);
+    return days.reduce((sum: number, { requests }: { requests: number }) => sum + requests, 0);
   };
 
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { makeDatabase } from '../kit/test-database.js';
 import { NetworkProxy } from '../support/network-proxy.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { clientWithKey, petstoreHere as petstore } from '../support/petstore-here.js';
+import { clientWithKey, jsonHere } from '../support/petstore-here.js';
 import { ServiceProcess, emptyFolder } from '../support/service-process.js';
 
 describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => {
@@ -50,10 +50,7 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     for (const close of closing) await close();
   });
 
-  const administer = async (...args: string[]) => {
-    const { code, stderr } = await petstore(folder, [...args, '--json'], environment);
-    expect([code, stderr]).toEqual([0, '']);
-  };
+  const administer = (...args: string[]) => jsonHere(folder, args, environment);
   const read = (path: string, by = key) =>
     Promise.all(instances.map((instance) => instance.request('GET', path, { key: by })));
   const add = (instance: ServiceProcess, name: string, status: string) =>
@@ -64,8 +61,7 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
   it('migrated once, and made one demo client', async () => {
     expect(instances.filter(({ output }) => output.includes('pst_test_'))).toHaveLength(1);
     expect(instances.filter(({ output }) => /"level":[56]0/.test(output))).toEqual([]);
-    const { stdout } = await petstore(folder, ['client', 'list', '--json'], environment);
-    expect((JSON.parse(stdout) as { name: string }[]).filter(({ name }) => name === 'Demo')).toHaveLength(1);
+    expect(await jsonHere(folder, ['client', 'list', '--name', 'Demo'], environment)).toHaveLength(1);
   });
 
   it('answer no list from before a write that was acknowledged by any of them', async () => {

@@ -1,18 +1,15 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../src/core/time/duration.js';
-import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { clientWithKey, jsonHere } from '../support/petstore-here.js';
 import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 import { onFile } from '../support/sqlite-file.js';
 
 it('counts of the day survive a stop by any signal exactly and kill -9 but for the last second, bans until they are lifted', async () => {
   const path = await folderOfTest();
-  const json = async <T>(...args: string[]) =>
-    JSON.parse((await petstore(path, [...args, '--json'])).stdout) as T;
-  const { id } = await json<{ id: string }>('client', 'create', '--name', 'A', '--plan', 'pro');
-  const issue = () => json<{ id: string; key: string }>('key', 'issue', '--client', id);
-  const [{ key }, banned] = [await issue(), await issue()];
-  const shown = () => json<{ days: { requests: number }[]; bans: { keyId: string }[] }>('client', 'show', id);
+  const { clientId, id: bannedId, key: bannedKey } = await clientWithKey(path, {}, ['--plan', 'pro']);
+  const { key } = await jsonHere(path, ['key', 'issue', '--client', clientId]);
+  const shown = () => jsonHere(path, ['client', 'show', clientId]);
   const start = () => serviceOfTest(path);
   const ask = async (service: ServiceProcess, by: string) => {
     const { headers, body } = await service.request('GET', '/v1/pets?limit=1', { key: by });
@@ -25,11 +22,11 @@ it('counts of the day survive a stop by any signal exactly and kill -9 but for t
   await onFile(
     join(path, 'data/petstore.sqlite'),
     `INSERT INTO key_bans (key_id, retry_at, forgiven_until, strikes, last_strike_at, bans, banned_until, lifted_at)
-     SELECT '${banned.id}', until, 0, 0, until, 1, until, 0 FROM (SELECT ${Date.now() + 5 * MINUTE_MS} AS until)`,
+     SELECT '${bannedId}', until, 0, 0, until, 1, until, 0 FROM (SELECT ${Date.now() + 5 * MINUTE_MS} AS until)`,
   );
   const first = await start();
   for (let sent = 0; sent < 25; sent += 1) await dayLeft(first);
-  expect((await ask(first, banned.key)).code).toBe('api_key_banned');
+  expect((await ask(first, bannedKey)).code).toBe('api_key_banned');
   let second = first;
   for (const [at, signal] of (['SIGTERM', 'SIGINT', 'SIGHUP'] as const).entries()) {
     expect((await second.stop(signal)).code).toBe(0);
@@ -38,11 +35,11 @@ it('counts of the day survive a stop by any signal exactly and kill -9 but for t
   }
   // Written when another process can see them.
   await expect.poll(async () => (await shown()).days[0]?.requests).toBe(28);
-  expect((await ask(second, banned.key)).code).toBe('api_key_banned');
-  expect((await shown()).bans.map(({ keyId }) => keyId)).toEqual([banned.id]);
-  expect((await petstore(path, ['key', 'unban', banned.id])).code).toBe(0);
+  expect((await ask(second, bannedKey)).code).toBe('api_key_banned');
+  expect((await shown()).bans).toMatchObject([{ keyId: bannedId }]);
+  await jsonHere(path, ['key', 'unban', bannedId]);
   await expect
-    .poll(async () => (await ask(second, banned.key)).code, { interval: 300 })
+    .poll(async () => (await ask(second, bannedKey)).code, { interval: 300 })
     .not.toBe('api_key_banned');
   const left = await dayLeft(second);
   await second.stop('SIGKILL');

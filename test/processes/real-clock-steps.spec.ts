@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { petstoreHere } from '../support/petstore-here.js';
+import { jsonHere } from '../support/petstore-here.js';
 import { describeWith, FAKETIME } from '../support/requirements.js';
 import { folderOfTest, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 import { onFile } from '../support/sqlite-file.js';
@@ -31,10 +31,7 @@ async function open() {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     });
-  const json = async (...args: string[]) => {
-    const { stdout } = await petstoreHere(path, [...args, '--json'], { NODE_ENV: 'production' });
-    return JSON.parse(stdout) as { id: string; key: string };
-  };
+  const json = (...args: string[]) => jsonHere(path, args, { NODE_ENV: 'production' });
   return { path, setClock, start, json };
 }
 

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { makeDatabase } from '../kit/test-database.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { petstoreHere as petstore } from '../support/petstore-here.js';
+import { jsonHere } from '../support/petstore-here.js';
 import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 
 const COUNTED = 'Quotas are counted in Redis';
@@ -37,13 +37,7 @@ describeWith('postgres', 'instances on one PostgreSQL', () => {
     await expect(started(other.url)).rejects.toThrow(
       /Another instance on this database uses another Redis server.*Give all of them the same REDIS_URL/,
     );
-    const { code, stdout, stderr } = await petstore(
-      folder,
-      ['key', 'list', '--json'],
-      environment(other.url),
-    );
-    expect([code, stderr]).toEqual([0, '']);
-    const [{ id }] = JSON.parse(stdout) as [{ id: string }];
+    const [{ id }] = await jsonHere(folder, ['key', 'list'], environment(other.url));
 
     // The same server under another name, and whatever it forgets, is the same.
     first.command('FLUSHALL');
@@ -71,7 +65,7 @@ describeWith('postgres', 'instances on one PostgreSQL', () => {
       expect((await ask(writer, 'POST', { name, categoryId: 1 })).status).toBe(201);
       for (const instance of both) expect((await ask(instance)).text).toContain(name);
     }
-    await petstore(folder, ['key', 'revoke', id, '--yes'], environment(other.url));
+    await jsonHere(folder, ['key', 'revoke', id, '--yes'], environment(other.url));
     for (const instance of both) expect((await ask(instance)).status).toBe(401);
     await second.stop();
     await told(one, ENDS, 1);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { clientWithKey, petstoreHere } from '../support/petstore-here.js';
+import { clientWithKey, jsonHere } from '../support/petstore-here.js';
 import { emptyFolder, ServiceProcess } from '../support/service-process.js';
 
 /** How long a server may take to learn of it on the slowest machine, in milliseconds; test/api/key-clock.spec.ts holds the 5 s. */
@@ -13,11 +13,7 @@ beforeAll(async () => {
   return () => service.stop().then(remove);
 });
 
-async function json(...args: string[]) {
-  const { stdout, stderr } = await petstoreHere(folder, [...args, '--json'], { NODE_ENV: 'production' });
-  if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as { id: string; key: string };
-}
+const json = (...args: string[]) => jsonHere(folder, args, { NODE_ENV: 'production' });
 
 async function knownClient(plan = 'pro') {
   const order = ['--plan', plan];
@@ -59,8 +55,7 @@ it('the command line sees what the server counts: both windows, the last use, th
   // A minute that turns in between begins anew.
   const isSeen = async () => {
     await ask();
-    const seen: unknown = await json('client', 'show', client);
-    const { windows, lastUsedAt, days } = seen as Seen;
+    const { windows, lastUsedAt, days }: Seen = await json('client', 'show', client);
     const [minute = 0, day = 0] = windows.map(({ used }) => used);
     return lastUsedAt !== null && day >= 2 && minute >= 1 && minute <= day && days[0]?.requests === day;
   };

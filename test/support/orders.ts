@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { runPetstore } from '../../src/cli/program.js';
 import type { Shell } from '../../src/cli/shell.js';
 import type { TestService } from '../kit/test-service.js';
@@ -27,6 +28,9 @@ export interface Printed {
   readonly stderr: string;
 }
 
+/** A person who agrees to what cannot be undone. */
+const AGREES: Partial<Shell> = { prompt: () => Promise.resolve('yes') };
+
 /** Runs a command in the service's own process, where there is no terminal: what a process adds is tested elsewhere. */
 export async function printedBy(
   service: TestService,
@@ -44,10 +48,16 @@ export async function printedBy(
   return { code, stdout, stderr };
 }
 
+/** The same with `--json`, by a person who agrees unless another shell is given: expects success, and answers the one document. */
+export async function jsonBy(service: TestService, args: readonly string[], shell: Partial<Shell> = AGREES) {
+  const { code, stdout, stderr } = await printedBy(service, [...args, '--json'], shell);
+  expect([code, stderr], args.join(' ')).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
 /** Gives an order on the command line, as a person who agrees to what cannot be undone. */
 export async function onCommandLine(service: TestService, { args }: Order): Promise<Outcome> {
-  const agrees = { prompt: () => Promise.resolve('yes') };
-  const { code, stdout: out, stderr: complaints } = await printedBy(service, [...args, '--json'], agrees);
+  const { code, stdout: out, stderr: complaints } = await printedBy(service, [...args, '--json'], AGREES);
   if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
   if ((code !== 1 && code !== 2) || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);
   const lines = complaints.trimEnd().split('\n');

@@ -36,17 +36,22 @@ export async function petstoreHere(
   }
 }
 
+/** The same with `--json`, which has to succeed: the one document that it prints. */
+export async function jsonHere(folder: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const { code, stdout, stderr } = await petstoreHere(folder, [...args, '--json'], environment);
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
 /** A client that the command line makes with a key, which no quota stops unless `more` says otherwise. */
 export async function clientWithKey(
   folder: string,
   environment: NodeJS.ProcessEnv = {},
   more: readonly string[] = UNLIMITED,
 ): Promise<{ readonly clientId: string; readonly id: string; readonly key: string }> {
-  const order = ['client', 'create', '--name', 'Shop', ...more, '--issue-key', '--json'];
-  const { stdout, stderr } = await petstoreHere(folder, order, environment);
-  if (stdout === '') throw new Error(stderr);
-  const made = JSON.parse(stdout) as { id: string; key: { id: string; key: string } };
-  return { clientId: made.id, ...made.key };
+  const order = ['client', 'create', '--name', 'Shop', ...more, '--issue-key'];
+  const { id, key } = await jsonHere(folder, order, environment);
+  return { clientId: id, id: key.id, key: key.key };
 }
 
 function setVariables(variables: NodeJS.ProcessEnv): void {
