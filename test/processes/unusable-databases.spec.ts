@@ -1,51 +1,19 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { petstoreHere } from '../support/petstore-here.js';
-import {
-  BARE_ENVIRONMENT,
-  emptyFolder,
-  type Finished,
-  folderOfTest,
-  petstore,
-  ROOT,
-  serviceOfTest,
-} from '../support/service-process.js';
+import { emptyFolder, folderOfTest, petstore, ROOT, serviceOfTest } from '../support/service-process.js';
 import { SqliteFile, onFile } from '../support/sqlite-file.js';
 
 /** A user without rights, where the suite runs as root: permissions bind nobody else. */
-const NOBODY = 65_534;
-const IS_ROOT = process.getuid?.() === 0;
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const MAIN = join(ROOT, 'dist/bundle/main.js');
 const FILE = 'data/petstore.sqlite';
 
-/** Runs a script as a user whom permissions bind, and waits for its end. */
-async function run(cwd: string, script: string, args: readonly string[] = []): Promise<Finished> {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd,
-    env: { ...BARE_ENVIRONMENT, PORT: '0', MANAGEMENT_PORT: '0', NODE_ENV: 'production' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}),
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-    // It was to be refused.
-    if (stdout.includes('Listening on')) child.kill('SIGKILL');
-  });
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-  return { code, signal, stdout, stderr };
-}
-
 const reachable =
-  !IS_ROOT ||
-  spawnSync(process.execPath, ['-e', `require('node:fs').readFileSync(${JSON.stringify(MAIN)})`], {
-    uid: NOBODY,
-    gid: NOBODY,
-  }).status === 0;
+  spawnSync(process.execPath, ['-e', `require('node:fs').readFileSync(${JSON.stringify(MAIN)})`], NOBODY)
+    .status === 0;
 
 async function folder(): Promise<string> {
   const path = await folderOfTest();
@@ -151,11 +119,10 @@ describe.skipIf(!reachable)('a database that cannot be used, because it', () => 
   it.each(CASES)('%s, is told in one line that says what to do', async (_, prepare, says) => {
     const path = await folder();
     await prepare(path);
-    const { code, stdout, stderr } = await run(path, MAIN);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^.*\n$/);
-    expect(stderr).toContain(FILE);
-    expect(stderr).toMatch(says);
+    const told = await serviceOfTest(path, { NODE_ENV: 'production' }, MAIN, NOBODY).then(() => '', String);
+    expect(told).toMatch(/^Error: The service ended with 1:\n\n.*\n$/);
+    expect(told).toContain(FILE);
+    expect(told).toMatch(says);
   });
 
   it('was migrated by a newer version, or is on /proc, is told by the command line in the same line', async () => {

@@ -129,8 +129,9 @@ export class ServiceProcess {
     folder: string,
     environment: NodeJS.ProcessEnv = {},
     main = join(ROOT, 'dist/bundle/main.js'),
+    user: { uid?: number; gid?: number } = {},
   ) {
-    const child = run(main, folder, { PORT: '0', MANAGEMENT_PORT: '0', ...environment });
+    const child = run(main, folder, { PORT: '0', MANAGEMENT_PORT: '0', ...environment }, [], user);
     let output = '';
     const outcome = finished(child);
     const listening = new Promise<string>((resolve) => {
@@ -214,8 +215,10 @@ function run(
   cwd: string,
   environment: NodeJS.ProcessEnv,
   args: readonly string[] = [],
+  user: { uid?: number; gid?: number } = {},
 ): ChildProcess {
   return spawn(process.execPath, [script, ...args], {
+    ...user,
     cwd,
     env: { ...BARE_ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
