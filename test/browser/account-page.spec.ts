@@ -1,5 +1,5 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../kit/test-service.js';
+import type { TestService } from '../kit/test-service.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { PrefixProxy } from '../support/prefix-proxy.js';
 import { describeWith } from '../support/requirements.js';
@@ -12,10 +12,9 @@ describeWith('browser', 'the page of a key holder', () => {
   let key: string;
 
   beforeAll(async () => {
-    service = await TestService.open({ plan: 'pro', at: new Date().toISOString() });
+    const opened = await ConsoleBrowser.behindPrefix({ plan: 'pro' }, '/account');
+    ({ service, proxy, tab } = opened);
     ({ key } = await service.issueKey({ scopes: ['account', 'pets:read'] }));
-    const opened = await ConsoleBrowser.behindPrefix(service, '/account');
-    ({ proxy, tab } = opened);
     return opened.close;
   });
 

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { TestService } from '../kit/test-service.js';
+import type { TestService } from '../kit/test-service.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { earnBan } from '../support/earn-ban.js';
 import { gate } from '../support/gate.js';
@@ -32,10 +32,8 @@ describeWith('browser', 'the console when something goes wrong', () => {
   const named = new Map<string, string>();
 
   beforeAll(async () => {
-    // A ban is earned within one minute.
-    const minute = new Date();
-    minute.setSeconds(0, 0);
-    service = await TestService.open({ plan: 'free', at: minute.toISOString() });
+    const opened = await ConsoleBrowser.behindPrefix({ plan: 'free' });
+    ({ service, proxy, tab } = opened);
     const clients = service.app.get(ClientsService);
     const make = async (name: string, plan: 'business' | 'pro' = 'pro') => {
       service.clock.advance(1);
@@ -46,8 +44,6 @@ describeWith('browser', 'the console when something goes wrong', () => {
     operators = await make('Operators', 'business');
     for (const name of ['Corner Pets', 'Busy']) await make(name);
     ({ key } = await issued(operators, ['admin', 'account', 'pets:read', 'pets:write']));
-    const opened = await ConsoleBrowser.behindPrefix(service);
-    ({ proxy, tab } = opened);
     // Minutes of the page pass when a test says so.
     await tab.page.clock.install();
     return opened.close;
@@ -115,10 +111,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await look();
       await pass(20);
       await tab.dialog.getByText('This tab continues with the new one').waitFor();
-      expect(await tab.dialog.getByLabel('The new key').inputValue()).toBe(secret);
-      await tab.inDialog('I have stored it').click();
-      await tab.inDialog('Close it for good').click();
-      await tab.closed();
+      expect(await tab.stored('key')).toBe(secret);
       await tab.page.locator('.key', { hasText: secret.slice(0, 13) }).waitFor();
       await tab.page.locator('.key', { hasText: 'Rotated, ended' }).waitFor();
       await tab.page.reload();
@@ -361,8 +354,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await tab.button('Issue a key').click();
       await tab.dialog.getByLabel('Label').fill('The newest');
       await tab.inDialog('Issue the key').click();
-      await tab.inDialog('I have stored it').click();
-      await tab.inDialog('Close it for good').click();
+      await tab.stored('key');
       await keys.filter({ hasText: 'The newest' }).waitFor();
     });
   });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { DataSource } from 'typeorm';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
-import { TestService } from '../kit/test-service.js';
+import type { TestService } from '../kit/test-service.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { describeWith } from '../support/requirements.js';
 import { WebhookReceiver, addEndpoint } from '../support/webhook-receiver.js';
@@ -14,16 +14,14 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
   let endpointId: string;
 
   beforeAll(async () => {
-    service = await TestService.open({
-      at: new Date().toISOString(),
+    const opened = await ConsoleBrowser.behindPrefix({
       environment: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
     });
+    ({ service, tab } = opened);
     ({ key } = await service.issueKey({ scopes: ['admin', 'pets:read'] }));
     receiver = await WebhookReceiver.start((response) => response.writeHead(503).end());
     const { manager } = service.app.get(DataSource);
     ({ id: endpointId } = await addEndpoint(manager, { clientId: service.clientId, url: receiver.url }));
-    const opened = await ConsoleBrowser.behindPrefix(service);
-    ({ tab } = opened);
     await tab.signIn(key);
     await tab.page.getByRole('heading', { name: 'Clients' }).waitFor();
     return () => opened.close().then(() => receiver.stop());
@@ -92,9 +90,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.dialog.getByText('WEBHOOK_ALLOWED_NETWORKS').waitFor();
     await tab.dialog.getByLabel('Address').fill('https://shop.example.com/hooks');
     await tab.inDialog('Create the endpoint').click();
-    await tab.dialog.getByLabel('The new secret').waitFor();
-    await tab.inDialog('I have stored it').click();
-    await tab.inDialog('Close it for good').click();
+    await tab.stored('secret');
     await tab.page.getByRole('link', { name: 'https://shop.example.com/hooks' }).click();
     await tab.button('Delete').click();
     await tab.inDialog('Delete for good').click();

@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { TestService } from '../kit/test-service.js';
+import type { TestService } from '../kit/test-service.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
 import { earnBan } from '../support/earn-ban.js';
 import { PrefixProxy } from '../support/prefix-proxy.js';
@@ -26,10 +26,8 @@ describeWith('browser', 'the console in a real browser', () => {
   const named = new Map<string, string>();
 
   beforeAll(async () => {
-    // Instants of the service and the clock of the browser are compared on the page. A ban is earned within one minute.
-    const minute = new Date();
-    minute.setSeconds(0, 0);
-    service = await TestService.open({ plan: 'free', at: minute.toISOString() });
+    const opened = await ConsoleBrowser.behindPrefix({ plan: 'free' });
+    ({ service, proxy, tab } = opened);
     ({ key } = await service.issueKey({ plan: 'business', scopes: ['admin', 'pets:read', 'pets:write'] }));
     for (const name of ['Corner Pets', 'Rotating', ...HOSTILE])
       named.set(
@@ -37,8 +35,6 @@ describeWith('browser', 'the console in a real browser', () => {
         (await service.app.get(ClientsService).create({ name, plan: 'pro' }, SERVICE_ITSELF)).id,
       );
     await earnBan(service);
-    const opened = await ConsoleBrowser.behindPrefix(service);
-    ({ proxy, tab } = opened);
     return opened.close;
   });
 

@@ -1,5 +1,5 @@
 import type { Browser, Locator, Page } from 'playwright-core';
-import type { TestService } from '../kit/test-service.js';
+import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { faultsInViews, launchChromium } from './chromium.js';
 import { PrefixProxy } from './prefix-proxy.js';
 
@@ -44,8 +44,15 @@ export class ConsoleBrowser {
     return opened;
   }
 
-  /** Opens a page of a service behind the prefix `/store`, so that no address of the page may begin at the root. `close` ends all. */
-  static async behindPrefix(service: TestService, path = '/console') {
+  /**
+   * Opens a page of a new service behind the prefix `/store`, so that no address of the page may begin at the root. `close` ends all.
+   * The page compares instants of the service with the clock of the browser, and a ban is earned within one minute: the service begins
+   * with the minute.
+   */
+  static async behindPrefix(options: TestServiceOptions, path = '/console') {
+    const minute = new Date();
+    minute.setSeconds(0, 0);
+    const service = await TestService.open({ at: minute.toISOString(), ...options });
     const proxy = await PrefixProxy.to(service.url, '/store');
     const tab = await ConsoleBrowser.open(proxy.url, `/store${path}`);
     const close = async () => {
@@ -53,7 +60,7 @@ export class ConsoleBrowser {
       await proxy.close();
       await service.close();
     };
-    return { proxy, tab, close };
+    return { service, proxy, tab, close };
   }
 
   /** Signs in with a key. */
