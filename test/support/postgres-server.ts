@@ -52,29 +52,17 @@ export class PostgresServer {
     const own = [`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.folder}`];
     const quick = ['fsync=off', 'recovery_init_sync_method=syncfs', 'shared_buffers=16MB'];
     const options = [...own, ...quick, ...more].map((one) => `-c ${one}`).join(' ');
-    await this.program(
-      'pg_ctl',
-      'start',
-      '-w',
-      '-D',
-      join(this.folder, 'data'),
-      '-l',
-      join(this.folder, 'log'),
-      '-o',
-      options,
-    );
+    await this.control('start', '-l', join(this.folder, 'log'), '-o', options);
   }
 
   /** Stops it: `fast` ends all sessions, `immediate` is like a crash. */
   async stop(how: 'fast' | 'immediate' = 'immediate'): Promise<void> {
-    await this.program('pg_ctl', 'stop', '-w', '-D', join(this.folder, 'data'), '-m', how).catch(
-      () => undefined,
-    );
+    await this.control('stop', '-m', how).catch(() => undefined);
   }
 
   /** Makes a standby the primary, which writes. */
   async promote(): Promise<void> {
-    await this.program('pg_ctl', 'promote', '-w', '-D', join(this.folder, 'data'));
+    await this.control('promote');
   }
 
   /** Sends a signal to all of its processes: SIGSTOP makes it stand still, SIGCONT go on. */
@@ -123,6 +111,10 @@ export class PostgresServer {
   async remove(): Promise<void> {
     await this.stop();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private control(action: string, ...args: string[]): Promise<void> {
+    return this.program('pg_ctl', action, '-w', '-D', join(this.folder, 'data'), ...args);
   }
 
   private async program(name: string, ...args: string[]): Promise<void> {
