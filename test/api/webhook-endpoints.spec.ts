@@ -73,6 +73,19 @@ async function logged(
   return { id: String(delivery.id), messageId };
 }
 
+/** All that is ordered of one endpoint, behind its address. */
+const onOne = (deliveryId: string) =>
+  [
+    ['GET', '', undefined],
+    ['PATCH', '', { enabled: false }],
+    ['DELETE', '', undefined],
+    ['POST', '/rotate-secret', {}],
+    ['POST', '/test', undefined],
+    ['GET', '/deliveries', undefined],
+    ['GET', `/deliveries/${deliveryId}`, undefined],
+    ['POST', `/deliveries/${deliveryId}/redeliver`, undefined],
+  ] as const;
+
 const actions = async (service: TestService) =>
   (await service.repository(AuditEntry).find({ order: { id: 'ASC' } }))
     .filter((entry) => entry.action.startsWith('webhook_endpoint.') && entry.clientId === service.clientId)
@@ -276,20 +289,10 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     const { id: deliveryId } = await logged(service, id);
     const { status, body } = await service.request('DELETE', `${address}/${id}`);
     expect([status, body.id]).toEqual([200, id]);
-    for (const [method, path, json] of [
-      ['GET', '', undefined],
-      ['PATCH', '', { enabled: false }],
-      ['DELETE', '', undefined],
-      ['POST', '/rotate-secret', {}],
-      ['POST', '/test', undefined],
-      ['GET', '/deliveries', undefined],
-      ['GET', `/deliveries/${deliveryId}`, undefined],
-      ['POST', `/deliveries/${deliveryId}/redeliver`, undefined],
-    ] as const)
-      expect([
-        path,
-        outcome(await service.request(method, `${address}/${id}${path}`, json ? { json } : {})),
-      ]).toEqual([path, '404 webhook_endpoint_not_found']);
+    for (const [method, path, json] of onOne(deliveryId)) {
+      const answer = await service.request(method, `${address}/${id}${path}`, { json });
+      expect([path, outcome(answer)]).toEqual([path, '404 webhook_endpoint_not_found']);
+    }
     for (const entity of [WebhookDelivery, WebhookSubscription])
       expect(await service.repository<{ endpointId: string }>(entity).countBy({ endpointId: id })).toBe(0);
     expect((await actions(service)).at(-1)).toMatchObject({ action: 'webhook_endpoint.deleted' });
@@ -463,20 +466,8 @@ describe('endpoints of other clients', () => {
     const { id: deliveryId } = await logged(service, id);
     const { key } = await service.issueKey({ plan: 'pro', scopes: ['account', 'pets:read'] });
     const before = await service.repository(WebhookEndpoint).findBy({ id });
-    for (const [method, path, json] of [
-      ['GET', '', undefined],
-      ['PATCH', '', { enabled: false }],
-      ['DELETE', '', undefined],
-      ['POST', '/rotate-secret', {}],
-      ['POST', '/test', undefined],
-      ['GET', '/deliveries', undefined],
-      ['GET', `/deliveries/${deliveryId}`, undefined],
-      ['POST', `/deliveries/${deliveryId}/redeliver`, undefined],
-    ] as const) {
-      const answer = await service.request(method, `/account/webhooks/${id}${path}`, {
-        key,
-        ...(json ? { json } : {}),
-      });
+    for (const [method, path, json] of onOne(deliveryId)) {
+      const answer = await service.request(method, `/account/webhooks/${id}${path}`, { key, json });
       expect([path, outcome(answer)]).toEqual([path, '404 webhook_endpoint_not_found']);
       expect(answer.body.message).toBe(`There is no webhook endpoint ${id}.`);
     }
@@ -579,7 +570,7 @@ describe('self-service of webhooks and changes of 24 hours', () => {
       { chunk: 200 },
     );
     const change = async (method: string, path: string, json?: object) =>
-      outcome(await service.request(method, `/account/webhooks${path}`, json ? { json } : {}));
+      outcome(await service.request(method, `/account/webhooks${path}`, { json }));
     expect([
       await change('POST', '', orderAt(service, '/account')),
       await change('PATCH', `/${id}`, { label: 'Till' }),

@@ -74,7 +74,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
     await tab.page.getByRole('button', { name: 'Issue a key', disabled: false }).waitFor();
   };
   const order = async (method: string, path: string, json?: unknown, by = key) =>
-    (await service.request(method, path, { key: by, ...(json === undefined ? {} : { json }) })).body;
+    (await service.request(method, path, { key: by, json })).body;
   const asked = (part = '/admin/') => tab.asked.filter((url) => url.includes(part)).length;
   const look = () => tab.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
   const pass = (seconds: number) => tab.page.clock.runFor(seconds * 1_000);

@@ -39,7 +39,7 @@ describeWith('browser', 'the console in a real browser', () => {
   });
 
   const order = async (method: string, path: string, json?: unknown) =>
-    (await service.request(method, path, { key, ...(json === undefined ? {} : { json }) })).body;
+    (await service.request(method, path, { key, json })).body;
   const show = (name: string) => tab.show(`#/clients/${named.get(name)}`);
   const isFocused = async (one: Locator) => (await one.and(tab.page.locator(':focus')).count()) === 1;
   const keysOf = (name: string) => order('GET', `/admin/keys?client=${named.get(name)}`);

@@ -73,7 +73,7 @@ export async function overHttp(
   key: string,
   { method, path, json }: Order,
 ): Promise<Outcome> {
-  const answer = await service.request(method, path, { key, ...(json === undefined ? {} : { json }) });
+  const answer = await service.request(method, path, { key, json });
   if (answer.status < 300) return { done: true, reasons: [], document: answer.body };
   const { message, details } = answer.body as { message: string; details?: { message: string }[] };
   const reasons = details ? details.map((fault) => fault.message) : [message];
