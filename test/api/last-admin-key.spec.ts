@@ -24,7 +24,7 @@ async function open(expires?: number) {
   const order = async ([method, path, json]: Order, force = false) => {
     const { status, body } = await service.request(method, `/admin/${path}${force ? '?force=true' : ''}`, {
       key: admin.key,
-      ...(json ? { json } : {}),
+      json,
     });
     return status < 300 ? 'done' : (body as { message: string }).message;
   };

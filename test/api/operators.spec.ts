@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ManagementServer } from '../../src/core/metrics/management-server.js';
-import { TestService } from '../kit/test-service.js';
 import { send } from '../kit/answer.js';
 import { printedBy } from '../support/orders.js';
 import { openForAll, openForTest } from '../support/opened.js';
@@ -62,39 +61,27 @@ describe('If-Match on a change of a client', () => {
   });
 });
 
-describe('the audit trail', () => {
-  let trail: TestService;
-  let key: string;
-  const ids: Record<string, string> = {};
+describe('the audit trail', async () => {
+  const trail = await openForAll({ at: '2026-11-20T12:00:00.000Z' });
+  const { id: operator, key } = await trail.issueKey({ scopes: ['admin'] });
+  trail.clock.advance(86_400_000);
+  const json = { name: '=1+1, "Shop"', plan: 'free' };
+  const client: string = (await trail.request('POST', '/admin/clients', { key, json })).body.id;
+  trail.clock.advance(3_600_000);
+  await printedBy(trail, ['client', 'suspend', client]);
   const list = async (query: string) =>
     (await trail.request('GET', `/admin/audit?${query}`, { key })).body as Record<string, string>[];
-
-  beforeAll(async () => {
-    trail = await TestService.open({ at: '2026-11-20T12:00:00.000Z' });
-    const issued = await trail.issueKey({ scopes: ['admin'] });
-    ({ key } = issued);
-    ids['operator'] = issued.id;
-    trail.clock.advance(86_400_000);
-    const make = await trail.request('POST', '/admin/clients', {
-      key,
-      json: { name: '=1+1, "Shop"', plan: 'free' },
-    });
-    ids['client'] = make.body.id;
-    trail.clock.advance(3_600_000);
-    await printedBy(trail, ['client', 'suspend', make.body.id]);
-  });
-  afterAll(() => trail.close());
 
   const actions = (entries: Record<string, string>[]) => entries.map(({ action }) => action);
 
   it.each([
-    ['client', () => `client=${ids['client']}`, ['client.suspended', 'client.created']],
+    ['client', () => `client=${client}`, ['client.suspended', 'client.created']],
     ['action', () => 'action=client.suspended', ['client.suspended']],
     ['kind of actor', () => 'actor=command_line', ['client.suspended']],
-    ['key that was used', () => `actorKey=${ids['operator']}`, ['client.created']],
+    ['key that was used', () => `actorKey=${operator}`, ['client.created']],
     ['address', () => 'from=127.0.0.1', ['client.created']],
     ['begin and end', () => 'since=2026-11-21T00:00:00Z&until=2026-11-21T13:00:00Z', ['client.created']],
-    ['all of them', () => `client=${ids['client']}&action=client.created&actor=service`, []],
+    ['all of them', () => `client=${client}&action=client.created&actor=service`, []],
   ])('is filtered by %s', async (_, query, expected) => {
     expect(actions(await list(query()))).toEqual(expected);
   });
@@ -108,12 +95,12 @@ describe('the audit trail', () => {
   });
 
   it('keeps its filters from page to page', async () => {
-    const entries = await trail.everyPage(`/admin/audit?limit=1&client=${ids['client']}`, { key });
+    const entries = await trail.everyPage(`/admin/audit?limit=1&client=${client}`, { key });
     expect(actions(entries)).toEqual(['client.suspended', 'client.created']);
   });
 
   it('is exported as CSV, in which no name is a formula, over HTTP and on the command line alike', async () => {
-    const path = `/admin/audit/export?client=${ids['client']}`;
+    const path = `/admin/audit/export?client=${client}`;
     const { status, headers, text } = await trail.request('GET', path, { key });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
     expect(headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
@@ -122,7 +109,7 @@ describe('the audit trail', () => {
       'id,at,action,actor,actorName,actorKeyId,from,requestId,clientName,clientId,keyId,details',
     );
     expect(suspended).toContain('2026-11-21T13:00:00.000Z,client.suspended,command_line,,');
-    expect(created).toContain(`,"'=1+1, ""Shop""",${ids['client']},,"{""name"":`);
+    expect(created).toContain(`,"'=1+1, ""Shop""",${client},,"{""name"":`);
     expect(end).toBe('');
     const args = ['audit', 'export', '--client', '=1+1, "Shop"'];
     expect(await printedBy(trail, args)).toEqual({ code: 0, stdout: text, stderr: '' });

@@ -12,8 +12,8 @@ import {
   type Type,
   UnauthorizedException,
 } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Caller, CurrentClient } from '../../src/auth/caller.js';
 import { CredentialVerifier, clientIdOfUser } from '../../src/auth/credential-verifier.js';
 import { Public } from '../../src/auth/auth.decorators.js';
@@ -74,18 +74,15 @@ class CallersController {
 @Module({ controllers: [CallersController] })
 class CallersModule {}
 
-let keySet: string;
-beforeAll(async () => {
-  const { path, remove } = await emptyFolder();
-  keySet = join(path, 'keys.json');
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey;
-  const keys = [
-    { ...publicKey.export({ format: 'jwk' }), kid: 'k1' },
-    { ...rsa.export({ format: 'jwk' }), kid: 'rsa' },
-  ];
-  await writeFile(keySet, JSON.stringify({ keys }));
-  return remove;
-});
+const { path: folder, remove } = await emptyFolder();
+afterAll(remove);
+const keySet = join(folder, 'keys.json');
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey;
+const keys = [
+  { ...publicKey.export({ format: 'jwk' }), kid: 'k1' },
+  { ...rsa.export({ format: 'jwk' }), kid: 'rsa' },
+];
+await writeFile(keySet, JSON.stringify({ keys }));
 
 let opened = 0;
 const started = (modules: readonly Type[]) =>
@@ -114,9 +111,8 @@ const told = ({ status, body, headers }: Answer) => [status, body.code, headers.
 const limitOf = ({ headers }: Answer) => Number(headers.get('x-ratelimit-limit'));
 const leftOf = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
 
-describe('a token of another issuer, beside API keys', () => {
-  let shared: TestService;
-  beforeAll(async () => void (shared = await started([SsoModule])));
+describe('a token of another issuer, beside API keys', async () => {
+  const shared = await started([SsoModule]);
   afterAll(() => shared.close());
 
   it('is a caller as a key is, in one service with it', async () => {
@@ -277,11 +273,10 @@ function answering(answer: CredentialVerifier['verify']): Type {
   return TestModule;
 }
 
-describe('a verifier', () => {
+describe('a verifier', async () => {
   /** What the verifier answers, by token. */
   const answers = new Map<string, () => ReturnType<CredentialVerifier['verify']>>();
-  let shared: TestService;
-  beforeAll(async () => void (shared = await started([answering((given) => answers.get(given)?.())])));
+  const shared = await started([answering((given) => answers.get(given)?.())]);
   afterAll(() => shared.close());
 
   const thrower = (error: Error) => () => {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   Body,
   Controller,
@@ -29,6 +26,7 @@ import { application } from '../support/application.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
+import { databaseOfTest } from '../support/service-process.js';
 import { described } from '../support/described.js';
 
 /** A controller with one handler, `WrongController.answer`, and these decorators. */
@@ -273,9 +271,7 @@ describe('a start', () => {
 describe('entities and migrations', () => {
   /** A file whose schema was changed past the migrations. */
   async function incomplete(...changes: string[]): Promise<string> {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-schema-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const databaseUrl = `sqlite:${join(folder, 'petstore.sqlite')}`;
+    const databaseUrl = await databaseOfTest();
     const database = await openDataSource({ databaseUrl });
     await migrate(database);
     for (const change of changes) await database.query(change);
@@ -300,9 +296,8 @@ describe('entities and migrations', () => {
       'ALTER TABLE clients ADD COLUMN shelf varchar(10)',
       'CREATE INDEX clients_shelf ON clients (shelf)',
     ];
-    const service = await TestService.open({ environment: { DATABASE_URL: await incomplete(...newer) } });
+    const service = await openForTest({ environment: { DATABASE_URL: await incomplete(...newer) } });
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);
-    await service.close();
   });
 });
 

@@ -6,8 +6,7 @@ import { Int64, Text } from '../../src/http/validation/fields.js';
 import { Tag } from '../../src/http/operation.decorator.js';
 import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
 import { describeRefusals } from '../support/refusal-table.js';
-import { TestService } from '../kit/test-service.js';
-import { openForAll } from '../support/opened.js';
+import { openForAll, openForTest } from '../support/opened.js';
 import { described } from '../support/described.js';
 
 @ApiSchema({ name: 'NewPet' })
@@ -125,10 +124,7 @@ describe('a second version of the API', async () => {
   );
 
   it('has a document of its own, which changes nothing of the first', async () => {
-    const plain = await TestService.open();
-    const { document } = plain;
-    await plain.close();
-    expect(service.document).toEqual(document);
+    expect(service.document).toEqual((await openForTest()).document);
     const { info, servers, paths, components } = service.documentOf('/v2');
     expect([info.version, servers?.map(({ url }) => url)]).toEqual(['2.0.0', ['/v2']]);
     expect(Object.keys(paths)).toEqual(['/pets', '/pets/{petId}', '/both', '/both/open']);

@@ -9,7 +9,7 @@ import {
   SubscribeMessage,
   WebSocketGateway,
 } from '@nestjs/websockets';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { defineScopes } from '../../src/auth/clients/scopes.js';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -95,11 +95,8 @@ function opened(answer: Awaited<ReturnType<typeof connect>>): WebSocket {
   throw new Error(`Refused with ${answer.status}.`);
 }
 
-describe('a WebSocket', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await open();
-  });
+describe('a WebSocket', async () => {
+  const service = await open();
   afterAll(() => service.close());
 
   it('is opened by a key, and its gateway knows the caller', async () => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { RETRY_DELAYS } from '../../src/webhooks/retry-schedule.js';
@@ -11,11 +11,7 @@ import { answers, flood, open, opened, receive } from '../support/webhook-servic
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-type Opened = Awaited<ReturnType<typeof opened>>;
-let { service, post, deliver, endpointAt, endpoint, deliveries, clock, manager, clear } = {} as Opened;
-beforeAll(async () => {
-  ({ service, post, deliver, endpointAt, endpoint, deliveries, clock, manager, clear } = await opened());
-});
+const { service, post, deliver, endpointAt, endpoint, deliveries, clock, manager, clear } = await opened();
 afterAll(() => service.close());
 beforeEach(() => clear());
 

@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { DataVersion } from '../../src/database/data-version.js';
@@ -92,13 +92,8 @@ async function another(options: TestServiceOptions) {
   return opened;
 }
 
-type Opened = Awaited<ReturnType<typeof open>>;
-let opened: Opened;
-let { service, clock, dataSource, store, sell, sellAll, feed, deliver, waiting, count } = {} as Opened;
-beforeAll(async () => {
-  opened = await open();
-  ({ service, clock, dataSource, store, sell, sellAll, feed, deliver, waiting, count } = opened);
-});
+const opened = await open();
+const { service, clock, dataSource, store, sell, sellAll, feed, deliver, waiting, count } = opened;
 afterAll(() => service.close());
 
 beforeEach(async () => {
