@@ -2,8 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeDatabase } from '../kit/test-database.js';
 import { BackupFolder, drillLines } from '../support/backup-folder.js';
+import { postgresOfTest } from '../support/databases.js';
 import { keepDoing } from '../support/keep-doing.js';
 import { RedisServer } from '../support/redis-server.js';
 import { POSTGRES_URL, describeWith } from '../support/requirements.js';
@@ -108,8 +108,7 @@ describeWith('postgres', 'the drill for PostgreSQL', () => {
   it('restores into another database what was dumped while the service wrote', async () => {
     const [dump = '', create = '', load = '', ...more] = await drillLines('backup.md', 'postgres drill');
     expect(more).toEqual([]);
-    const { url, remove } = await makeDatabase('postgres');
-    onTestFinished(remove);
+    const url = await postgresOfTest();
     const name = `restored_${process.pid}`;
     const restored = POSTGRES_URL.replace(/[^/]*$/, name);
     const { hostname, port, username } = new URL(POSTGRES_URL);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { openDataSource } from '../../src/database/data-source.js';
+import { expect, it } from 'vitest';
 import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
+import { dataSourceOfTest } from '../support/databases.js';
 import { clientWithKey } from '../support/petstore-here.js';
 import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
@@ -12,8 +12,7 @@ const REQUESTS = 40;
 it('kill -9 between the write and the answer, and a retry: every animal is there exactly once', async () => {
   const path = await folderOfTest();
   const { key } = await clientWithKey(path);
-  const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'data/petstore.sqlite')}` });
-  onTestFinished(() => dataSource.destroy());
+  const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
   const kept = () => dataSource.manager.count(IdempotencyEntry);
   const names = Array.from({ length: REQUESTS }, () => randomUUID());
 

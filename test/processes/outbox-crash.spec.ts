@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { openDataSource } from '../../src/database/data-source.js';
+import { expect, it } from 'vitest';
 import { OutboxEvent } from '../../src/events/outbox/outbox-event.entity.js';
 import { Pet } from '../../src/pets/pet.entity.js';
+import { dataSourceOfTest } from '../support/databases.js';
 import { folderOfTest, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 
 const MAIN = join(ROOT, 'test/support/durable-service.mjs');
@@ -20,8 +20,7 @@ it.each([
   expect(await started?.ended.then(({ signal }) => signal)).toBe(started && 'SIGKILL');
 
   await serviceOfTest(path, {}, MAIN);
-  const dataSource = await openDataSource({ databaseUrl: `sqlite:${join(path, 'data/petstore.sqlite')}` });
-  onTestFinished(() => dataSource.destroy());
+  const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
   await expect.poll(() => dataSource.manager.count(OutboxEvent)).toBe(0);
   const lines = await readFile(join(path, 'heard.txt'), 'utf8').catch(() => '');
   expect(lines.split('\n').filter((line) => line !== '')).toEqual(heard);

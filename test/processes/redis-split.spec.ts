@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { makeDatabase } from '../kit/test-database.js';
+import { postgresOfTest } from '../support/databases.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { jsonHere } from '../support/petstore-here.js';
@@ -17,11 +17,10 @@ const told = (service: ServiceProcess, line: RegExp | string, times: number) =>
 describeWith('postgres', 'instances on one PostgreSQL', () => {
   it('use one Redis server: another is refused at the start, and told of and survived when it comes later', async () => {
     const folder = await folderOfTest();
-    const database = await makeDatabase('postgres');
-    onTestFinished(database.remove);
+    const DATABASE_URL = await postgresOfTest();
     const [first, other] = await Promise.all([RedisServer.ofTest(), RedisServer.ofTest()]);
     const environment = (redis: string) => ({
-      DATABASE_URL: database.url,
+      DATABASE_URL,
       REDIS_URL: redis,
       REDIS_TIMEOUT_MS: '1000',
     });

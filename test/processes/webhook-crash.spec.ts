@@ -4,9 +4,8 @@ import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/auth/clients/client.entity.js';
-import { openDataSource } from '../../src/database/data-source.js';
-import { makeDatabase } from '../kit/test-database.js';
 import type { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { dataSourceOfTest, postgresOfTest } from '../support/databases.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { folderOfTest, serviceOfTest, ServiceProcess } from '../support/service-process.js';
@@ -28,12 +27,6 @@ function deduplicated({ received }: WebhookReceiver): unknown[] {
   return received.flatMap(({ id, body }) => (seen.size < seen.add(id).size ? [body.data.name] : []));
 }
 
-async function open(databaseUrl: string): Promise<DataSource> {
-  const dataSource = await openDataSource({ databaseUrl });
-  onTestFinished(() => dataSource.destroy());
-  return dataSource;
-}
-
 async function endpointOfDemo({ manager }: DataSource, url: string): Promise<WebhookEndpoint> {
   const { id } = await manager.findOneByOrFail(Client, { name: 'Demo' });
   return addEndpoint(manager, { clientId: id, url });
@@ -52,7 +45,7 @@ describe('kill -9 between commit and delivery', () => {
     let service = await ServiceProcess.start(path, settings);
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     const key = service.demoKey;
-    const dataSource = await open(`sqlite:${join(path, 'data/petstore.sqlite')}`);
+    const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
     const { secret } = await endpointOfDemo(dataSource, receiver.url);
     const names = ['a', 'b', 'c', 'd'];
     // The first is under way when the process is killed, those behind it were never sent.
@@ -77,12 +70,11 @@ describeWith('postgres', 'kill -9 between commit and delivery, on PostgreSQL', (
   it('of one of two instances: the other delivers what both have committed, in order', async () => {
     const [path, database, redis] = [
       await folderOfTest(),
-      await makeDatabase('postgres'),
+      await postgresOfTest(),
       await RedisServer.ofTest(),
     ];
-    onTestFinished(database.remove);
     const settings = {
-      DATABASE_URL: database.url,
+      DATABASE_URL: database,
       REDIS_URL: redis.url,
       REDIS_TIMEOUT_MS: '1000',
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
@@ -100,7 +92,7 @@ describeWith('postgres', 'kill -9 between commit and delivery, on PostgreSQL', (
     // Both have looked whether anybody subscribes; an endpoint that any process adds counts from the next request on.
     await post(first, key, 'nobody');
     await post(second, key, 'nobody');
-    await endpointOfDemo(await open(database.url), receiver.url);
+    await endpointOfDemo(await dataSourceOfTest(database), receiver.url);
     for (let n = 0; n < 6; n += 1) await postTo(n % 2 === 0 ? first : second);
     await expect.poll(() => receiver.names).toEqual(names);
     receiver.answers(false);
@@ -120,7 +112,7 @@ it('a process that serves alone goes on at once with what it had taken when it w
   const path = await folderOfTest();
   const receiver = await receive();
   const killed = await serviceOfTest(path, settings);
-  const dataSource = await open(`sqlite:${join(path, 'data/petstore.sqlite')}`);
+  const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
   await endpointOfDemo(dataSource, receiver.url);
   receiver.answers(false);
   await post(killed, killed.demoKey, 'X');

@@ -1,11 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
-import { it } from 'vitest';
+import { it, onTestFinished } from 'vitest';
+import type { Database } from '../../src/database/database.js';
+import { openDataSource } from '../../src/database/data-source.js';
+import { makeDatabase } from '../kit/test-database.js';
 import { POSTGRES_URL } from './requirements.js';
 
 /** Whether this run of test/postgres is the one on PostgreSQL (vitest.config.ts). */
 export const ON_POSTGRES = process.env.PETSTORE_TEST_DATABASE === 'postgres';
+
+/** The DATABASE_URL of an empty database of PostgreSQL, which is dropped when the test is over. */
+export async function postgresOfTest(): Promise<string> {
+  const { url, remove } = await makeDatabase('postgres');
+  onTestFinished(remove);
+  return url;
+}
+
+/** A DataSource on a database as the command line opens it, until the test is over. */
+export async function dataSourceOfTest(
+  databaseUrl: string,
+  opening: { readonly isPatient?: boolean } = {},
+): Promise<Database> {
+  const dataSource = await openDataSource({ databaseUrl }, opening);
+  onTestFinished(() => dataSource.destroy());
+  return dataSource;
+}
 
 /** `it` for what is SQLite's own. */
 export const itOnSqlite: (name: string, test: () => Promise<void>) => void = ON_POSTGRES ? it.skip : it;

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import fc from 'fast-check';
 import pg from 'pg';
 import { QueryFailedError } from 'typeorm';
@@ -11,8 +10,9 @@ import { type Migration, checkSchema, migrate, schemaStatus } from '../../../src
 import { PET_STATUSES, Pet } from '../../../src/pets/pet.entity.js';
 import { PetDto } from '../../../src/pets/pets.dto.js';
 import { type MadeDatabase, makeDatabase } from '../../kit/test-database.js';
+import { dataSourceOfTest, postgresOfTest } from '../../support/databases.js';
 import { POSTGRES_URL, REDIS_URL, describeWith } from '../../support/requirements.js';
-import { ServiceProcess, emptyFolder } from '../../support/service-process.js';
+import { databaseOfTest, folderOfTest, serviceOfTest } from '../../support/service-process.js';
 import { removeRedisKeysAtEnd } from '../../support/redis-keys.js';
 
 removeRedisKeysAtEnd();
@@ -114,8 +114,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
     });
 
     it('is shown as the same text as on SQLite, byte for byte, with the same pages', async () => {
-      const folder = await emptyFolder();
-      const sqlite = await openDataSource({ databaseUrl: `sqlite:${join(folder.path, 'a.sqlite')}` });
+      const sqlite = await dataSourceOfTest(await databaseOfTest());
       await migrate(sqlite);
       const int64 = fc.oneof(fc.bigInt(INT64_MIN, INT64_MAX), fc.constantFrom(INT64_MIN, INT64_MAX, 0n));
       const character = fc.oneof(
@@ -161,8 +160,6 @@ describeWith('postgres', 'on PostgreSQL', () => {
         }),
         { numRuns: 20 },
       );
-      await sqlite.destroy();
-      await folder.remove();
     });
   });
 
@@ -213,36 +210,31 @@ describeWith('postgres', 'on PostgreSQL', () => {
         /Contracts1999999999991.*Start that version/,
       ],
     ])('an older build %s', async (_, Added, refusal) => {
-      const own = await makeDatabase('postgres');
-      const newer = await openDataSource({ databaseUrl: own.url });
+      const url = await postgresOfTest();
+      const newer = await dataSourceOfTest(url);
       newer.migrations.push(new Added());
       await migrate(newer);
-      await newer.destroy();
-      const older = await openDataSource({ databaseUrl: own.url });
+      const older = await dataSourceOfTest(url);
       const outcome = await migrate(older).then(
         (ran) => ran,
         (error: Error) => error.message,
       );
       expect(outcome).toEqual(refusal ? expect.stringMatching(refusal) : []);
       expect((await schemaStatus(older)).unknown).toEqual([Added.name]);
-      await older.destroy();
-      await own.remove();
     });
 
     it('are run once by several processes that begin at the same time', async () => {
-      const own = await makeDatabase('postgres');
+      const url = await postgresOfTest();
       const all = await Promise.all(
-        Array.from({ length: 5 }, () => openDataSource({ databaseUrl: own.url }, { isPatient: true })),
+        Array.from({ length: 5 }, () => dataSourceOfTest(url, { isPatient: true })),
       );
       const ran = await Promise.all(all.map((one) => migrate(one)));
       expect(ran.filter(({ length }) => length > 0)).toHaveLength(1);
-      await Promise.all(all.map((one) => one.destroy()));
-      await own.remove();
     });
 
     it('take their time whatever limits the database has set, and what follows them relies on no default of it', async () => {
-      const own = await makeDatabase('postgres');
-      const name = new URL(own.url).pathname.slice(1);
+      const url = await postgresOfTest();
+      const name = new URL(url).pathname.slice(1);
       for (const [setting, value] of [
         ['default_transaction_isolation', 'serializable'],
         ['statement_timeout', '300ms'],
@@ -250,11 +242,9 @@ describeWith('postgres', 'on PostgreSQL', () => {
         ['idle_session_timeout', '300ms'],
       ])
         await database.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
-      const both = await Promise.all(
-        [1, 2].map(() => openDataSource({ databaseUrl: own.url }, { isPatient: true })),
-      );
+      const both = await Promise.all([1, 2].map(() => dataSourceOfTest(url, { isPatient: true })));
       await Promise.all(both.map((one) => one.whileMigrating(() => one.query('SELECT pg_sleep(1)'))));
-      const serving = await openDataSource({ databaseUrl: own.url });
+      const serving = await dataSourceOfTest(url);
       const side = (sql: string) => serving.instanceSession?.ask<object>(sql);
       const pid = await side('SELECT pg_backend_pid()');
       await serving.query('SELECT pg_sleep(0.2)');
@@ -262,25 +252,18 @@ describeWith('postgres', 'on PostgreSQL', () => {
       expect(await side('SELECT pg_backend_pid()')).toEqual(pid);
       const [isolation] = await serving.transaction((manager) => manager.query('SHOW transaction_isolation'));
       expect(isolation).toEqual({ transaction_isolation: 'read committed' });
-      await Promise.all([...both, serving].map((one) => one.destroy()));
-      await own.remove();
     });
 
     it('that are missing are refused where a start only checks', async () => {
-      const own = await makeDatabase('postgres');
-      const one = await openDataSource({ databaseUrl: own.url });
+      const one = await dataSourceOfTest(await postgresOfTest());
       await expect(checkSchema(one)).rejects.toThrow(/lacks migrations .*Pets.*petstore db migrate/);
-      await one.destroy();
-      await own.remove();
     });
   });
 
   describe('a start', () => {
     it('without Redis is refused beside another instance, and one with Redis beside one without', async () => {
-      const own = await makeDatabase('postgres');
-      const folder = await emptyFolder();
-      const start = (more: NodeJS.ProcessEnv = {}) =>
-        ServiceProcess.start(folder.path, { DATABASE_URL: own.url, ...more });
+      const [DATABASE_URL, folder] = [await postgresOfTest(), await folderOfTest()];
+      const start = (more: NodeJS.ProcessEnv = {}) => serviceOfTest(folder, { DATABASE_URL, ...more });
       const without = await start();
       await expect(start()).rejects.toThrow(/Another instance runs.*Set REDIS_URL/s);
       await expect(start({ REDIS_URL })).rejects.toThrow(
@@ -290,8 +273,6 @@ describeWith('postgres', 'on PostgreSQL', () => {
       const sharing = await start({ REDIS_URL });
       await expect(start()).rejects.toThrow(/Another instance runs.*Set REDIS_URL/s);
       expect((await sharing.stop()).code).toBe(0);
-      await folder.remove();
-      await own.remove();
     });
 
     it('on a database of another encoding is refused', async () => {
