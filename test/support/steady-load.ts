@@ -2,6 +2,28 @@ import { setTimeout } from 'node:timers/promises';
 import type { Instances } from './instances.js';
 import type { ServiceProcess } from './service-process.js';
 
+const LIMIT = 180;
+const PER_SECOND = 40;
+/** What of its limit a client must get beside an incident: each share of what was left is rounded down. */
+export const LEAST = 0.85;
+
+/**
+ * Uses up the limit of a new client at a steady pace, with an incident in its middle. Answers the client, how many times its limit was
+ * admitted, and what was answered or logged that may not be.
+ */
+export async function useUpBeside(instances: Instances, incident: (clientId: string) => unknown) {
+  await instances.untilInRedis();
+  const { id, key } = await limitedClient(instances, LIMIT);
+  const load = new SteadyLoad(instances.all, key, PER_SECOND);
+  await load.untilAdmitted(LIMIT / 3);
+  await incident(id);
+  await load.untilRefused(PER_SECOND);
+  await load.end();
+  await instances.untilInRedis();
+  const wrong = [...load.unexpected, ...instances.errors()];
+  return { id, limit: LIMIT, admitted: load.admitted / LIMIT, wrong };
+}
+
 /** A client of so many requests in a minute and in a day: the end of a minute opens nothing. Answers its id and a key of it. */
 export async function limitedClient(
   { all: [instance], adminKey }: Instances,
