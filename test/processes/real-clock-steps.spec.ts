@@ -1,8 +1,8 @@
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { jsonHere } from '../support/petstore-here.js';
-import { describeWith, FAKETIME } from '../support/requirements.js';
+import { clientWithKey, jsonHere } from '../support/petstore-here.js';
+import { fakeClock } from '../support/fake-clock.js';
+import { describeWith } from '../support/requirements.js';
 import { folderOfTest, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 import { onFile } from '../support/sqlite-file.js';
 
@@ -10,29 +10,13 @@ const SECOND = 1_000;
 const HOUR = 3_600;
 /** That of a third ban: a slow machine must not outlast it. */
 const BAN_SECONDS = HOUR;
+
 /** A started service whose clock can be set, beside the machine's, which nobody touches. */
 async function open() {
   const path = await folderOfTest();
-  const file = join(path, 'clock');
-  /** By how many seconds the service's clock is ahead of the machine's. */
-  const setClock = async (ahead: number): Promise<void> => {
-    // At once: the library may read it at any moment.
-    await writeFile(`${file}.new`, `${ahead < 0 ? '-' : '+'}${Math.abs(ahead)}`);
-    await rename(`${file}.new`, file);
-  };
-  await setClock(0);
-  const start = () =>
-    serviceOfTest(path, {
-      TZ: 'UTC',
-      NODE_ENV: 'production',
-      LD_PRELOAD: FAKETIME,
-      FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_CACHE_DURATION: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      DONT_FAKE_MONOTONIC: '1',
-    });
-  const json = (...args: string[]) => jsonHere(path, args, { NODE_ENV: 'production' });
-  return { path, setClock, start, json };
+  const { set: setClock, environment } = await fakeClock(path);
+  const start = () => serviceOfTest(path, { NODE_ENV: 'production', ...environment });
+  return { path, setClock, start };
 }
 
 /** What is answered; `at` is when by the service's clock, in ms since the Unix epoch, to the second. */
@@ -59,10 +43,10 @@ async function clockIs(ahead: number, service: ServiceProcess, key: string): Pro
 
 describeWith('faketime', 'a started service whose clock is set', () => {
   it('bans for no longer than the whole ban when it is put back, also over a restart, and no more beyond the end', async () => {
-    const { path, setClock, start, json } = await open();
-    const { id } = await json('client', 'create', '--name', 'A', '--plan', 'pro');
-    const { id: keyId, key } = await json('key', 'issue', '--client', id);
-    const { key: other } = await json('key', 'issue', '--client', id);
+    const { path, setClock, start } = await open();
+    const NODE_ENV = 'production';
+    const { clientId, id: keyId, key } = await clientWithKey(path, { NODE_ENV }, ['--plan', 'pro']);
+    const { key: other } = await jsonHere(path, ['key', 'issue', '--client', clientId], { NODE_ENV });
     await (await start()).stop();
     const until = Date.now() + BAN_SECONDS * SECOND;
     await onFile(

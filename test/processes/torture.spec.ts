@@ -1,9 +1,8 @@
-import { rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { RedisServer } from '../support/redis-server.js';
-import { describeWith, FAKETIME } from '../support/requirements.js';
+import { fakeClock } from '../support/fake-clock.js';
+import { describeWith } from '../support/requirements.js';
 import { folderOfTest } from '../support/service-process.js';
 import { SeededRandom } from '../support/torture/random.js';
 import { ALL_WELL, SMALL_LIMIT, TorturedStore } from '../support/torture/tortured-store.js';
@@ -150,27 +149,14 @@ describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
     'one process whose clock is set by up to two hours, and which is killed in between',
     async () => {
       const random = new SeededRandom(SEED + 30);
-      const path = await folderOfTest();
-      const clock = join(path, 'clock');
+      const { set, environment } = await fakeClock(await folderOfTest());
       let steps = 0;
       const setClock = async (ahead: number): Promise<void> => {
-        await writeFile(`${clock}.new`, `${ahead < 0 ? '-' : '+'}${Math.abs(Math.round(ahead))}`);
-        await rename(`${clock}.new`, clock);
+        await set(ahead);
         steps += 1;
-        // The library looks at the file once a second.
         await pause(1_200);
       };
-      await setClock(0);
-      const store = await TorturedStore.start({
-        environment: {
-          TZ: 'UTC',
-          LD_PRELOAD: FAKETIME,
-          FAKETIME_TIMESTAMP_FILE: clock,
-          FAKETIME_CACHE_DURATION: '1',
-          FAKETIME_DONT_FAKE_MONOTONIC: '1',
-          DONT_FAKE_MONOTONIC: '1',
-        },
-      });
+      const store = await TorturedStore.start({ environment });
       const began = performance.now();
       const [service] = store.instances;
       await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
