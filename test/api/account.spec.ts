@@ -6,6 +6,7 @@ import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { type Answer, TestService } from '../kit/test-service.js';
 import { openClients } from '../support/as-client.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
+import { UNLIMITED } from '../support/opened.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const HOUR = 3_600_000;
@@ -314,7 +315,7 @@ describe('my keys', () => {
   });
 
   it('never hand on what they do not hold, whatever is asked of whatever key', async () => {
-    const service = await open({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
+    const service = await open(UNLIMITED);
     const names = declaredScopes().map(({ name }) => name);
     const some = fc.subarray(names);
     const isProtected = (name: string) => name === 'admin' || name === 'admin:read';

@@ -6,7 +6,7 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { type Order, type Outcome, onCommandLine, overHttp } from '../support/orders.js';
 import { type TestService } from '../kit/test-service.js';
-import { openForAll } from '../support/opened.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 const GRANTED_BY_DEFAULT = declaredScopes()
@@ -272,7 +272,7 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-const service = await openForAll({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
+const service = await openForAll(UNLIMITED);
 const { key: adminKey } = await service.issueKey({ scopes: ALL });
 
 async function prepare({ app }: TestService): Promise<Ids> {

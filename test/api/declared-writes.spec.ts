@@ -4,10 +4,9 @@ import type { OperationObject } from '../../src/docs/openapi/document-outlines.j
 import { describeRefusals } from '../support/refusal-table.js';
 import { type TestServiceOptions } from '../kit/test-service.js';
 import { Visit, VisitsModule } from '../support/visits.js';
-import { openForTest } from '../support/opened.js';
+import { UNLIMITED, openForTest } from '../support/opened.js';
 
-const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
-const OPTIONS: TestServiceOptions = { modules: [VisitsModule], plan: 'enterprise', limits: MANY };
+const OPTIONS: TestServiceOptions = { modules: [VisitsModule], ...UNLIMITED };
 const VISIT = {
   reason: 'Vaccination',
   note: 'shy',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
-import { openForAll } from '../support/opened.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
 
 // The document is plain JSON here; its library's types would only be in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -14,8 +14,7 @@ interface Parameter {
 }
 
 const service = await openForAll({
-  plan: 'enterprise',
-  limits: { perMinute: 100_000, perDay: 100_000 },
+  ...UNLIMITED,
   scopes: declaredScopes().map(({ name }) => name),
 });
 await service.seed(150);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { TestService } from '../kit/test-service.js';
-import { openForTest } from '../support/opened.js';
+import { UNLIMITED, openForTest } from '../support/opened.js';
 
 const ALL = declaredScopes().map(({ name }) => name);
 const HOUR = 3_600_000;
@@ -18,7 +18,7 @@ interface Key {
 
 /** A service in which one key administers; `order` sends one of its orders. */
 async function open(expires?: number) {
-  const service = await openForTest({ plan: 'enterprise', limits: { perMinute: 1e6, perDay: 1e6 } });
+  const service = await openForTest(UNLIMITED);
   const issue = (options: Parameters<TestService['issueKey']>[0]): Promise<Key> => service.issueKey(options);
   const admin = await issue({ scopes: ALL, ...(expires === undefined ? {} : { expires }) });
   const order = async ([method, path, json]: Order, force = false) => {

@@ -10,6 +10,7 @@ import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { type RequestOptions, TestService } from '../kit/test-service.js';
 import { parseRaw } from '../support/raw-http.js';
 import { described } from '../support/described.js';
+import { UNLIMITED } from '../support/opened.js';
 
 /** Larger than what sockets and their peers hold of an answer that is not read. */
 const LARGE = 'x'.repeat(16_000_000);
@@ -102,8 +103,7 @@ async function started(environment: Record<string, string>): Promise<TestService
     environment,
     modules: [WorksModule],
     prepare: (app) => app.use(block),
-    plan: 'enterprise',
-    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+    ...UNLIMITED,
   });
 }
 

@@ -10,7 +10,7 @@ import { buildDocument } from '../../src/docs/openapi/document.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64 } from '../../src/http/validation/fields.js';
-import { openForAll } from '../support/opened.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
 import { described } from '../support/described.js';
 
 const SECRET = 'of the webhook';
@@ -87,8 +87,7 @@ class HooksModule {}
 describe('@RawBody() of an operation', async () => {
   const service = await openForAll({
     modules: [HooksModule],
-    plan: 'enterprise',
-    limits: { perMinute: 10_000, perDay: 10_000 },
+    ...UNLIMITED,
     environment: { BODY_LIMIT_BYTES: '10000' },
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64, Names, Text } from '../../src/http/validation/fields.js';
 import { MergePatch } from '../../src/http/validation/merge-patch.js';
-import { openForAll } from '../support/opened.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
 
 class Fields {
   @Text({ maxLength: 9 })
@@ -74,8 +74,7 @@ class KindsModule {}
 
 const service = await openForAll({
   modules: [KindsModule],
-  plan: 'enterprise',
-  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  ...UNLIMITED,
   environment: { BODY_LIMIT_BYTES: '16777216' },
 });
 

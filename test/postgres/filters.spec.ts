@@ -8,7 +8,7 @@ import { JsonRows } from '../../src/database/json-rows.js';
 import type { Position } from '../../src/database/keyset-page.js';
 import { addedTable } from '../support/added-table.js';
 import { Visit, VisitsModule } from '../support/visits.js';
-import { openForAll } from '../support/opened.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
 
 @Entity('weighings')
 @Index('weighings_kilograms', ['kilograms', 'id'])
@@ -35,12 +35,9 @@ class WeighingDto {
 @Module({ imports: [addedTable(Weighing)] })
 class WeighingsModule {}
 
-const MANY = { perMinute: 10_000_000, perDay: 10_000_000 };
-
 const service = await openForAll({
   modules: [VisitsModule, WeighingsModule],
-  plan: 'enterprise',
-  limits: MANY,
+  ...UNLIMITED,
   database: 'file',
 });
 

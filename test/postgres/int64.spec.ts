@@ -4,11 +4,10 @@ import { DataSource } from 'typeorm';
 import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { ON_POSTGRES, withParameters } from '../support/databases.js';
-import { openForAll } from '../support/opened.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
 
 const service = await openForAll({
-  plan: 'enterprise',
-  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  ...UNLIMITED,
 });
 
 const int64 = fc.oneof(

@@ -4,13 +4,12 @@ import { DemoData } from '../../src/database/demo-data.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
 import { ON_POSTGRES, itOnSqlite, planOf, withParameters } from '../support/databases.js';
-import { openForAll, openForTest } from '../support/opened.js';
+import { UNLIMITED, openForAll, openForTest } from '../support/opened.js';
 
 const ANIMALS = 2_000;
 
 const service = await openForAll({
-  plan: 'enterprise',
-  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+  ...UNLIMITED,
   scopes: ['pets:read', 'pets:write', 'admin'],
 });
 await service.app.get(DemoData).add(ANIMALS);

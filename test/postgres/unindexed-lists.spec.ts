@@ -3,12 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { unindexedLists } from '../kit/unindexed-lists.js';
 import { ON_POSTGRES, itOnSqlite } from '../support/databases.js';
 import { Visit, VisitsModule } from '../support/visits.js';
-import { openForAll, openForTest } from '../support/opened.js';
+import { UNLIMITED, openForAll, openForTest } from '../support/opened.js';
 
 const service = await openForAll({
   modules: [VisitsModule],
-  plan: 'enterprise',
-  limits: { perMinute: 100_000, perDay: 100_000 },
+  ...UNLIMITED,
 });
 const row = { reason: 'a', note: null, startsAt: '2026-01-01T00:00:00.000Z', priceCents: 1n };
 const states = ['requested', 'confirmed', 'done', 'requested'] as const;

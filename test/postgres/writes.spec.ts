@@ -8,7 +8,7 @@ import { JsonRows, type JsonText } from '../../src/database/json-rows.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
 import { Operation } from '../../src/http/operation.decorator.js';
 import { Visit, VisitParams, VisitsModule } from '../support/visits.js';
-import { openForAll, openForTest } from '../support/opened.js';
+import { UNLIMITED, openForAll, openForTest } from '../support/opened.js';
 
 /** Of columns that may be null, one as a field that is optional but not nullable. */
 class NotedVisit {
@@ -61,11 +61,9 @@ class NotedController {
 @Module({ controllers: [NotedController] })
 class NotedModule {}
 
-const MANY = { perMinute: 1_000_000, perDay: 1_000_000 };
 const OPTIONS: TestServiceOptions = {
   modules: [VisitsModule, NotedModule],
-  plan: 'enterprise',
-  limits: MANY,
+  ...UNLIMITED,
 };
 const VISIT = {
   reason: 'Vaccination',

@@ -15,6 +15,7 @@ import { keepDoing } from '../support/keep-doing.js';
 import { folderOfTest, petstore, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 import { onFile, rowsOf } from '../support/sqlite-file.js';
 import { TestService } from '../kit/test-service.js';
+import { UNLIMITED } from '../support/opened.js';
 
 /** Of a page of SQLite, in bytes. */
 const PAGE_BYTES = 4_096;
@@ -28,8 +29,7 @@ async function prepare(name = 'store.sqlite') {
   const file = join(folder, name);
   mkdirSync(join(file, '..'), { recursive: true });
   const service = await TestService.open({
-    plan: 'enterprise',
-    limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+    ...UNLIMITED,
     environment: { DATABASE_URL: `sqlite:${file}` },
   });
   await service.close();

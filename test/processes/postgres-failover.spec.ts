@@ -7,7 +7,7 @@ import { NetworkProxy } from '../support/network-proxy.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { openForTest } from '../support/opened.js';
+import { UNLIMITED, openForTest } from '../support/opened.js';
 
 /** Callers that send one request after the other, more than the pool has connections. */
 const CALLERS = 12;
@@ -64,8 +64,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     const redis = isShared ? await RedisServer.start() : undefined;
     onTestFinished(() => redis?.remove());
     const service = await openForTest({
-      plan: 'enterprise',
-      limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+      ...UNLIMITED,
       environment: {
         DATABASE_URL: `postgres://petstore@127.0.0.1:${name.port}/postgres`,
         ...(redis ? { REDIS_URL: redis.url } : {}),

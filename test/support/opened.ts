@@ -2,6 +2,12 @@ import { afterAll, onTestFinished } from 'vitest';
 import { Settings } from '../../src/core/config/settings.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
+/** The options of a service whose client no quota stops. */
+export const UNLIMITED = {
+  plan: 'enterprise',
+  limits: { perMinute: 1_000_000, perDay: 1_000_000 },
+} as const;
+
 /** A service for all tests of a file or a describe(), closed after the last of them. */
 export async function openForAll(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await TestService.open(options);

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { openForAll } from '../../support/opened.js';
+import { UNLIMITED, openForAll } from '../../support/opened.js';
 
-const service = await openForAll({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
+const service = await openForAll(UNLIMITED);
 
 const post = (json: unknown, headers?: Record<string, string>) =>
   service.request('POST', '/v1/pets', { json, ...(headers ? { headers } : {}) });

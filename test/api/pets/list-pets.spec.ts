@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openForAll } from '../../support/opened.js';
+import { UNLIMITED, openForAll } from '../../support/opened.js';
 
-const service = await openForAll({ plan: 'enterprise', limits: { perMinute: 100_000, perDay: 100_000 } });
+const service = await openForAll(UNLIMITED);
 await service.seed(150);
 
 describe('GET /v1/pets', () => {

@@ -5,7 +5,7 @@ import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
-import { openForTest } from '../../support/opened.js';
+import { UNLIMITED, openForTest } from '../../support/opened.js';
 
 /** What a walk may do to the catalogue. */
 type Write =
@@ -74,8 +74,7 @@ async function open() {
   const service = await openForTest({
     database: 'file',
     environment: { CORS_ORIGINS: 'https://shop.example' },
-    plan: 'enterprise',
-    limits: { perMinute: 100_000, perDay: 100_000 },
+    ...UNLIMITED,
   });
   const pets = service.repository(Pet);
   const add = async (name: string, status = 'available') => {

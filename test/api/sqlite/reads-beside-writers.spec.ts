@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { declaredScopes } from '../../../src/auth/clients/scopes.js';
 import { TestService } from '../../kit/test-service.js';
 import { gate } from '../../support/gate.js';
-import { openForTest } from '../../support/opened.js';
+import { UNLIMITED, openForTest } from '../../support/opened.js';
 
 const SCOPES = declaredScopes().map(({ name }) => name);
 /** Longer than any wait in the service: a read that waits for the writer is refused, or the test ends first. */
@@ -14,8 +14,7 @@ async function open(): Promise<{ service: TestService; file: string }> {
   const service = await openForTest({
     database: 'file',
     scopes: SCOPES,
-    plan: 'enterprise',
-    limits: { perMinute: 100_000, perDay: 100_000 },
+    ...UNLIMITED,
     // What waits is what these suites are about: nothing is refused for how much of it there is.
     environment: { MAX_REQUESTS_IN_FLIGHT: '0' },
   });
