@@ -3,6 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Enum, Int64, Integer, Text } from '../../src/http/validation/fields.js';
+import { faultsOf } from '../support/faults.js';
 import { openForAll } from '../support/opened.js';
 import { described } from '../support/described.js';
 
@@ -49,9 +50,6 @@ class CagesModule {}
 
 const service = await openForAll({ modules: [CagesModule] });
 
-const faultsOf = ({ body }: { body: { details?: { field: string; code: string }[] } }) =>
-  (body.details ?? []).map(({ field, code }) => `${field} ${code}`).toSorted();
-
 describe('an operation', () => {
   const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
     service.request('POST', `/v1/cages/direct/${path}`, { json, headers });
@@ -63,7 +61,7 @@ describe('an operation', () => {
       { 'idempotency-key': 'white space' },
     );
     expect([refusal.status, refusal.body.code]).toEqual([400, 'validation_failed']);
-    expect(faultsOf(refusal)).toEqual([
+    expect(faultsOf(refusal).toSorted()).toEqual([
       'Idempotency-Key malformed_key',
       'age unknown_field',
       'cageId not_an_integer',
@@ -81,7 +79,7 @@ describe('an operation', () => {
     ['path and body', 'x', { name: '' }, ['cageId not_an_integer', 'categoryId required', 'name blank']],
     ['query and body', '1?Floor=1', { name: 'Den' }, ['Floor misspelled_parameter', 'categoryId required']],
   ])('names each fault once: %s', async (_, path, json, faults) => {
-    expect(faultsOf(await post(path, json))).toEqual(faults);
+    expect(faultsOf(await post(path, json)).toSorted()).toEqual(faults);
   });
 
   it('says first that the body is empty, whatever else is wrong', async () => {

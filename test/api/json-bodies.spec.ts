@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
 import { Int64, Integer } from '../../src/http/validation/fields.js';
+import { faultsOf } from '../support/faults.js';
 import { openForAll } from '../support/opened.js';
 import { described } from '../support/described.js';
 
@@ -64,8 +65,6 @@ class OrdersModule {}
 const service = await openForAll({ modules: [OrdersModule] });
 
 const post = (path: string, json: unknown) => service.request('POST', path, { json });
-const faultsOf = ({ body }: { body: { details: { field: string; code: string }[] } }) =>
-  body.details.map(({ field, code }) => `${field} ${code}`);
 
 describe('a number that is written with a fraction', () => {
   it('is a plain number to rules and handlers that ask for no integer', async () => {
