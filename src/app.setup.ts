@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { ApplicationConfig, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application, RequestHandler, Response } from 'express';
+import type { Application, Request, RequestHandler, Response } from 'express';
 import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
 import { KeyPages } from './admin/console/key-pages.js';
 import { AppModule } from './app.module.js';
@@ -27,7 +27,7 @@ import { RequestRecords, assignRequestId, traceRequest } from './http/request-re
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { serverOf } from './http/adapter/service-server.js';
 import { Upgrades } from './http/adapter/upgrades.js';
-import { EXPOSED_HEADERS } from './http/cross-origin.js';
+import { EXPOSED_HEADERS, isPreflight } from './http/cross-origin.js';
 import { AppLogger } from './core/logging/app-logger.js';
 import { ManagementServer } from './core/metrics/management-server.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
@@ -94,10 +94,12 @@ export function setupApp(application: INestApplication): INestApplication {
   const { corsOrigins } = settings;
   if (corsOrigins.length > 0) {
     app.use(combined(...first));
-    app.enableCors({
-      origin: corsOrigins[0] === '*' ? '*' : [...corsOrigins],
-      exposedHeaders: [...EXPOSED_HEADERS],
-      maxAge: 600,
+    const origin = corsOrigins[0] === '*' ? '*' : [...corsOrigins];
+    const cors = { origin, exposedHeaders: [...EXPOSED_HEADERS], maxAge: 600 };
+    // Only a preflight is answered before the guards: any other OPTIONS is a request like all others.
+    app.enableCors((request: Request, answer: (error: null, options: typeof cors) => void) => {
+      const options = { ...cors, preflightContinue: !isPreflight(request) };
+      answer(null, options);
     });
     // A preflight is answered however overloaded the service is: without its response a page could not read that of its request.
     app.use(overload);

@@ -1,3 +1,5 @@
+import type { Request } from 'express';
+
 /** The response headers that scripts of other origins may read. */
 export const EXPOSED_HEADERS: readonly string[] = [
   'Link',
@@ -14,3 +16,12 @@ export const EXPOSED_HEADERS: readonly string[] = [
   'Sunset',
   'Idempotent-Replayed',
 ];
+
+/** Whether a request asks for the right to send another one (Fetch standard, CORS-preflight request). */
+export function isPreflight({ method, headers }: Request): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
+  );
+}

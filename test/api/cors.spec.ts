@@ -63,11 +63,18 @@ describe('a browser page of another origin', () => {
   });
 });
 
-describe('OPTIONS that is no preflight', () => {
-  it('tells the methods of a path to a caller with a key', async () => {
-    const { status, headers } = await closed.request('OPTIONS', '/v1/pets');
+describe.each([
+  ['where no page of another origin is let in', closed],
+  ['where some are', service],
+])('OPTIONS that is no preflight, %s', (_, at) => {
+  it('tells the methods of a path to a caller with a key, and counts', async () => {
+    const { status, headers } = await at.request('OPTIONS', '/v1/pets');
     expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
-    expect((await closed.request('OPTIONS', '/health/live')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-    expect((await closed.request('OPTIONS', '/v1/nothing')).status).toBe(404);
+    expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(
+      Number(headers.get('x-ratelimit-limit')),
+    );
+    expect((await at.request('OPTIONS', '/health/live')).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    expect((await at.request('OPTIONS', '/v1/nothing')).status).toBe(404);
+    expect((await at.request('OPTIONS', '/v1/pets', { key: null })).status).toBe(401);
   });
 });
