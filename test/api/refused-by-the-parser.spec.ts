@@ -111,6 +111,8 @@ describe('what is unusual, but a request', () => {
       200,
     ],
     refused('a target whose port is none', 'GET http://a:port/v1'),
+    refused('a target with a fragment', 'GET /v1/pets?limit=1#x'),
+    refused('an absolute target with a fragment', 'GET http://a/v1/pets#x'),
     ['an upgrade', () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n${withKey()}${END}`, 200],
     ['the asterisk form', () => `OPTIONS * HTTP/1.1\r\nHost: a\r\n${withKey()}${END}`, 404],
     refused('a path without a slash', 'GET v1/pets'),

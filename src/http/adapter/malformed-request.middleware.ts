@@ -83,10 +83,11 @@ const NEEDLESSLY_ENCODED = /%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae])/gi;
  */
 export function readRequestLine(request: IncomingMessage): void {
   const { url = '', method } = request;
-  if (url.startsWith('/') && !url.includes('%') && request.httpVersion === '1.1') return;
+  if (url.startsWith('/') && !/[%#]/.test(url) && request.httpVersion === '1.1') return;
   const target = originFormOf(url);
   if (target === undefined || (target === '*' && method !== 'OPTIONS'))
     request.malformation = 'its target is neither a path nor an http URL';
+  else if (target.includes('#')) request.malformation = 'its target has a fragment (#)';
   else if (!HTTP_1.has(request.httpVersion)) request.malformation = 'its protocol is not HTTP/1.1';
   request.url = request.malformation === undefined ? withPlainPath(target) : '*';
 }
