@@ -33,7 +33,7 @@ export function represent(response: Response, body: unknown, operation?: Declare
 /** A relative reference (RFC 9110 section 10.2.2): the service does not know by which host the client has reached it. */
 function locate(locationOf: (answer: never) => string, body: unknown, response: Response): void {
   const answer: unknown = body instanceof JsonText ? body.toJSON() : body;
-  response.setHeader('Location', publicPrefixOf(response.app) + locationOf(answer as never));
+  response.setHeader('Location', publicPrefixOf(response.req) + locationOf(answer as never));
 }
 
 /** A response as JSON text; of its objects what the DTO declares, if one is given. */
@@ -167,11 +167,17 @@ function write(
 
 /** Whether Express would send the body as it is: with the same status, the same headers, and in full. */
 function isPlainJson(response: Response): boolean {
-  const { headers } = response.req;
   return (
     !BODILESS.has(response.statusCode) &&
     response.getHeader('Content-Type') === JSON_CONTENT_TYPE &&
     !response.hasHeader('Transfer-Encoding') &&
-    !('if-none-match' in headers || 'if-modified-since' in headers)
+    !isRevalidated(response)
   );
+}
+
+/** Whether Express may make it a 304. */
+function isRevalidated(response: Response): boolean {
+  const { headers } = response.req;
+  if (!('if-none-match' in headers || 'if-modified-since' in headers)) return false;
+  return response.hasHeader('ETag') || response.hasHeader('Last-Modified');
 }

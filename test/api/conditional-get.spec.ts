@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Controller, Get, Header, Module, Post, Put } from '@nestjs/common';
 import { describe, expect, it } from 'vitest';
 import { openForAll } from '../support/opened.js';
+import { sendRaw } from '../support/raw-http.js';
 
 /** How often the handler without a decorator of the service ran. */
 let plain = 0;
@@ -106,6 +107,12 @@ describe('an ETag', () => {
     expect([status, headers.get('etag')]).toEqual([expected, null]);
     if (status >= 400) expect(headers.get('cache-control')).toBe('no-store');
   });
+});
+
+it('an If-None-Match is ignored where no tag is sent', async () => {
+  // By hand: with the field, fetch() sends a Cache-Control that asks for the whole.
+  const head = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\nIf-None-Match: *';
+  expect(await sendRaw(service.url, `${head}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 describe('an If-Match, or an If-None-Match', () => {
