@@ -3,7 +3,6 @@ import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../core/config/settings.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
-import { ManagementServer } from '../core/metrics/management-server.js';
 import { QuotaService } from '../throttling/quota.service.js';
 
 const ADMINISTRATION = /^\/(?:admin|console)(?:[/?]|$)/;
@@ -13,13 +12,12 @@ const ADMINISTRATION = /^\/(?:admin|console)(?:[/?]|$)/;
 export class AdministrationPortMiddleware implements NestMiddleware {
   constructor(
     private readonly settings: Settings,
-    private readonly management: ManagementServer,
     private readonly quota: QuotaService,
   ) {}
 
   /** Returns a promise, which rejects, only to refuse a request. */
   use = (request: Request, response: Response, next: NextFunction): Promise<never> | undefined => {
-    const isOff = this.settings.adminOn === 'off' || !this.management.hasReceived(request);
+    const isOff = this.settings.adminOn === 'off' || !request.isByManagementPort;
     if (isOff && ADMINISTRATION.test(request.url)) return this.refuse(request, response);
     next();
     return undefined;

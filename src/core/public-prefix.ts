@@ -8,13 +8,13 @@ export function publicPrefix(publicBaseUrl: string): string {
   return new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$|\/$/, '');
 }
 
-/** The prefix of an Express application; empty without one. */
-export function publicPrefixOf(application: { get(name: string): unknown }): string {
-  const prefix = application.get(PUBLIC_PREFIX);
+/** The prefix of the application of a request; empty without one, and on the management port, which is reached without a proxy. */
+export function publicPrefixOf({ app, isByManagementPort }: Request): string {
+  const prefix: unknown = isByManagementPort ? undefined : app.get(PUBLIC_PREFIX);
   return typeof prefix === 'string' ? prefix : '';
 }
 
 /** The path of a request as clients write it: with the prefix, without scheme and host also where the request target has them. */
-export function publicPathOf({ app, path }: Request): string {
-  return publicPrefixOf(app) + path;
+export function publicPathOf(request: Request): string {
+  return publicPrefixOf(request) + request.path;
 }

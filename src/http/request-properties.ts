@@ -17,6 +17,8 @@ declare module 'http' {
     traceIds?: TraceIds | undefined;
     /** The fault of the request line, in words that complete "The request is malformed: …". */
     malformation?: string | undefined;
+    /** Whether the request came by the management port, with ADMIN_ON=management. */
+    isByManagementPort?: boolean | undefined;
     /** The IP address that the request comes from; null once it is known to have none. */
     clientAddress?: string | null | undefined;
     /** The sender of the request. */

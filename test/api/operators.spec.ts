@@ -3,6 +3,7 @@ import { ManagementServer } from '../../src/core/metrics/management-server.js';
 import { send } from '../kit/answer.js';
 import { printedBy } from '../support/orders.js';
 import { openForAll, openForTest } from '../support/opened.js';
+import { sendRaw } from '../support/raw-http.js';
 
 const service = await openForAll();
 const { key: admin } = await service.issueKey({ scopes: ['admin', 'account', 'pets:read'] });
@@ -173,6 +174,27 @@ describe('ADMIN_ON', () => {
         path,
         { status: 404, code: 'route_not_found' },
       ]);
+  });
+
+  it('management: its links are those of the port, whatever is before the path of the API', async () => {
+    const environment = { ADMIN_ON: 'management', PUBLIC_BASE_URL: 'https://shop.example/store/v1' };
+    const { opened, ask, management } = await open(environment);
+    await opened.issueKey({ plan: 'pro' });
+    const { headers } = await ask(management, '/admin/clients?limit=1');
+    const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
+    expect(next).toMatch(/^\/admin\/clients/);
+    expect((await ask(management, next)).status).toBe(200);
+  });
+
+  it('public: the port of metrics refuses with the Error body, and needs no Host', async () => {
+    const { management } = await open({});
+    const ask = (fields: string) =>
+      sendRaw(management, `GET /metrics HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`);
+    for (const fields of ['', 'Host: a\r\nExpect: other\r\n'])
+      expect(await ask(fields)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await sendRaw(management, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 405 [^]*Allow: \r\n[^]*"code":"method_not_allowed"/,
+    );
   });
 
   it('off: it is nowhere', async () => {

@@ -36,9 +36,10 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   endTogether(response, text);
 }
 
-/** Adds the link to the page of errors behind other links; the request of an upgrade has no application, and gets none. */
-function addLink({ app }: Partial<Request>, response: Response, code: string): void {
-  const { Link: link } = app ? helpLink(publicPrefixOf(app), code) : {};
+/** Adds the link to the page of errors behind other links, but not for an upgrade or on the management port, which have no pages. */
+function addLink(request: Request, response: Response, code: string): void {
+  const hasPages = 'app' in request && !request.isByManagementPort;
+  const { Link: link } = hasPages ? helpLink(publicPrefixOf(request), code) : {};
   if (link === undefined) return;
   const present = response.getHeader('Link');
   response.setHeader('Link', present === undefined ? link : `${[present].flat().join(', ')}, ${link}`);

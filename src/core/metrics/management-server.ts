@@ -27,7 +27,6 @@ export class ManagementServer implements OnApplicationShutdown {
   administration: Server | undefined;
 
   private server: Server | undefined;
-  private readonly received = new WeakSet<IncomingMessage>();
 
   constructor(
     @Inject(Metrics) private readonly metrics: Pick<Metrics, 'exposition'>,
@@ -40,16 +39,11 @@ export class ManagementServer implements OnApplicationShutdown {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
       const [answer] = server.listeners(event) as RequestListener[];
       server.removeAllListeners(event).on(event, (request: IncomingMessage, response: ServerResponse) => {
-        this.received.add(request);
+        request.isByManagementPort = true;
         if (ADMINISTRATION.test(request.url ?? '')) answer?.(request, response);
         else void this.answer(request, response);
       });
     }
-  }
-
-  /** Whether a request came by the management port. */
-  hasReceived(request: IncomingMessage): boolean {
-    return this.received.has(request);
   }
 
   /** Starts listening and returns the port, or null when MANAGEMENT_PORT is off. Throws, in a sentence, when it cannot. */
@@ -73,7 +67,13 @@ export class ManagementServer implements OnApplicationShutdown {
   }
 
   private serverOfMetrics(): Server {
-    const server = createServer((request, response) => void this.answer(request, response));
+    const answer: RequestListener = (request, response) => void this.answer(request, response);
+    // Node itself would refuse a missing Host, and any other `Expect` than 100-continue, without a body.
+    const server = createServer({ requireHostHeader: false }, answer).on('checkExpectation', answer);
+    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      const params = { method: 'CONNECT', allowed: 'none, because the service is not a proxy' };
+      socket.end(rawResponse(new ApiError(HTTP_ERRORS.method_not_allowed, { params }).body, { Allow: '' }));
+    });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
       else socket.end(rawResponse(new ApiError(rowOf(error), { params: UNREADABLE }).body));
