@@ -7,6 +7,8 @@ import { ClientRequests } from '../../src/auth/clients/client-requests.service.j
 import { Transactions } from '../../src/database/transactions.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
+import { PUT_BANS } from '../../src/throttling/memory/quota-journal.statements.js';
+import { runForRows } from '../../src/database/rows-as-json.js';
 import { type TestServiceOptions } from '../kit/test-service.js';
 import { refuseWrites } from '../support/databases.js';
 import { earnBan } from '../support/earn-ban.js';
@@ -99,6 +101,21 @@ it('a ban that another process has lifted ends, and is not written back', async 
   await flush();
   expect((await service.request('GET', '/v1/pets?limit=1')).body.code).toBe('rate_limit_exceeded');
   expect(numbers(await rows('SELECT banned_until FROM key_bans'), 'banned_until')).toEqual([0]);
+});
+
+it('a ban that is lifted just before it is written is not written', async () => {
+  const { service, rows } = await open();
+  const journal = service.app.get(QuotaJournal);
+  const { manager } = service.app.get(DataSource);
+  const banned = { keyId: 'a', ...neverRefused(), bannedUntil: 5_000_000 };
+  const written = async (knownLift: number) => {
+    await runForRows(manager, [{ ...banned, knownLift }], PUT_BANS);
+    return numbers(await rows('SELECT banned_until FROM key_bans'), 'banned_until');
+  };
+  expect(await written(0)).toEqual([5_000_000]);
+  await journal.lift('a', 1_000);
+  expect(await written(999)).toEqual([0]);
+  expect(await written(1_000)).toEqual([5_000_000]);
 });
 
 it('a write takes as many clients and bans as there are, whole or not at all', async () => {

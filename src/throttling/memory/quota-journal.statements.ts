@@ -20,12 +20,16 @@ export const ADD_MINUTES = (rows: string): string => `
   ON CONFLICT (key) DO UPDATE SET window_start = excluded.window_start, used = excluded.used +
     CASE WHEN quota_minutes.window_start = excluded.window_start THEN quota_minutes.used ELSE 0 END`;
 
-/** The latest state of each key; `lifted_at` is left alone: another process may not have read it yet. */
+/**
+ * The latest state of each key, unless its ban was lifted since `knownLift`, the lift that this process knows. `lifted_at` is left
+ * alone: another process may not have read it yet.
+ */
 export const PUT_BANS = (rows: string): string => `
   INSERT INTO key_bans (key_id, retry_at, forgiven_until, strikes, last_strike_at, bans, banned_until, lifted_at)
   SELECT value ->> 'keyId', CAST(value ->> 'retryAt' AS BIGINT), CAST(value ->> 'forgivenUntil' AS BIGINT),
     CAST(value ->> 'strikes' AS INTEGER), CAST(value ->> 'lastStrikeAt' AS BIGINT), CAST(value ->> 'bans' AS INTEGER),
-    CAST(value ->> 'bannedUntil' AS BIGINT), 0 FROM ${rows} AS banned WHERE true
+    CAST(value ->> 'bannedUntil' AS BIGINT), 0 FROM ${rows} AS banned
+  WHERE NOT EXISTS (SELECT 1 FROM key_bans WHERE key_id = value ->> 'keyId' AND lifted_at > CAST(value ->> 'knownLift' AS BIGINT))
   ON CONFLICT (key_id) DO UPDATE SET retry_at = excluded.retry_at, forgiven_until = excluded.forgiven_until,
     strikes = excluded.strikes, last_strike_at = excluded.last_strike_at, bans = excluded.bans, banned_until = excluded.banned_until`;
 

@@ -53,8 +53,9 @@ export class QuotaJournal extends WriteBehind {
   /** What is not written yet, in one entry per day and client, or key, however many requests there are. */
   private counts = new Map<string, CountChange>();
   private bans = new Map<string, BanState>();
-  /** When lifted bans were last queried, and the instants of those that were found, in ms since the Unix epoch. */
+  /** When lifted bans were last queried, from when on, and the instants of those that were found, in ms since the Unix epoch. */
   private lookedAt = Number.POSITIVE_INFINITY;
+  private lookedFrom = 0;
   private lifted = new Map<string, number>();
 
   constructor(
@@ -142,7 +143,9 @@ export class QuotaJournal extends WriteBehind {
     const byDay = [...counts.values()].toSorted((one, other) => one.dayStart - other.dayStart);
     // At midnight a client may appear twice. One statement may update a row only once, so only the later minute is written.
     const latest = new Map(byDay.map((change) => [change.key, change]));
-    const states = [...bans].map(([keyId, state]) => ({ keyId, ...state }));
+    // A ban may be lifted by another process between the look and the write: the next look finds that.
+    const knownLift = (keyId: string): number => this.lifted.get(keyId) ?? this.lookedFrom;
+    const states = [...bans].map(([keyId, state]) => ({ keyId, ...state, knownLift: knownLift(keyId) }));
     const write = async (manager: EntityManager): Promise<void> => {
       await runForRows(manager, byDay, ADD_DAYS);
       await runForRows(manager, [...latest.values()], ADD_MINUTES);
@@ -167,8 +170,8 @@ export class QuotaJournal extends WriteBehind {
     const now = this.clock.now();
     // The clock may have been set. After a step forward, a ban lifted just before has an old instant, so the query starts at the
     // earlier time; after a step back, one is found again and again, so those already handled are left out below.
-    const since = Math.min(now, this.lookedAt) - LIFTED_MARGIN_MS;
-    const found = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(since) });
+    this.lookedFrom = Math.min(now, this.lookedAt) - LIFTED_MARGIN_MS;
+    const found = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(this.lookedFrom) });
     const fresh = found.filter(({ keyId, liftedAt }) => this.lifted.get(keyId) !== liftedAt);
     this.lifted = new Map(found.map(({ keyId, liftedAt }) => [keyId, liftedAt]));
     this.lookedAt = now;
