@@ -156,11 +156,14 @@ export function Duration(options: FieldOptions<string> & { readonly orZero?: boo
 
 const AN_INSTANT = '2026-11-20T12:00:00.000Z';
 
+/** Narrower than the format, which allows other offsets and any number of digits. */
+const INSTANT_PATTERN = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{3})?Z$';
+
 /** An instant as ISO 8601 text in UTC; the property is that text with milliseconds, so that texts compare as instants. */
 export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
   return defineField(
     {
-      schema: { type: 'string', format: 'date-time', example: AN_INSTANT },
+      schema: { type: 'string', format: 'date-time', pattern: INSTANT_PATTERN, example: AN_INSTANT },
       declares: ['@Instant()', String],
       code: 'not_an_instant',
       mustBe: `an instant in UTC such as ${AN_INSTANT}`,
@@ -176,7 +179,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
   return defineField(
     {
-      schema: { type: 'string', format: 'uuid' },
+      schema: { type: 'string', format: 'uuid', pattern: UUID.source },
       declares: ['@Uuid()', String],
       code: 'not_a_uuid',
       mustBe: 'a UUID in lower case',
