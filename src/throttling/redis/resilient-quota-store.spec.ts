@@ -58,7 +58,11 @@ it.each([1, 2, 3, 4, 5])(
     const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
     await store.take(request, MIDNIGHT);
     link.isUp = false;
-    expect(await store.take(request, until - 1)).toMatchObject({ admitted: false, bannedUntil: until });
+    // A moment before: the time that a request waits is added.
+    expect(await store.take(request, until - MINUTE_MS)).toMatchObject({
+      admitted: false,
+      bannedUntil: until,
+    });
     expect(await store.take(request, until + 1)).toMatchObject({ admitted: true });
   },
 );
