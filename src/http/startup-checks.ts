@@ -7,11 +7,12 @@ import { DataSource } from 'typeorm';
 import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
 import { declaredScopes } from '../auth/clients/scopes.js';
 import { Settings } from '../core/config/settings.js';
-import { declarationFault } from '../core/declaration-faults.js';
+import { declarationFault, decorated } from '../core/declaration-faults.js';
 import { type Database, DeclarationChecks } from '../database/database.js';
 import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
 import { JOB, type JobOptions } from '../events/jobs/job.decorator.js';
 import { DURABLE_LISTENER, type DurableListening } from '../events/outbox/outbox.js';
+import { openThrottleFault, throttleFault } from '../throttling/throttle-faults.js';
 import { declaredOperationOf } from './adapter/declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './adapter/handler-parameters.js';
 import { consumptionOf } from './body/consumes.decorator.js';
@@ -63,6 +64,7 @@ class ModuleChecks extends DeclarationChecks {
     }
     checkIds(handlers);
     checkNames(this.discovery);
+    checkThrottles(this.discovery);
     await declared.readEntities();
     checkColumns(declared);
     // SchemaChecks compares a database in memory, of which nothing is left if the start is refused.
@@ -117,6 +119,8 @@ function checkOperation(
     fault(
       'it is @Cached() by its path and query, but its controller depends on the host, too. Remove one of them.',
     );
+  const openThrottle = declared(PUBLIC_ROUTE) === true ? openThrottleFault(declared) : undefined;
+  if (openThrottle !== undefined) fault(openThrottle);
   const consumption = consumptionOf(handler, controller, handlerName);
   if (Reflect.hasMetadata(IDEMPOTENT, handler)) {
     if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
@@ -230,6 +234,19 @@ function checkNames(discovery: DiscoveryService): void {
           declarationFault(`${named} is declared twice: by ${other} and ${source}. Rename one of them.`);
         sources.set(named, source);
       }
+    }
+  }
+}
+
+/** Checks what Throttler's decorators say on controllers, gateways and their methods. */
+function checkThrottles(discovery: DiscoveryService): void {
+  for (const { metatype } of [...discovery.getControllers(), ...discovery.getProviders()]) {
+    const prototype = metatype?.prototype as Readonly<Record<string, unknown>> | undefined;
+    if (!metatype || !prototype) continue;
+    const methods = scanner.getAllMethodNames(prototype).map((key) => [prototype[key], key] as const);
+    for (const [target, member] of [[metatype, undefined] as const, ...methods]) {
+      const fault = typeof target === 'function' ? throttleFault(target) : undefined;
+      if (fault !== undefined) declarationFault(`${decorated(metatype, member)}: ${fault}`);
     }
   }
 }

@@ -1,15 +1,18 @@
 import { ApiError } from '../core/errors/api-error.js';
 import { unavailable } from '../database/unavailable.js';
-import { DAY_MS } from '../core/time/duration.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time/duration.js';
 import { type QuotaVerdict, violatedWindow } from './quota.js';
 import { THROTTLING_ERRORS } from './throttling.errors.js';
+
+const SECOND = ['second', 1_000] as const;
+const UNITS = [['day', DAY_MS], ['hour', HOUR_MS], ['minute', MINUTE_MS], SECOND] as const;
 
 /** The failure of a store as service_unavailable; an ApiError of the store itself is kept. */
 export function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
   return error instanceof ApiError ? error : unavailable(reason, error);
 }
 
-/** The error for a refused request; `seconds` is the value of its `Retry-After`, `per` the window in its message, by default its name. */
+/** The error for a refused request; `seconds` is the value of its `Retry-After`, `per` the window in its message, by default its length. */
 export function refusalOf(verdict: QuotaVerdict, seconds: string, per?: string): ApiError {
   if (verdict.bannedUntil !== undefined) {
     const until = new Date(verdict.bannedUntil).toISOString();
@@ -24,8 +27,14 @@ export function refusalOf(verdict: QuotaVerdict, seconds: string, per?: string):
   return new ApiError(row, {
     params: {
       requests: limit === 1 ? '1 request' : `${limit} requests`,
-      window: per ?? window?.name ?? 'window',
+      window: per ?? (window ? spanOf(window.lengthMs) : 'window'),
       seconds,
     },
   });
+}
+
+/** A length of time in words that complete "per …": `minute`, `2 hours`, `20 seconds`. */
+function spanOf(lengthMs: number): string {
+  const [unit, unitMs] = UNITS.find(([, ms]) => lengthMs % ms === 0) ?? SECOND;
+  return lengthMs === unitMs ? unit : `${lengthMs / unitMs} ${unit}s`;
 }

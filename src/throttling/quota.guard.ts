@@ -7,7 +7,11 @@ import {
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
 } from '@nestjs/throttler';
-import { THROTTLER_LIMIT, THROTTLER_SKIP } from '@nestjs/throttler/dist/throttler.constants.js';
+import {
+  THROTTLER_LIMIT,
+  THROTTLER_SKIP,
+  THROTTLER_TTL,
+} from '@nestjs/throttler/dist/throttler.constants.js';
 import type { Request } from 'express';
 import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaStore } from './quota-store.js';
@@ -75,7 +79,9 @@ export class QuotaGuard extends ThrottlerGuard {
   protected override handleRequest({ context, limit, ttl, throttler }: ThrottlerRequest): Promise<boolean> {
     const name = throttler.name ?? 'default';
     const subject = quotaSubjectOf(context.switchToHttp().getRequest<Request>());
-    const ofRoute = this.onRoute(context, THROTTLER_LIMIT + name) !== undefined;
+    const ofRoute = [THROTTLER_LIMIT, THROTTLER_TTL].some(
+      (option) => this.onRoute(context, option + name) !== undefined,
+    );
     const key = ofRoute
       ? `${subject.id}:${context.getClass().name}.${context.getHandler().name}`
       : subject.id;

@@ -27,6 +27,27 @@ class PlainController {
 @Throttle({ minute: { limit: 3, ttl: 20_000 } })
 class RareController extends PlainController {}
 
+@Controller({ path: 'hourly', version: '1' })
+class HourlyController {
+  @Get()
+  @Throttle({ minute: { limit: 1, ttl: 3_600_000 } })
+  hourly(): object {
+    return {};
+  }
+
+  @Get('long')
+  @Throttle({ minute: { ttl: 7_200_000 } })
+  long(): object {
+    return {};
+  }
+
+  @Get('other')
+  @Throttle({ minute: { ttl: 7_200_000 } })
+  other(): object {
+    return {};
+  }
+}
+
 @Controller({ path: 'free', version: '1' })
 @SkipThrottle()
 class FreeController {
@@ -42,7 +63,7 @@ class FreeController {
   }
 }
 
-@Module({ controllers: [PlainController, RareController, FreeController] })
+@Module({ controllers: [PlainController, RareController, HourlyController, FreeController] })
 class RoutesModule {}
 
 const service = await openForAll({ modules: [RoutesModule], at: '2026-11-20T12:00:00.000Z' });
@@ -69,5 +90,16 @@ describe('a route', () => {
 
   it('counts although its controller does not, where it says so itself', async () => {
     expect(await limits('free/counted')).toBe('"minute";r=59;t=60, "day";r=999;t=43200');
+  });
+
+  it('names the length of its window where it is no minute', async () => {
+    expect(await limits('hourly')).toBe('"minute";r=0;t=3600, "day";r=999;t=43200');
+    const refused = await service.request('GET', '/v1/hourly', { key });
+    expect(refused.body.message).toBe('The limit of 1 request per hour is used up; retry in 3600 s.');
+  });
+
+  it('shares its window with no other route where it sets the length alone', async () => {
+    expect(await limits('hourly/long')).toBe('"minute";r=59;t=7200, "day";r=999;t=43200');
+    expect(await limits('hourly/other')).toBe('"minute";r=59;t=7200, "day";r=998;t=43200');
   });
 });

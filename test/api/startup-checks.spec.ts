@@ -13,6 +13,7 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
+import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -137,6 +138,17 @@ class CachedByHostController {
   }
 }
 
+@Controller({ path: 'misspelt', version: '1' })
+@Throttle({ Minute: { limit: 1, ttl: 60_000 } })
+@RequireScopes()
+class MisspeltController {
+  @Get()
+  @described('misspelt')
+  answer(): object {
+    return {};
+  }
+}
+
 const NOBODYS = { name: 'toys:raed' };
 const UNVALIDATED = (decorator: string) =>
   `WrongController.answer: ${decorator}, its parameter 1, is not validated`;
@@ -230,6 +242,41 @@ describe('a start', () => {
       'a path parameter of another name in a class',
       [reading('toys/:toyId', Get(), Param(), IdParams)],
       ['it reads the path parameter "id", which is not in its path toys/:toyId'],
+    ],
+    [
+      '@Throttle() as Nest documents it',
+      [handlerWith([Get(), Throttle({ default: { limit: 1, ttl: 60_000 } }), ...right()], 'limited')],
+      ['WrongController.answer: @Throttle() names "default", but the windows are minute and day.'],
+    ],
+    [
+      '@SkipThrottle() by a misspelt name',
+      [handlerWith([Get(), SkipThrottle({ minutes: true }), ...right()], 'skipped')],
+      ['WrongController.answer: @SkipThrottle() names "minutes"'],
+    ],
+    [
+      '@Throttle() by a misspelt name on a class',
+      [MisspeltController],
+      ['MisspeltController: @Throttle() names'],
+    ],
+    [
+      'an option of @Throttle() that has no effect',
+      [
+        handlerWith(
+          [Get(), Throttle({ minute: { limit: 1, ttl: 60_000, blockDuration: 1 } }), ...right()],
+          'blocked',
+        ),
+      ],
+      ['WrongController.answer: blockDuration of @Throttle() is not supported. Remove it.'],
+    ],
+    [
+      'a limit of the day for everybody',
+      [
+        handlerWith(
+          [Get(), Throttle({ day: { limit: 1, ttl: 86_400_000 } }), Public(), described('daily')],
+          'daily',
+        ),
+      ],
+      ['WrongController.answer: @Throttle() limits the day, but a @Public() operation counts for an address'],
     ],
     // As the compiler writes an interface, a class that is imported by `import { type … }`, and a list.
     ['a body of no class', [reading('wrong', Post(), Body(), Object)], [UNVALIDATED('@Body()')]],
