@@ -117,14 +117,28 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   };
 }
 
-/** Turns errors that are written by `response.json()`, as in a filter of a module, into the Error body with their message. */
+/**
+ * Turns errors that are written by `response.json()`, or by `send()` as a text, as in a filter of a module, into the Error body with their
+ * message.
+ */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
-  const { json } = prototype;
-  prototype.json = function writeJson(this: Response, body: unknown): Response {
-    if (this.statusCode < 400) return json.call(this, body);
-    writeRefusal(new HttpException(body as string | object, this.statusCode), this.req, this);
-    return this;
+  const { json, send } = prototype;
+  const refuse = (response: Response, body: unknown): Response => {
+    writeRefusal(new HttpException(body as string | object, response.statusCode), response.req, response);
+    return response;
   };
+  prototype.json = function writeJson(this: Response, body: unknown): Response {
+    return this.statusCode < 400 ? json.call(this, body) : refuse(this, body);
+  };
+  prototype.send = function writeText(this: Response, body: unknown): Response {
+    const isText = this.statusCode >= 400 && typeof body === 'string' && isPlainText(this);
+    return isText ? refuse(this, body) : send.call(this, body);
+  };
+}
+
+/** Whether a text would be sent as such: the handler has named no other type, such as that of an HTML page. */
+function isPlainText(response: Response): boolean {
+  return /^(text\/plain\b|$)/i.test(String(response.getHeader('Content-Type') ?? ''));
 }
 
 /** Whether a response gets an entity tag: a 200 response to GET, unless its handler has set `Cache-Control`. */

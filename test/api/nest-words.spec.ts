@@ -11,6 +11,7 @@ import {
   Param,
   ParseIntPipe,
   Post,
+  Res,
   UploadedFile,
   UseInterceptors,
 } from '@nestjs/common';
@@ -78,6 +79,7 @@ class KiteDto extends NewKite {
 }
 
 class Torn extends Error {}
+class Tangled extends Error {}
 class Lost extends Error {
   constructor(readonly body: unknown) {
     super();
@@ -96,6 +98,14 @@ class TornFilter implements ExceptionFilter<Torn> {
 class LostFilter implements ExceptionFilter<Lost> {
   catch({ body }: Lost, host: ArgumentsHost): void {
     host.switchToHttp().getResponse<Response>().status(404).json(body);
+  }
+}
+
+/** Writes a text, as `sendStatus()` does. */
+@Catch(Tangled)
+class TangledFilter implements ExceptionFilter<Tangled> {
+  catch(_: Tangled, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(404).send('The kite is tangled.');
   }
 }
 
@@ -130,7 +140,14 @@ class KitesController {
     if (id === 13) throw new Torn();
     if (id === 14) throw new Lost({ statusCode: 404, path: '/v1/kites' });
     if (id === 15) throw new Lost(null);
+    if (id === 16) throw new Tangled();
     return this.kites.findOneBy({ id });
+  }
+
+  @Get('written/:how')
+  written(@Param('how') how: string, @Res() response: Response): void {
+    if (how === 'status') response.sendStatus(404);
+    else response.status(404).type('html').send('<p>No kite</p>');
   }
 
   @Post('pictures')
@@ -165,6 +182,7 @@ class Spectator {
     { provide: APP_GUARD, useExisting: WindGuard },
     { provide: APP_FILTER, useClass: TornFilter },
     { provide: APP_FILTER, useClass: LostFilter },
+    { provide: APP_FILTER, useClass: TangledFilter },
   ],
 })
 class KitesModule {}
@@ -198,6 +216,24 @@ describe('a module in the words of Nest alone', async () => {
     const headers = { authorization: `Bearer ${service.key}` };
     const sent = await fetch(`${service.url}/v1/kites/pictures`, { method: 'POST', body: form, headers });
     expect([sent.status, await sent.json()]).toEqual([201, { size: 5 }]);
+  });
+
+  it.each([
+    ['a filter that sends a text', '16', 'The kite is tangled.'],
+    ['sendStatus()', 'written/status', 'Not Found'],
+  ])('has errors written as text sent as Error bodies: %s', async (_, path, message) => {
+    const { status, body } = await service.request('GET', `/v1/kites/${path}`);
+    expect([status, body]).toEqual([404, { code: 'not_found', message, status: 404 }]);
+  });
+
+  it('has an error page of its own sent as it is', async () => {
+    const headers = { authorization: `Bearer ${service.key}` };
+    const page = await fetch(`${service.url}/v1/kites/written/page`, { headers });
+    expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      '<p>No kite</p>',
+    ]);
   });
 
   it('has its guard replaced in a test', async () => {
