@@ -4,13 +4,16 @@ import {
   type CanActivate,
   Catch,
   Controller,
+  DefaultValuePipe,
   type ExceptionFilter,
   Get,
   Injectable,
   Module,
   Param,
+  ParseBoolPipe,
   ParseIntPipe,
   Post,
+  Query,
   Res,
   UploadedFile,
   UseInterceptors,
@@ -144,6 +147,14 @@ class KitesController {
     return this.kites.findOneBy({ id });
   }
 
+  @Get('tails/longest')
+  longest(
+    @Query('page', new DefaultValuePipe(1), ParseIntPipe) page: number,
+    @Query('red', new DefaultValuePipe(false), ParseBoolPipe) red: boolean,
+  ): object {
+    return { page, red };
+  }
+
   @Get('written/:how')
   written(@Param('how') how: string, @Res() response: Response): void {
     if (how === 'status') response.sendStatus(404);
@@ -234,6 +245,28 @@ describe('a module in the words of Nest alone', async () => {
       'text/html; charset=utf-8',
       '<p>No kite</p>',
     ]);
+  });
+
+  it.each([
+    'page=0x10',
+    'page=1e3',
+    'page=%20',
+    'page=',
+    'page=abc',
+    'page=NaN',
+    'page=1&page=2',
+    'red=zzz',
+    'red=',
+  ])('has its pipes refuse what they refuse in Nest: %s', async (query) => {
+    expect((await service.request('GET', `/v1/kites/tails/longest?${query}`)).status).toBe(400);
+  });
+
+  it.each([
+    ['', { page: 1, red: false }],
+    ['?page=-12&red=true', { page: -12, red: true }],
+    ['?page=007&red=false', { page: 7, red: false }],
+  ])('has its pipes read what they read in Nest: %s', async (query, read) => {
+    expect((await service.request('GET', `/v1/kites/tails/longest${query}`)).body).toEqual(read);
   });
 
   it('has its guard replaced in a test', async () => {

@@ -176,6 +176,16 @@ export class PlainNumbersPipe extends NestValidationPipe {
     super({ ...options, validatorPackage: classValidator, transformerPackage: classTransformer });
   }
 
+  /**
+   * Converts the canonical text of a number or boolean alone: Nest would also make 16 of `0x10` and false of any text, which the pipe of
+   * the parameter, such as ParseIntPipe, could not refuse any more.
+   */
+  protected override transformPrimitive(value: unknown, metadata: ArgumentMetadata): unknown {
+    const converted: unknown = super.transformPrimitive(value, metadata);
+    if (typeof converted !== 'number' && typeof converted !== 'boolean') return converted;
+    return String(converted) === value && !Number.isNaN(converted) ? converted : value;
+  }
+
   protected override validate(
     ...[object, options]: Parameters<NestValidationPipe['validate']>
   ): ReturnType<NestValidationPipe['validate']> {
