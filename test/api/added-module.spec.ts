@@ -1,16 +1,21 @@
 import {
+  BadGatewayException,
   BadRequestException,
   Body,
   ConflictException,
   Controller,
+  GatewayTimeoutException,
   Get,
+  HttpException,
   Module,
   NotFoundException,
   Post,
+  Res,
   ServiceUnavailableException,
 } from '@nestjs/common';
 import { ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { IsEmail, IsInt } from 'class-validator';
+import type { Response } from 'express';
 import { describe, expect, it } from 'vitest';
 import { defineScopes } from '../../src/auth/clients/scopes.js';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -91,6 +96,26 @@ class GadgetsController {
     );
   }
 
+  @Get('gateway')
+  gateway(): never {
+    throw new BadGatewayException('the secret upstream 10.0.0.7 is gone');
+  }
+
+  @Get('slow')
+  slow(): never {
+    throw new GatewayTimeoutException();
+  }
+
+  @Get('unnamed')
+  unnamed(): never {
+    throw new HttpException('a secret', 599);
+  }
+
+  @Get('by-hand')
+  byHand(@Res() response: Response): void {
+    response.status(501).json({ message: 'a secret' });
+  }
+
   @Get('away')
   away(): never {
     throw new ServiceUnavailableException('the pool at 10.0.0.7 is gone');
@@ -136,6 +161,10 @@ describe('a module added to the service', () => {
     ['Nest’s 404', 'missing', 404, 'not_found', 'Not Found'],
     ['Nest’s 409', 'conflict', 409, 'conflict', 'Taken already.'],
     ['messages without end', 'long', 400, 'bad_request', /^property 0 should not exist; .{1,500}…$/],
+    ['Nest’s 502', 'gateway', 502, 'bad_gateway', 'Bad Gateway'],
+    ['Nest’s 504', 'slow', 504, 'gateway_timeout', 'Gateway Timeout'],
+    ['a 5xx without a name', 'unnamed', 500, 'internal_error', /X-Request-Id/],
+    ['a 501 by hand', 'by-hand', 501, 'not_implemented', 'Not Implemented'],
     ['Nest’s 503', 'away', 503, 'service_unavailable', /try again/],
   ])('answers the Error body for %s, and leaks nothing', async (_, path, status, code, message) => {
     const { body, headers, text } = await service.request('GET', `/v1/gadgets/${path}`);

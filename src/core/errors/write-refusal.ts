@@ -57,9 +57,13 @@ function toRefusal(thrown: unknown): Pick<ApiError, 'body' | 'headers'> {
       headers: { 'Retry-After': '1' },
     });
   }
-  if (!(thrown instanceof HttpException) || status >= 500) return new ApiError(HTTP_ERRORS.internal_error);
-  // A module may throw Nest's own exceptions: their message is sent, and their code is the name of the status.
-  return { body: { code: slugOf(status), message: messageOf(thrown), status }, headers: {} };
+  const name = STATUS_CODES[status];
+  if (!(thrown instanceof HttpException) || status === 500 || (status > 500 && name === undefined))
+    return new ApiError(HTTP_ERRORS.internal_error);
+  // A module may throw Nest's own exceptions: their code is the name of the status, and their message is sent, but not that of a
+  // failure, which may name hosts or statements.
+  const message = status > 500 && name !== undefined ? name : messageOf(thrown);
+  return { body: { code: slugOf(status), message, status }, headers: {} };
 }
 
 /** The message of an exception or of its response: Nest's pipes give several, of which any may repeat the request. */
