@@ -19,6 +19,7 @@ import { consumptionOf } from './body/consumes.decorator.js';
 import { CACHED } from './caching/cached.decorator.js';
 import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
 import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
+import { declaredSelectionOf } from './paging/selection.decorators.js';
 import { type RouteHandler, routeHandlersOf } from './operation-record.js';
 import { declaredFieldsOf } from './validation/field-table.js';
 
@@ -156,6 +157,11 @@ function checkParameters({ name, controller, handler, parameters }: CheckedHandl
   const unread = new Set(inPath);
   for (const { index, kind, data, metatype, pipes = [] } of parameters) {
     const fields = metatype === undefined ? [] : [...declaredFieldsOf(metatype)];
+    for (const { parameter } of metatype ? (declaredSelectionOf(metatype)?.filters ?? []) : [])
+      if (!fields.includes(parameter))
+        declarationFault(
+          `${metatype?.name}.${parameter}: @Filter() has no effect without a decorator of a field. Add one, such as @Text().`,
+        );
     const isWhole = data === undefined || data === '';
     const isPath = kind === RouteParamtypes.PARAM;
     const read = isPath ? (isWhole ? fields : [data as string]) : [];
@@ -213,29 +219,41 @@ function checkIds(handlers: readonly CheckedHandler[]): void {
   }
 }
 
-/** Checks that each name of a job or a durable listener, which the database keeps, belongs to one method. */
+/** Checks that each name of a job or a durable listener, which the database keeps, belongs to one method, and that of a provider. */
 function checkNames(discovery: DiscoveryService): void {
   const sources = new Map<string, string>();
-  for (const { metatype, isAlias, name } of discovery.getProviders()) {
-    const prototype = metatype?.prototype as Readonly<Record<string, unknown>> | undefined;
-    if (!prototype || isAlias) continue;
-    for (const key of scanner.getAllMethodNames(prototype)) {
-      const method = prototype[key];
-      if (typeof method !== 'function') continue;
-      const job = Reflect.getMetadata(JOB, method) as JobOptions | undefined;
-      const listening = (Reflect.getMetadata(DURABLE_LISTENER, method) ?? []) as readonly DurableListening[];
+  const providers = discovery.getProviders();
+  for (const { metatype, isAlias, name } of providers) {
+    if (!metatype?.prototype || isAlias) continue;
+    for (const [named, key] of namesOf(metatype)) {
       const source = `${String(name)}.${key}`;
-      for (const named of [
-        ...(job ? [`Job "${job.name}"`] : []),
-        ...listening.map(({ listener, event }) => `Listener "${listener}" of ${event}`),
-      ]) {
-        const other = sources.get(named);
-        if (other !== undefined)
-          declarationFault(`${named} is declared twice: by ${other} and ${source}. Rename one of them.`);
-        sources.set(named, source);
-      }
+      const other = sources.get(named);
+      if (other !== undefined)
+        declarationFault(`${named} is declared twice: by ${other} and ${source}. Rename one of them.`);
+      sources.set(named, source);
     }
   }
+  for (const { metatype } of discovery.getControllers())
+    if (metatype && providers.every((provider) => provider.metatype !== metatype))
+      for (const [named, key] of namesOf(metatype))
+        declarationFault(
+          `${metatype.name}.${key}: ${named} never runs, because its class is a controller. Move it to a provider.`,
+        );
+}
+
+/** The jobs and durable listeners that a class declares, each with its method. */
+function namesOf({ prototype }: { readonly prototype: object }): [named: string, method: string][] {
+  return scanner.getAllMethodNames(prototype).flatMap((key) => {
+    const method = (prototype as Readonly<Record<string, unknown>>)[key];
+    if (typeof method !== 'function') return [];
+    const job = Reflect.getMetadata(JOB, method) as JobOptions | undefined;
+    const listening = (Reflect.getMetadata(DURABLE_LISTENER, method) ?? []) as readonly DurableListening[];
+    const names = [
+      ...(job ? [`Job "${job.name}"`] : []),
+      ...listening.map(({ listener, event }) => `Listener "${listener}" of ${event}`),
+    ];
+    return names.map((named): [string, string] => [named, key]);
+  });
 }
 
 /** Checks what Throttler's decorators say on controllers, gateways and their methods. */

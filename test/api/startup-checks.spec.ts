@@ -22,7 +22,10 @@ import { openDataSource } from '../../src/database/data-source.js';
 import { migrate, schemaDifference } from '../../src/database/schema.js';
 import { Deprecated } from '../../src/http/deprecation/deprecated.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Enum, Int64, Text, Uuid } from '../../src/http/validation/fields.js';
+import { Enum, Int64, Integer, Names, Text, Uuid } from '../../src/http/validation/fields.js';
+import { Filter as Filtering, Sort } from '../../src/http/paging/selection.decorators.js';
+import { Job } from '../../src/events/jobs/job.decorator.js';
+import { PageQuery } from '../../src/http/paging/pager.js';
 import { application } from '../support/application.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
 import { TestService } from '../kit/test-service.js';
@@ -59,6 +62,11 @@ function moduleOf(controllers: Type[]): Type {
 class IdParams {
   @Int64()
   id!: bigint;
+}
+
+class Unfiltered extends PageQuery {
+  @Filtering()
+  name?: string;
 }
 
 /** A controller with one handler, and what reads its path, query or body. */
@@ -278,6 +286,21 @@ describe('a start', () => {
       ],
       ['WrongController.answer: @Throttle() limits the day, but a @Public() operation counts for an address'],
     ],
+    [
+      'a job of a controller',
+      [
+        handlerWith(
+          [Get(), Job({ name: 'toys.sweep', every: 60_000 }) as MethodDecorator, ...right()],
+          'job',
+        ),
+      ],
+      ['WrongController.answer: Job "toys.sweep" never runs, because its class is a controller.'],
+    ],
+    [
+      'a filter that is no field',
+      [reading('filtered', Get(), Query(), Unfiltered)],
+      ['Unfiltered.name: @Filter() has no effect without a decorator of a field. Add one, such as @Text().'],
+    ],
     // As the compiler writes an interface, a class that is imported by `import { type … }`, and a list.
     ['a body of no class', [reading('wrong', Post(), Body(), Object)], [UNVALIDATED('@Body()')]],
     ['a body of a list', [reading('wrong', Post(), Body(), Array)], [UNVALIDATED('@Body()')]],
@@ -391,5 +414,62 @@ describe('a field whose property has another type', () => {
     class Toy {}
     Reflect.defineMetadata('design:type', type, Toy.prototype, 'name');
     expect(() => decorator()(Toy.prototype, 'name')).toThrow(`Toy.name: ${line}. Change one of them.`);
+  });
+});
+
+describe('a field that cannot be meant', () => {
+  it.each<[string, () => PropertyDecorator[], unknown, string]>([
+    [
+      'a prefix of a number',
+      () => [Filtering({ comparison: 'prefix' })],
+      Number,
+      'only a text has a "prefix". Use another comparison.',
+    ],
+    [
+      'a range of a list',
+      () => [Filtering({ comparison: '>=' }), Int64({ list: true })],
+      Array,
+      'a list is compared by "=" alone, not by ">=". Change one of them.',
+    ],
+    [
+      'bounds that cross',
+      () => [Integer({ minimum: 5, maximum: 1 })],
+      Number,
+      'its maximum 1 is below 5, so that no value fits.',
+    ],
+    [
+      'a text without a character',
+      () => [Text({ maxLength: 0 })],
+      String,
+      'its maxLength 0 is below 1, so that no value fits.',
+    ],
+    ['no name', () => [Names({ most: 0 })], Array, 'its most 0 is below 1, so that no value fits.'],
+    [
+      'an enumeration of nothing',
+      () => [Enum({ enumName: 'Size', values: [] })],
+      String,
+      'it allows no value. Name at least one.',
+    ],
+    [
+      'a value twice, in a list',
+      () => [Enum({ enumName: 'Size', values: ['s', 's'], list: true })],
+      Array,
+      'it allows "s" twice. Remove one of them.',
+    ],
+    ['an order by nothing', () => [Sort({ by: [] })], String, 'it allows no value. Name at least one.'],
+    [
+      'two decorators of a field',
+      () => [Text({ maxLength: 9 }), Enum({ enumName: 'Size', values: ['s'] })],
+      String,
+      'it has two decorators of a field. Remove one of them.',
+    ],
+  ])('stops the start: %s', (_, decorators, type, line) => {
+    class Toy {}
+    Reflect.defineMetadata('design:type', type, Toy.prototype, 'name');
+    expect(() =>
+      decorators()
+        .toReversed()
+        .forEach((one) => one(Toy.prototype, 'name')),
+    ).toThrow(`Toy.name: ${line}`);
   });
 });

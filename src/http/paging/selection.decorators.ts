@@ -1,7 +1,8 @@
 import type { Bindable, Comparison, Condition, Order, Selection } from '../../database/selection.js';
+import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { defineField } from '../validation/define-field.js';
+import { defineField, valuesFault } from '../validation/define-field.js';
 
 /** A parameter of a list that filters it. */
 export interface DeclaredFilter {
@@ -41,8 +42,21 @@ export function Filter(
 ): PropertyDecorator {
   return (target, parameter) => {
     const { property = String(parameter), comparison = '=' } = options;
+    const fault = comparisonFault(comparison, Reflect.getMetadata('design:type', target, parameter));
+    if (fault !== undefined) declarationFault(`${decorated(target, parameter)}: ${fault}`);
     declare(target, { filters: [{ parameter: String(parameter), property, comparison }] });
   };
+}
+
+const NO_TEXT: ReadonlySet<unknown> = new Set([Number, BigInt, Boolean]);
+
+/** The fault of a comparison with a field of this type. */
+function comparisonFault(comparison: Comparison, type: unknown): string | undefined {
+  if (comparison === '=') return undefined;
+  if (type === Array) return `a list is compared by "=" alone, not by "${comparison}". Change one of them.`;
+  if (comparison === 'prefix' && NO_TEXT.has(type))
+    return 'only a text has a "prefix". Use another comparison.';
+  return undefined;
 }
 
 /**
@@ -55,6 +69,7 @@ export function Sort(options: { readonly by: readonly string[] }): PropertyDecor
     {
       schema: { type: 'string', enum: [...by] },
       declares: ['@Sort()', String],
+      fault: valuesFault(by),
       code: 'not_allowed_value',
       mustBe: `one of ${by.join(', ')}`,
       read: (sent) => by.find((value) => value === sent),

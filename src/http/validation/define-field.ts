@@ -45,6 +45,8 @@ export interface FieldKind<Value> {
   readonly text?: { readonly mustBe?: string; readonly read: (sent: unknown) => Value | undefined };
   /** The decorator and the type that its property has to have, such as `['@Text()', String]`; the start compares them. */
   readonly declares?: readonly [decorator: string, type: object];
+  /** The fault of its bounds or values, which stops the start. */
+  readonly fault?: string | undefined;
   /** Further rules for a value of this kind. */
   readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
 }
@@ -81,6 +83,9 @@ export class Field {
   }
 }
 
+/** Metadata key of a property that has a decorator of a field. */
+const HAS_FIELD = 'petstore:field';
+
 /** The fields by the functions that class-transformer is given for them. */
 export const FIELDS = new WeakMap<object, Field>();
 
@@ -88,7 +93,7 @@ const MOST_LISTED = 16;
 
 /** Several values of a kind as one text, separated by commas (OpenAPI: style `form`, not exploded). */
 function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
-  const { schema, code, rules = [], text, declares } = kind;
+  const { schema, code, rules = [], text, declares, fault } = kind;
   const one = { ...kind, ...text };
   const { enumName: _named, ...plain } = schema as Readonly<Record<string, unknown>>;
   const holds = (value: Value): boolean => rules.every(([, , isRight]) => isRight(value));
@@ -102,6 +107,7 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
       explode: false,
     } as unknown as ApiPropertyOptions,
     code,
+    fault,
     ...(declares ? { declares: [declares[0], Array] as const } : {}),
     mustBe: `1 to ${MOST_LISTED} values separated by commas, each ${one.mustBe}`,
     read: (sent) => {
@@ -137,7 +143,14 @@ export function defineField<Sent, Value>(
     value !== undefined && value !== null && !(value instanceof Unreadable);
 
   const checked = (target: object, property: string | symbol): void => {
-    for (const fault of [refused, typeFault(kind, Reflect.getMetadata('design:type', target, property))])
+    const isSecond = Reflect.hasOwnMetadata(HAS_FIELD, target, property);
+    Reflect.defineMetadata(HAS_FIELD, true, target, property);
+    for (const fault of [
+      isSecond ? 'it has two decorators of a field. Remove one of them.' : undefined,
+      kind.fault,
+      refused,
+      typeFault(kind, Reflect.getMetadata('design:type', target, property)),
+    ])
       if (fault !== undefined) declarationFault(`${decorated(target, property)}: ${fault}`);
   };
 
@@ -176,6 +189,20 @@ function typeFault({ declares }: Pick<FieldKind<never>, 'declares'>, type: unkno
 function nameOf(type: object): string {
   const { name } = type as { readonly name: string };
   return [String, Number, Boolean, BigInt].includes(type as never) ? name.toLowerCase() : name;
+}
+
+/** The fault of bounds that no value is within. */
+export function boundsFault(minimum: number, maximum: number, name = 'maximum'): string | undefined {
+  return minimum <= maximum
+    ? undefined
+    : `its ${name} ${maximum} is below ${minimum}, so that no value fits.`;
+}
+
+/** The fault of a list of allowed values. */
+export function valuesFault(values: readonly string[]): string | undefined {
+  if (values.length === 0) return 'it allows no value. Name at least one.';
+  const twice = values.find((value, at) => values.indexOf(value) !== at);
+  return twice === undefined ? undefined : `it allows "${twice}" twice. Remove one of them.`;
 }
 
 /** A default that the field would refuse stops the start. */

@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
 import { DURATION_FORM, parseDuration } from '../../core/time/duration.js';
 import { parseInstant } from '../../core/time/instant.js';
-import { type FieldOptions, defineField } from './define-field.js';
+import { type FieldOptions, boundsFault, defineField, valuesFault } from './define-field.js';
 
 /** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */
 const PATTERN = '^[^\\x00]*[^\\s\\x00][^\\x00]*$';
@@ -19,6 +19,7 @@ export function Text(options: FieldOptions<string> & { readonly maxLength: numbe
     {
       schema: { type: 'string', minLength: 1, maxLength, pattern: PATTERN },
       declares: ['@Text()', String],
+      fault: boundsFault(1, maxLength, 'maxLength'),
       code: 'not_a_string',
       mustBe: 'a string',
       read: (sent) => (typeof sent === 'string' ? sent : undefined),
@@ -78,6 +79,7 @@ export function Integer(
     {
       schema: { type: 'integer' },
       declares: ['@Integer()', Number],
+      fault: boundsFault(minimum, maximum),
       code: 'not_an_integer',
       mustBe: 'an integer',
       read: (sent) => (isInteger(sent) ? sent : undefined),
@@ -113,6 +115,7 @@ export function Enum<Value extends string>(
     {
       schema: { enum: [...values], enumName },
       declares: ['@Enum()', String],
+      fault: valuesFault(values),
       code: 'not_allowed_value',
       mustBe: `one of ${values.join(', ')}`,
       read: (sent) => values.find((value) => value === sent),
@@ -198,6 +201,7 @@ export function Names(options: FieldOptions<string[]> & { readonly most?: number
     {
       schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most },
       declares: ['@Names()', Array],
+      fault: boundsFault(1, most, 'most'),
       code: 'not_a_list_of_names',
       mustBe: `a list of 1 to ${most} strings`,
       read: (sent) => (isListOfNames(sent, most) ? sent : undefined),
