@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
 import { Check, Column, DataSource, Entity, ForeignKey, Index } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrationText, schemaChanges } from '../../src/cli/generate/schema-changes.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
@@ -52,6 +52,35 @@ class WiderToy extends Row {
 @Index('toys_colour', ['colour'], { unique: true })
 class UniqueToy extends ColouredToy {}
 
+@Entity('toys')
+@Check('toys_colour_allowed', "colour IN ('red', 'blue')")
+class PaintedToy extends Row {
+  @Column('varchar', { length: 4, default: 'red' })
+  colour!: string;
+
+  @Column('integer')
+  size!: number;
+}
+
+@Entity('toys')
+@Check('toys_colour_known', "colour IN ('red', 'blue', 'turquoise')")
+class RepaintedToy extends Row {
+  @Column('varchar', { length: 9, default: 'blue' })
+  colour!: string;
+
+  @Column('varchar', { length: 10 })
+  size!: string;
+}
+
+@Entity('toys')
+class RenewedToy extends Row {
+  @Column('varchar', { length: 4, nullable: true })
+  colour!: string | null;
+
+  @Column('double precision', { default: 3 })
+  size!: number;
+}
+
 /** Where migrations are generated, as `petstore generate migration` opens it, and where they run: this suite runs on each database. */
 let source: DataSource;
 let service: TestService;
@@ -88,6 +117,8 @@ async function load(text: string): Promise<Migration> {
   return new Loaded();
 }
 
+const isPostgres = () => target.options.type === 'postgres';
+
 async function generate(): Promise<Migration> {
   return load(migrationText('Toys1795500000000', 'Toys.', await schemaChanges(source)));
 }
@@ -95,8 +126,18 @@ async function generate(): Promise<Migration> {
 async function run(way: 'up' | 'down', migration: Migration, ...databases: DataSource[]): Promise<void> {
   for (const dataSource of databases) {
     const runner = dataSource.createQueryRunner();
-    await migration[way](runner);
-    await runner.release();
+    await runner.beforeMigration();
+    await runner.startTransaction();
+    try {
+      await migration[way](runner);
+      await runner.commitTransaction();
+    } catch (error) {
+      await runner.rollbackTransaction();
+      throw error;
+    } finally {
+      await runner.afterMigration();
+      await runner.release();
+    }
   }
 }
 
@@ -143,6 +184,50 @@ describe('a generated migration', () => {
     await runner.release();
     await run('down', first, source, target);
     await declare();
+  });
+
+  describe('of columns of a table with rows', () => {
+    let first: Migration;
+    beforeEach(async () => {
+      await declare(PaintedToy);
+      first = await generate();
+      await run('up', first, source, target);
+      await target.query(`INSERT INTO toys (colour, size) VALUES ('blue', 1), ('red', 22)`);
+    });
+    afterEach(async () => {
+      await run('down', first, source, target);
+      await declare();
+    });
+
+    const rows = () => target.query<unknown[]>('SELECT colour, size FROM toys ORDER BY id');
+    const OLD = [
+      { colour: 'blue', size: 1 },
+      { colour: 'red', size: 22 },
+    ];
+
+    it.each<[what: string, after: Type, size: (old: number) => unknown, added: string]>([
+      ['another length, type and default', RepaintedToy, String, `('turquoise', '3')`],
+      ['another type and null', RenewedToy, Number, `('red', 1.5)`],
+    ])('with %s keeps their values, up and down', async (_, after, size, added) => {
+      await declare(after);
+      const migration = await generate();
+      await run('up', migration, target);
+      expect(await schemaDifference(target)).toEqual([]);
+      expect(await rows()).toEqual(OLD.map((old) => ({ ...old, size: size(old.size) })));
+      await target.query(`INSERT INTO toys (colour, size) VALUES ${added}`);
+      const before = await rows();
+      if (isPostgres()) {
+        await expect(run('down', migration, target)).rejects.toThrow(
+          /^toys\.\w+ has values that .* cannot hold/,
+        );
+        expect(await rows()).toEqual(before);
+      }
+      await target.query(`DELETE FROM toys WHERE id = (SELECT max(id) FROM toys)`);
+      await run('down', migration, target);
+      await declare(PaintedToy);
+      expect(await schemaDifference(target)).toEqual([]);
+      expect(await rows()).toEqual(OLD);
+    });
   });
 
   it('of a schema that is as declared changes nothing', async () => {

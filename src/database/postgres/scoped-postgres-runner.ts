@@ -1,12 +1,20 @@
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
-import { QueryFailedError, QueryRunnerAlreadyReleasedError, type Table, type TableColumn } from 'typeorm';
+import {
+  type ColumnType,
+  QueryFailedError,
+  QueryRunnerAlreadyReleasedError,
+  type Table,
+  type TableColumn,
+} from 'typeorm';
+import { Query } from 'typeorm/driver/Query.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import type { TransactionHome } from '../scopes/transaction.js';
+import { quoted } from '../dialect.js';
 import { suitColumn } from './columns.js';
 import type { PostgresConnection } from './postgres-connection.js';
 
@@ -51,6 +59,43 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
   override addColumn(table: Table | string, column: TableColumn): Promise<void> {
     suitColumn(column);
     return super.addColumn(table, column);
+  }
+
+  /** Converts values to another type or length, where TypeORM drops the column and adds it again, empty. */
+  override async changeColumn(
+    tableOrName: Table | string,
+    columnOrName: TableColumn | string,
+    changed: TableColumn,
+  ): Promise<void> {
+    suitColumn(changed);
+    changed.type = this.driver.normalizeType({ type: changed.type as ColumnType });
+    // Not from TypeORM's cache, which keeps the defaults that earlier migrations have changed.
+    const table = typeof tableOrName === 'string' ? await this.getTable(tableOrName) : tableOrName;
+    const column = typeof columnOrName === 'string' ? table?.findColumnByName(columnOrName) : columnOrName;
+    if (table && column && !changed.generatedType) await this.convertValues(table, column, changed);
+    await super.changeColumn(table ?? tableOrName, column ?? columnOrName, changed);
+  }
+
+  /** Throws an Error, before it changes the type, if a value would not be the same as text in the new one. */
+  private async convertValues(table: Table, column: TableColumn, changed: TableColumn): Promise<void> {
+    const [from, to] = [column, changed].map((one) => this.driver.createFullType(one));
+    if (from === to && column.collation === changed.collation) return;
+    const [path, name] = [this.escapePath(table), quoted(column.name)];
+    const alter = (action: string) => new Query(`ALTER TABLE ${path} ALTER COLUMN ${name} ${action}`);
+    const typed = (type: string | undefined, { collation }: TableColumn) =>
+      alter(`TYPE ${type}${collation ? ` COLLATE ${quoted(collation)}` : ''} USING ${name}::${type}`);
+    // A default of the old type may not be one of the new. Dropping it also locks the table until the transaction ends.
+    if (!column.isGenerated)
+      await this.executeQueries(
+        alter('DROP DEFAULT'),
+        column.default === undefined ? [] : alter(`SET DEFAULT ${column.default}`),
+      );
+    const lost = `SELECT 1 FROM ${path} WHERE ${name}::${to}::${from}::text IS DISTINCT FROM ${name}::text LIMIT 1`;
+    if (!this.sqlMemoryMode && ((await this.query(lost)) as unknown[]).length > 0)
+      throw new Error(`${table.name}.${column.name} has values that ${to} cannot hold. Change them first.`);
+    await this.executeQueries(typed(to, changed), typed(from, column));
+    const { type, length, precision, scale, isArray, collation } = changed;
+    Object.assign(column, { type, length, precision, scale, isArray, collation, default: undefined });
   }
 
   override startTransaction(isolation?: IsolationLevel): Promise<void> {
