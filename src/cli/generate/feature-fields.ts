@@ -33,6 +33,8 @@ type Reader = readonly [form: string, read: (argument: string) => FieldKind | un
 const INT64 = { type: 'bigint', column: 'bigint', decorator: 'Int64', options: 'example: 1' } as const;
 const DAY = '2026-11-20';
 const INSTANT = `${DAY}T12:00:00.000Z`;
+/** A decorator that the generated DTO defines itself. */
+export const OWN_DATE = 'CalendarDate';
 const TEXT_LENGTH = '255';
 
 const KINDS: Readonly<Record<string, Reader>> = {
@@ -71,8 +73,8 @@ const KINDS: Readonly<Record<string, Reader>> = {
     type: 'string',
     column: 'varchar',
     length: DAY.length,
-    rules: ['@IsISO8601({ strict: true })', '@Length(10, 10)'],
-    options: `type: String, format: 'date', example: '${DAY}'`,
+    decorator: OWN_DATE,
+    options: `example: '${DAY}'`,
     samples: [`'${DAY}'`, "'2026-11-21'"],
   }),
   enum: ['enum:<value>,<value>…', (argument) => enumOf(argument.split(','))],

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { Field } from './feature-fields.js';
+import { type Field, OWN_DATE } from './feature-fields.js';
 
 const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
 /** Names of indexes begin with it, and those of PostgreSQL have at most 63 characters. */
@@ -46,6 +46,9 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
     fields: named,
     enums: named.filter(({ values }) => values !== undefined),
     references: named.filter(({ references }) => references !== undefined),
+    /** Decorators of the service; the DTO defines that of a date itself. */
+    decorators: fields.map(({ decorator }) => decorator).filter((one) => one !== OWN_DATE),
+    hasDate: fields.some(({ decorator }) => decorator === OWN_DATE),
     /** Lists filter by these, which needs an index. */
     filters: named.filter(({ values, references }) => values ?? references),
     /** The one that the suite changes. */
