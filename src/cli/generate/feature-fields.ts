@@ -27,8 +27,8 @@ export interface Field extends FieldKind {
   readonly isOptional: boolean;
 }
 
-/** The form of a kind, and its parser, which returns undefined for any other form. */
-type Reader = readonly [form: string, read: (argument: string) => FieldKind | undefined];
+/** The form of a kind, and its parser, which returns the fault of any other form as a text. */
+type Reader = readonly [form: string, read: (argument: string) => FieldKind | string];
 
 const INT64 = { type: 'bigint', column: 'bigint', decorator: 'Int64', options: 'example: 1' } as const;
 const DAY = '2026-11-20';
@@ -36,6 +36,7 @@ const INSTANT = `${DAY}T12:00:00.000Z`;
 /** A decorator that the generated DTO defines itself. */
 export const OWN_DATE = 'CalendarDate';
 const TEXT_LENGTH = '255';
+const MOST_TEXT_LENGTH = 10_000;
 
 const KINDS: Readonly<Record<string, Reader>> = {
   text: ['text or text:<maximum length>', (argument) => textOf(argument || TEXT_LENGTH)],
@@ -81,7 +82,9 @@ const KINDS: Readonly<Record<string, Reader>> = {
   reference: [
     'reference:<table>',
     (references) =>
-      /^[a-z]\w*$/.test(references) ? { ...INT64, references, samples: ['1', '1'] } : undefined,
+      /^[a-z]\w*$/.test(references)
+        ? { ...INT64, references, samples: ['1', '1'] }
+        : 'Name a table, which begins with a lower-case letter, followed by letters, digits and _.',
   ],
 };
 
@@ -107,11 +110,12 @@ export function parseFields(texts: readonly string[]): Field[] {
 function parseField(text: string): Field | string {
   const [, property = '', name = '', argument = '', optional] =
     /^([a-z][a-zA-Z0-9]*):([a-z][a-z0-9-]*)(?::([^?]*))?(\?)?$/.exec(text) ?? [];
-  const [form, read] = KINDS[name] ?? [];
-  if (form === undefined)
+  const reader = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  if (!reader)
     return `Give a name in camelCase, a colon and a kind: ${FIELD_FORMS}; and ? at the end if it is optional.`;
-  const kind = read?.(argument);
-  if (!kind) return `Write ${property} as ${property}:${form}.`;
+  const [form, read] = reader;
+  const kind = read(argument);
+  if (typeof kind === 'string') return `${kind} Write ${property} as ${property}:${form}.`;
   const isFilter = kind.values !== undefined || kind.references !== undefined;
   if (property in {} || property === 'then' || (isFilter && OF_EVERY_LIST.has(property)))
     return `A field cannot be named ${property}. Choose another name.`;
@@ -120,12 +124,13 @@ function parseField(text: string): Field | string {
 
 /** A kind that takes no argument. */
 function plain(form: string, kind: FieldKind): Reader {
-  return [form, (argument) => (argument === '' ? kind : undefined)];
+  return [form, (argument) => (argument === '' ? kind : `${form} takes no argument.`)];
 }
 
-function textOf(most: string): FieldKind | undefined {
-  const length = /^[1-9]\d{0,4}$/.test(most) ? Number(most) : Infinity;
-  if (length > 10_000) return undefined;
+function textOf(most: string): FieldKind | string {
+  const length = /^[1-9]\d*$/.test(most) ? Number(most) : Infinity;
+  if (length > MOST_TEXT_LENGTH)
+    return `The maximum length is a whole number from 1 to ${MOST_TEXT_LENGTH}, not ${most}.`;
   const sample = (text: string) => `'${text.slice(0, length).trim()}'`;
   const samples = [sample('Some text'), sample('Another text')] as const;
   const options = `example: ${samples[0]}, maxLength: ${length}`;
@@ -133,10 +138,14 @@ function textOf(most: string): FieldKind | undefined {
 }
 
 /** Two different values or more, in lower case; the templates name the type by the feature. */
-function enumOf(values: readonly string[]): FieldKind | undefined {
+function enumOf(values: readonly string[]): FieldKind | string {
   const [one = '', other = ''] = values.map((value) => `'${value}'`);
-  if (values.length < 2 || new Set(values).size < values.length) return undefined;
-  if (!values.every((value) => /^[a-z][a-z0-9_]*$/.test(value))) return undefined;
+  if (values.length < 2) return 'Give at least two values.';
+  const wrong = values.filter((value) => !/^[a-z][a-z0-9_]*$/.test(value));
+  if (wrong.length > 0)
+    return `A value begins with a lower-case letter, followed by lower-case letters, digits and _, unlike ${wrong.map((value) => `"${value}"`).join(', ')}.`;
+  const twice = values.find((value, at) => values.indexOf(value) < at);
+  if (twice !== undefined) return `The value ${twice} is given twice.`;
   const length = Math.max(...values.map((value) => value.length));
   return {
     type: 'string',
