@@ -54,6 +54,7 @@ interface Manifest {
   readonly exports: object;
   readonly imports: object;
   readonly name: string;
+  readonly overrides: Readonly<Record<string, unknown>>;
   readonly peerDependencies?: object;
   readonly schematics: string;
   readonly scripts: { readonly start: string };
@@ -230,6 +231,7 @@ describe('a project that has it as a dependency', () => {
     expect(await manifestOf(project)).toMatchObject({
       name: 'my-api',
       dependencies: { 'petstore-service': 'file:petstore-service-1.0.0.tgz' },
+      overrides: { 'file-type': manifest.overrides['file-type'] },
     });
     await expect(petstoreThere('new', '.')).rejects.toThrow(/my-api exists already/);
     await expect(petstoreThere('new', 'My API')).rejects.toThrow(/in lower case with hyphens/);

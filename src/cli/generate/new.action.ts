@@ -12,6 +12,8 @@ import { filledTemplates, writeNewFiles } from './generated-files.js';
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 /** Direct imports of a project's code, at the versions of the service, to avoid a second copy of Nest. */
 const IMPORTED = ['@nestjs/common', '@nestjs/swagger', '@nestjs/typeorm', 'typeorm'];
+/** Overrides of the service that a project needs as well, because npm reads only those of the project: newer versions refuse Node 20. */
+const OVERRIDDEN = ['file-type'];
 const FOR_TESTS = ['@nestjs/testing', '@types/node', 'openapi-response-validator', 'typescript', 'vitest'];
 
 /** The fields that are read from the service's package.json. */
@@ -19,6 +21,7 @@ interface Manifest {
   readonly version: string;
   readonly engines: object;
   readonly allowScripts: object;
+  readonly overrides: Readonly<Record<string, string | object>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
@@ -56,6 +59,7 @@ async function writeProject(folder: string, name: string): Promise<string[]> {
     name,
     dependencies: { ...rangesOf(IMPORTED), 'petstore-service': `file:${packed}` },
     devDependencies: rangesOf(FOR_TESTS),
+    overrides: Object.fromEntries(OVERRIDDEN.map((one) => [one, manifest.overrides[one]])),
   };
   // npm does not pack a file named .gitignore.
   const texts = await filledTemplates('new', values, (file) => file.replace('_gitignore', '.gitignore'));
