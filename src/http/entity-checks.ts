@@ -22,7 +22,7 @@ export async function checkMigrations(migrated: DataSource): Promise<void> {
   const lacking = await lackingIn(migrated);
   if (lacking !== undefined)
     declarationFault(
-      `Entities have tables or columns that no migration creates (${lacking}). ` +
+      `Entities have tables or columns that no migration creates (${lacking.what}). ` +
         'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
         'their classes, or forFeature() has its name.',
     );
@@ -50,16 +50,41 @@ export async function checkSchema(database: Database): Promise<void> {
   const lacking = await lackingIn(database);
   if (lacking !== undefined)
     declarationFault(
-      `The database lacks tables or columns that its migrations create (${lacking}). ` +
-        'Something else has changed it: restore a backup, or run this statement.',
+      `The database lacks tables or columns that its migrations create (${lacking.what}). ` +
+        `Something else has changed it: restore a backup, or ${lacking.remedy}.`,
     );
 }
 
-/** The first statement that would bring a database to what the entities declare; undefined when it lacks nothing. */
-async function lackingIn(database: DataSource): Promise<string | undefined> {
+/** How a database differs from what the entities declare, and what would change it; undefined when it lacks nothing. */
+async function lackingIn(
+  database: DataSource,
+): Promise<{ readonly what: string; readonly remedy: string } | undefined> {
   const missing = await schemaDifference(database);
-  // SQLite changes a table by recreating it: that statement shows more than those around it.
+  if (missing.length === 0) return undefined;
+  // SQLite changes a column by copying its table, in statements that do not show which column it is.
+  const columns = await differingColumns(database);
+  if (columns.length > 0) return { what: columns.join(', '), remedy: 'undo that change' };
   const shown = missing.find((query) => query.startsWith('CREATE TABLE')) ?? missing[0];
-  if (shown === undefined) return undefined;
-  return `${shown}${missing.length === 1 ? '' : `, and ${missing.length - 1} more`}`;
+  const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more`;
+  return { what: `${shown}${more}`, remedy: 'run this statement' };
+}
+
+/** The columns, such as `toys.colour`, that a table lacks or has with another type or default. */
+async function differingColumns(database: DataSource): Promise<string[]> {
+  const { driver, entityMetadatas } = database;
+  const runner = database.createQueryRunner();
+  try {
+    const names: string[] = [];
+    for (const { tablePath, synchronize, columns } of entityMetadatas) {
+      const table = synchronize ? await runner.getTable(tablePath) : undefined;
+      if (!table) continue;
+      const changed = new Set(driver.findChangedColumns(table.columns, columns));
+      for (const column of columns)
+        if (changed.has(column) || !table.findColumnByName(column.databaseName))
+          names.push(`${table.name}.${column.databaseName}`);
+    }
+    return names;
+  } finally {
+    await runner.release();
+  }
 }
