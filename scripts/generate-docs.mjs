@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { GENERATED, writeClientFiles } from './generate-client.mjs';
-import { SETTINGS_PLACE, envExample, settingsTables } from './settings-docs.mjs';
+import { EVENTS_PLACE, SETTINGS_PLACE, withGenerated } from './generated-places.mjs';
+import { envExample, settingsTables } from './settings-docs.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href);
@@ -20,8 +21,8 @@ const { createApp } = await built('app.setup.js');
 const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('docs/openapi/document-outlines.js');
 const { buildDocument } = await built('docs/openapi/document.js');
 const { declaredSettings, exampleEnvironment } = await built('core/config/define-settings.js');
-const { markdownTable, withGenerated } = await built('core/markdown.js');
-const { withWebhookEvents } = await built('webhooks/webhook-events.js');
+const { markdownTable } = await built('core/markdown.js');
+const { webhookEventsTable } = await built('webhooks/webhook-events.js');
 
 Object.assign(process.env, exampleEnvironment());
 const app = await createApp({ logger: false });
@@ -39,4 +40,4 @@ const operations = join(root, 'docs/operations.md');
 const tables = settingsTables(declaredSettings(), markdownTable);
 writeFileSync(operations, withGenerated(readFileSync(operations, 'utf8'), SETTINGS_PLACE, tables));
 const webhooks = join(root, 'docs/webhooks.md');
-writeFileSync(webhooks, withWebhookEvents(readFileSync(webhooks, 'utf8')));
+writeFileSync(webhooks, withGenerated(readFileSync(webhooks, 'utf8'), EVENTS_PLACE, webhookEventsTable()));

@@ -1,9 +1,6 @@
 import type { DeclaredSettings } from '../src/core/config/define-settings.js';
 import type { markdownTable } from '../src/core/markdown.js';
 
-/** The place of the settings in docs/operations.md, between two comments. */
-export const SETTINGS_PLACE: readonly [begin: string, end: string];
-
 /** .env.example: every setting with its description, what is allowed, and its default, or the example of a required one. */
 export function envExample(all: readonly DeclaredSettings[]): string;
 

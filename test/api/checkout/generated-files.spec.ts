@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { declaredSettings } from '../../../src/core/config/define-settings.js';
 import { errorCatalogue } from '../../../src/core/errors/define-errors.js';
-import { markdownTable, withGenerated } from '../../../src/core/markdown.js';
+import { markdownTable } from '../../../src/core/markdown.js';
 import { GENERATED, clientFiles } from '../../../scripts/generate-client.mjs';
-import { SETTINGS_PLACE, envExample, settingsTables } from '../../../scripts/settings-docs.mjs';
+import { EVENTS_PLACE, SETTINGS_PLACE, withGenerated } from '../../../scripts/generated-places.mjs';
+import { envExample, settingsTables } from '../../../scripts/settings-docs.mjs';
 import { responseOf } from '../../kit/contract.js';
-import { withWebhookEvents } from '../../../src/webhooks/webhook-events.js';
+import { webhookEventsTable } from '../../../src/webhooks/webhook-events.js';
 import { openForAll } from '../../support/opened.js';
 
 const service = await openForAll();
@@ -38,7 +39,7 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
 
   it('docs/webhooks.md, the events in it', async () => {
     const page = await file('docs/webhooks.md');
-    expect(page).toBe(withWebhookEvents(page));
+    expect(page).toBe(withGenerated(page, EVENTS_PLACE, webhookEventsTable()));
   });
 });
 
