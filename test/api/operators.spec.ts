@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ManagementServer } from '../../src/core/metrics/management-server.js';
 import { send } from '../kit/answer.js';
@@ -195,6 +197,12 @@ describe('ADMIN_ON', () => {
     expect(await sendRaw(management, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 405 [^]*Allow: \r\n[^]*"code":"method_not_allowed"/,
     );
+    // A client that is gone at once ends its connection alone.
+    const gone = connect(Number(new URL(management).port), '127.0.0.1');
+    gone.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(gone, 'data');
+    gone.resetAndDestroy();
+    expect(await ask('')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('off: it is nowhere', async () => {

@@ -6,8 +6,13 @@ import { HTTP_ERRORS } from './http.errors.js';
 /** Maximum number of header fields of a request. */
 export const MOST_FIELDS = 100;
 
-/** Parameters of the messages for what the parser cannot read. */
-export const UNREADABLE = { reason: 'it cannot be read as HTTP/1.1', fields: MOST_FIELDS };
+/** Parameters of the messages for what the parser cannot read, or does not pass on as a request. */
+export const UNREADABLE = {
+  reason: 'it cannot be read as HTTP/1.1',
+  fields: MOST_FIELDS,
+  method: 'CONNECT',
+  allowed: 'none, because the service is not a proxy',
+};
 
 /** The refusal for each code of Node's parser errors; every other parser error is a malformed request. */
 const ROWS: Readonly<Record<string, ErrorRow>> = {

@@ -12,6 +12,7 @@ import type { Request, Response } from 'express';
 import { listeningFault } from '../config/listening-faults.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
+import type { ErrorRow } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
 import { writeRefusal } from '../errors/write-refusal.js';
@@ -70,13 +71,15 @@ export class ManagementServer implements OnApplicationShutdown {
     const answer: RequestListener = (request, response) => void this.answer(request, response);
     // Node itself would refuse a missing Host, and any other `Expect` than 100-continue, without a body.
     const server = createServer({ requireHostHeader: false }, answer).on('checkExpectation', answer);
+    const bodyOf = (row: ErrorRow) => new ApiError(row, { params: UNREADABLE }).body;
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      const params = { method: 'CONNECT', allowed: 'none, because the service is not a proxy' };
-      socket.end(rawResponse(new ApiError(HTTP_ERRORS.method_not_allowed, { params }).body, { Allow: '' }));
+      // Node listens no more to what happens to such a socket: an error would end the process.
+      socket.on('error', () => socket.destroy());
+      socket.end(rawResponse(bodyOf(HTTP_ERRORS.method_not_allowed), { Allow: '' }));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-      else socket.end(rawResponse(new ApiError(rowOf(error), { params: UNREADABLE }).body));
+      else socket.end(rawResponse(bodyOf(rowOf(error))));
     });
     return server;
   }

@@ -59,12 +59,7 @@ export class ParserRefusals {
   }
 
   private refusalOf(row: ErrorRow, headers = {}): ApiError {
-    const params = {
-      ...UNREADABLE,
-      limit: this.settings.bodyLimitBytes,
-      method: 'CONNECT',
-      allowed: 'none, because the service is not a proxy',
-    };
+    const params = { ...UNREADABLE, limit: this.settings.bodyLimitBytes };
     return new ApiError(row, { params, headers });
   }
 
