@@ -1,4 +1,5 @@
-const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{3})?Z$/;
+/** The form of an instant: narrower than ISO 8601, which allows other offsets and any number of digits. */
+export const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{3})?Z$/;
 
 /** Reads an instant as ISO 8601 text in UTC, with or without milliseconds. Returns undefined for anything else. */
 export function parseInstant(text: string): Date | undefined {
