@@ -112,15 +112,12 @@ export const POSTGRES_DIALECT: Dialect = {
   },
 };
 
-/** SQLite has no booleans, and writes a double with 15 digits, although some need 17, and an integral one with a fraction. */
+/** SQLite has no booleans, and writes a double with 15 digits, although some need 17. */
 function sqliteValue({ column, kind }: ShownMember): string {
   if (kind === 'boolean') return `json(CASE ${column} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)`;
-  if (kind !== 'number') return column;
-  const digits = (most: number): string => `printf('%!.${most}g', ${column})`;
-  return (
-    `json(CASE WHEN ${column} = CAST(${column} AS INTEGER) THEN CAST(CAST(${column} AS INTEGER) AS TEXT) ` +
-    `WHEN ${column} = CAST(${digits(16)} AS REAL) THEN ${digits(16)} WHEN ${column} IS NOT NULL THEN ${digits(17)} END)`
-  );
+  return kind === 'number'
+    ? `json(CASE WHEN ${column} IS NOT NULL THEN printf('%!.17g', ${column}) END)`
+    : column;
 }
 
 /** Quoted texts and names, which are left as they are, and parameters. */

@@ -67,7 +67,7 @@ export class JsonRows {
   ): Promise<JsonText<Dto> | undefined> {
     const shown = this.shown(entity, dto);
     const found = await this.reader.row(shown.one, [String(id)]);
-    return found && new JsonText(String(found['row']), shown.table !== undefined, shown.table);
+    return found && new JsonText(shown.text(found['row']), shown.table !== undefined, shown.table);
   }
 
   /**
@@ -92,7 +92,11 @@ export class JsonRows {
     const last = found?.['last'];
     // New rows come behind the last one of all, so that a page that another follows has no place for them.
     const isFull = typeof last === 'string' && !column && !isDescending;
-    const items = new JsonText<Dto[]>(String(found?.['rows']), isFull && shown.hasGrowingIds, shown.table);
+    const items = new JsonText<Dto[]>(
+      shown.text(found?.['rows']),
+      isFull && shown.hasGrowingIds,
+      shown.table,
+    );
     if (typeof last !== 'string') return { items };
     if (column) return { items, next: [String(found?.['at']), last] };
     return { items, next: [String(BigInt(last) + (isDescending ? -1n : 1n))] };

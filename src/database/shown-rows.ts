@@ -16,6 +16,8 @@ const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
   ['varchar', 'text'],
   ['text', 'text'],
 ]);
+/** Texts, and numbers with a fraction or an exponent, which each database writes in a different way; and a negative zero. */
+const DOUBLES = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)|-0(?=[,}\]])/g;
 /** Maximum number of kept statements; clients choose filters and orders, so there may be many. */
 const MOST_STATEMENTS = 500;
 /** Lists whose values are searched for one by one; of further ones the values are compared row by row. */
@@ -46,6 +48,7 @@ export class ShownRows {
   readonly hasGrowingIds: boolean;
   private readonly source: string;
   private readonly row: string;
+  private hasDoubles = false;
   /** The condition that a row is not deleted; none where rows are deleted for good. */
   private readonly isThere: readonly string[];
   private readonly pages = new Map<string, string>();
@@ -65,6 +68,13 @@ export class ShownRows {
     const { deleteDateColumn } = entity;
     this.isThere = deleteDateColumn ? [`${quoted(deleteDateColumn.databaseName)} IS NULL`] : [];
     this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${['id = ?1', ...this.isThere].join(' AND ')}`;
+  }
+
+  /** The JSON of a row, or of rows, as JSON.stringify() writes it: a response after a write, and one that reads, have the same entity tag. */
+  text(json: unknown): string {
+    const text = String(json);
+    if (!this.hasDoubles) return text;
+    return text.replaceAll(DOUBLES, (token) => (token.startsWith('"') ? token : String(Number(token))));
   }
 
   /** The statement of a page, which begins behind a row or is the first. */
@@ -165,6 +175,7 @@ export class ShownRows {
       const column = this.columnOf(property);
       const kind = shownKind(column);
       if (!kind) throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
+      this.hasDoubles ||= kind === 'number';
       return {
         name,
         column: quoted(column.databaseName),

@@ -250,6 +250,22 @@ describe('a list that is not ordered by text', () => {
     expect(read).toEqual(isDescending ? sorted.toReversed() : sorted);
   });
 
+  it('shows each number as JSON.stringify() does, so that its entity tag is that of the response to a write', async () => {
+    const weighings = service.app.get(DataSource).getRepository(Weighing);
+    const numbers = fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 });
+    const examples = [0, -0, 1, 0.1 + 0.2, 5e-324, 1e-5, 1e-7, 1e15, 1e16, 1e21, Number.MAX_VALUE];
+    await fc.assert(
+      fc.asyncProperty(numbers, async (kilograms) => {
+        await weighings.clear();
+        const shown = kilograms.map((one) => ({ kilograms: one, isTare: true }));
+        await weighings.insert(structuredClone(shown));
+        const { items } = await service.app.get(JsonRows).page(Weighing, WeighingDto, { limit: 100 });
+        expect(items.text).toBe(JSON.stringify(shown));
+      }),
+      { numRuns: 30, examples: [[examples]] },
+    );
+  });
+
   it('refuses the position of no number', async () => {
     await expect(list('kilograms', false, ['x', '1'])).rejects.toMatchObject({ status: 400 });
   });
