@@ -6,6 +6,9 @@ export function declarationFault(line: string): never {
   throw new DeclarationError(line);
 }
 
+/** The form of the names of events and jobs, such as `pet.created`. */
+export const DOTTED_NAME = /^(?=.{1,100}$)[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
+
 /** What a decorator is applied to: `PetsController.listPets`, `Toy.name`, or `PetsController` without a member. */
 export function decorated(target: object, member?: string | symbol): string {
   const { name } = typeof target === 'function' ? target : target.constructor;

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { Scope } from '../auth/clients/scopes.js';
 import { markdownTable } from '../core/markdown.js';
-import { declarationFault } from '../core/declaration-faults.js';
+import { DOTTED_NAME, declarationFault } from '../core/declaration-faults.js';
 
 /** What an event's data is; it exists in types alone. */
 declare const DATA: unique symbol;
@@ -19,7 +19,6 @@ export interface WebhookEvent<Data extends object> {
   readonly [DATA]?: Data;
 }
 
-const NAME = /^(?=.{1,100}$)[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
 const declared = new Map<string, WebhookEvent<object>>();
 
 /**
@@ -32,7 +31,7 @@ export function defineWebhookEvent<Data extends object>(
 ): WebhookEvent<Data> {
   const { description, scope, data } = more;
   const event = { name, description, scope, data };
-  if (!NAME.test(name))
+  if (!DOTTED_NAME.test(name))
     declarationFault(
       `Webhook event "${name}" is not of the form subject.happened, such as pets.created. Rename it.`,
     );

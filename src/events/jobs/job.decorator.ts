@@ -1,4 +1,4 @@
-import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { DOTTED_NAME, declarationFault, decorated } from '../../core/declaration-faults.js';
 import { type JobSchedule, scheduleFault } from './job-schedule.js';
 
 /** Name and schedule of a job. */
@@ -6,8 +6,6 @@ export type JobOptions = JobSchedule & {
   /** Of the form `subject.verb`, such as `adoptions.expire`; unique in the service, at most 100 characters. */
   readonly name: string;
 };
-
-const NAME = /^(?=.{1,100}$)[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/;
 
 /** Where a method keeps what its `@Job()` declares. */
 export const JOB = Symbol('job');
@@ -24,7 +22,7 @@ export function Job(options: JobOptions) {
     { value }: TypedPropertyDescriptor<Method>,
   ): void => {
     const fault = (text: string) => declarationFault(`${decorated(target, key)}: ${text}`);
-    if (!NAME.test(options.name))
+    if (!DOTTED_NAME.test(options.name))
       fault(`the job "${options.name}" is not of the form subject.verb, such as adoptions.expire.`);
     const ofSchedule = scheduleFault(options);
     if (ofSchedule !== undefined) fault(`the job "${options.name}" has ${ofSchedule}.`);
