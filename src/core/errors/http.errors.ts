@@ -30,10 +30,10 @@ export const HTTP_ERRORS = defineErrors({
   },
   route_not_found: {
     status: 404,
-    message: 'There is no such route; /docs, /docs/account and /docs/admin list the operations.',
+    message: 'There is no such route; /docs lists the operations.',
     cause: 'No operation has this path.',
     remedy:
-      'Compare the path with /docs, with /docs/account below /account, or /docs/admin below /admin. Paths are case-sensitive and have no trailing slash.',
+      'Compare the path with /docs, which links to the documents of /account and /admin where they are served. Paths are case-sensitive and have no trailing slash.',
   },
   method_not_allowed: {
     status: 405,
