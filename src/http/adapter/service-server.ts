@@ -55,6 +55,28 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
   if (known) return known;
   class ServiceRequest extends IncomingMessage {
     whenWhole: (() => void) | undefined = undefined;
+    // What the service and Express note on every request: as members from the beginning they make one animal at random 1.08 × as fast.
+    override arrivedIn = undefined;
+    override traceIds = undefined;
+    override malformation = undefined;
+    override clientAddress = undefined;
+    override caller = undefined;
+    override seenVersions = undefined;
+    override quotaSubject = undefined;
+    override isCounted = undefined;
+    override isUncounted = undefined;
+    override isUnlogged = undefined;
+    override matchedHandler = undefined;
+    override linkOfGuards = undefined;
+    override cached = undefined;
+    override refusalCode = undefined;
+    res = undefined;
+    next = undefined;
+    baseUrl = undefined;
+    originalUrl = undefined;
+    _parsedUrl = undefined;
+    params = undefined;
+    route = undefined;
 
     /** Node's parser calls it for each part of the body, and with null at the end. */
     override push(chunk: unknown, encoding?: BufferEncoding): boolean {
