@@ -14,9 +14,10 @@ import { ValidationPipe } from './validation/validation.pipe.js';
 @Injectable()
 export class EarlyResponses {
   private config: ApplicationConfig | undefined;
-  private readonly isAlone = new HandlerMetadata(([handler, controller]) => {
+  /** The last guard of a handler that no pipe or interceptor of a module follows. */
+  private readonly openTo = new HandlerMetadata(([handler, controller]) => {
     const { config } = this;
-    if (!config) return false;
+    if (!config) return undefined;
     // Nest sets the headers of @Header() behind the guards.
     const declared = [INTERCEPTORS_METADATA, PIPES_METADATA, HEADERS_METADATA].flatMap((key) =>
       [handler, controller].map(
@@ -24,7 +25,7 @@ export class EarlyResponses {
       ),
     );
     const parameters = parametersOf(controller as Type, methodNameOf(handler, controller as Type) ?? '');
-    return [
+    const isAlone = [
       config.getGlobalInterceptors(),
       config.getGlobalRequestInterceptors(),
       config.getGlobalPipes().filter((pipe) => !(pipe instanceof ValidationPipe)),
@@ -32,6 +33,8 @@ export class EarlyResponses {
       ...declared,
       ...parameters.map(({ pipes }) => pipes),
     ].every((parts = []) => parts.length === 0);
+    const guards = Reflect.getMetadata(GUARDS_METADATA, handler) as readonly unknown[];
+    return isAlone ? guards.at(-1) : undefined;
   });
 
   constructor(private readonly adapterHost: HttpAdapterHost) {}
@@ -43,8 +46,7 @@ export class EarlyResponses {
 
   /** Whether this guard of a handler may send its response: no guard, pipe or interceptor of a module follows. */
   areOpenTo(guard: Type<CanActivate>, context: ExecutionContext): boolean {
-    const guards = Reflect.getMetadata(GUARDS_METADATA, context.getHandler()) as readonly unknown[];
-    return this.isAlone.of(context) && guards.at(-1) === guard;
+    return this.openTo.of(context) === guard;
   }
 
   /** Sends the handler's result. The promise is never settled, so Nest does not continue with the request. */
