@@ -12,37 +12,40 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const SERVICES = ['service', 'service with Redis'];
 const PEERS = ['express', 'fastify'];
 
-/** Measures all scenarios on a database with so many animals, and writes bench/postgres-results.json. */
+/** Measures all scenarios on databases with so many animals, and writes bench/postgres-results.json. */
 export async function measurePostgres({ animals, redisUrl, ...how }) {
-  const store = await makePostgresStore(animals);
+  // Beside an instance without Redis no other may serve its database.
+  const [store, shared] = [await makePostgresStore(animals), await makePostgresStore(animals)];
   const environment = { DATABASE_URL: store.url };
-  // Without Redis only one instance may serve a database.
-  const services = [{}, { REDIS_URL: redisUrl }];
+  const starts = {
+    express: () => peer(join(HERE, 'peers/express-pg.mjs'), environment),
+    fastify: () => peer(join(HERE, 'peers/fastify-pg.mjs'), environment),
+    service: () => startService(store, environment),
+    'service with Redis': () => startService(shared, { DATABASE_URL: shared.url, REDIS_URL: redisUrl }),
+  };
   const rows = [];
+  const servers = {};
   try {
-    const peers = {
-      express: await peer(join(HERE, 'peers/express-pg.mjs'), environment),
-      fastify: await peer(join(HERE, 'peers/fastify-pg.mjs'), environment),
-    };
-    for (const asked of scenarios(store.key)) {
-      const servers = { ...peers };
-      for (const [at, name] of SERVICES.entries())
-        servers[name] = await startService(store, { ...environment, ...services[at] });
+    for (const asked of scenarios(store.key, shared.key)) {
+      for (const [name, start] of Object.entries(starts)) servers[name] ??= await start();
       rows.push(await measure(servers, asked, how));
       console.log(line(rows.at(-1)));
-      for (const name of SERVICES) await servers[name].stop();
+      // What one scenario leaves in their caches and heaps is not the next one's.
+      for (const name of SERVICES) {
+        await servers[name].stop();
+        delete servers[name];
+      }
     }
-    for (const { stop } of Object.values(peers)) await stop();
   } finally {
-    await store.remove();
+    for (const { stop } of Object.values(servers)) await stop();
+    for (const { remove } of [store, shared]) await remove();
   }
   const result = { node: process.version, loader: LOADER, ...how, rows };
   writeFileSync(join(HERE, 'postgres-results.json'), `${JSON.stringify(result, null, 2)}\n`);
 }
 
-function scenarios(key) {
-  const headers = { authorization: `Bearer ${key}` };
-  const get = (targets) => targets.map((path) => ({ method: 'GET', path, headers }));
+function scenarios(key, sharedKey) {
+  const get = (targets) => targets.map((path) => ({ method: 'GET', path }));
   const lists = ['', '&status=available', '&status=pending', '&status=sold'].map(
     (status) => `/v1/pets?limit=20${status}`,
   );
@@ -52,11 +55,12 @@ function scenarios(key) {
   const post = {
     method: 'POST',
     path: '/v1/pets',
-    headers: { ...headers, 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json' },
     body: '{"name":"Rex","categoryId":1}',
   };
   // More targets than are remembered, one after the other: each is read from the database every time.
   const anew = Array.from({ length: 5_000 }, (_, index) => `/v1/pets?limit=20&asked=${index}`);
+  const scenario = (name, asked) => scenarioOf(name, asked, key, sharedKey);
   return [
     scenario('list, status varying', { requests: get(lists), status: 200, body: twenty, goal: 2 }),
     scenario('list, read anew', { requests: get(anew), status: 200, body: twenty }),
@@ -66,11 +70,13 @@ function scenarios(key) {
 }
 
 /** A scenario that all servers are asked the same in; the goal is that of the ratio to Express. */
-function scenario(name, { requests, status, body, goal }) {
-  const all = [...PEERS, ...SERVICES];
+function scenarioOf(name, { requests, status, body, goal }, key, sharedKey) {
+  const keys = { express: key, fastify: key, service: key, 'service with Redis': sharedKey };
+  const by = (own) =>
+    requests.map((one) => ({ ...one, headers: { ...one.headers, authorization: `Bearer ${own}` } }));
   return {
     name: `postgres: ${name}`,
-    requests: Object.fromEntries(all.map((server) => [server, requests])),
+    requests: Object.fromEntries(Object.entries(keys).map(([server, own]) => [server, by(own)])),
     status,
     body,
     ratios: SERVICES.flatMap((server) =>
