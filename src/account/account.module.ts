@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { keysController } from '../admin/keys/keys.controller.js';
-import { ClientsModule } from '../auth/clients/clients.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
 import { HOLDERS_OF_KEYS, HOLDERS_OF_WEBHOOKS, NEW_KEYS_BOUND } from './account.audience.js';
@@ -8,7 +8,7 @@ import { AccountController } from './account.controller.js';
 
 /** Self-service over HTTP: what a key holder may see and change of its client. */
 @Module({
-  imports: [ClientsModule],
+  imports: [AuthModule],
   controllers: [
     AccountController,
     keysController(HOLDERS_OF_KEYS, NEW_KEYS_BOUND),

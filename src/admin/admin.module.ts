@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ClientsModule } from '../auth/clients/clients.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { AuditModule } from '../auth/audit/audit.service.js';
 import { AdministrationPortMiddleware } from './administration-port.middleware.js';
 import { OPERATORS } from './admin.scopes.js';
@@ -16,7 +16,7 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
 
 /** Administration over HTTP, for keys with the scope admin, or admin:read for what only reads. The command line uses the same services. */
 @Module({
-  imports: [ClientsModule, AuditModule, ThrottlingModule],
+  imports: [AuthModule, AuditModule, ThrottlingModule],
   controllers: [
     ClientsController,
     keysController(OPERATORS),

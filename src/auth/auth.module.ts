@@ -1,16 +1,44 @@
 import { Module } from '@nestjs/common';
-import { ClientsModule } from './clients/clients.module.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditModule } from './audit/audit.service.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
+import { ApiKey } from './clients/api-key.entity.js';
+import { ApiKeysService } from './clients/api-keys.service.js';
+import { AuditedChanges } from './clients/audited-changes.js';
+import { ClientQuotas } from './clients/client-quotas.js';
+import { Client } from './clients/client.entity.js';
+import { ClientRequests } from './clients/client-requests.service.js';
+import { ClientsService } from './clients/clients.service.js';
+import { KeyIssuingService } from './clients/key-issuing.service.js';
+import { KeyLimits } from './clients/key-limits.js';
+import { RequestHistory } from './clients/request-history.js';
+import { UsageService } from './clients/usage.service.js';
 import { KeyCache } from './key-cache.js';
 import { OtherCredentials } from './other-credentials.js';
 import { ShownQuota } from './shown-quota.js';
 
-/** Verifies the credential of a request, for the guards of the chain. */
+const SERVICES = [
+  ApiKeyVerifier,
+  ApiKeysService,
+  AuditedChanges,
+  ClientQuotas,
+  ClientRequests,
+  ClientsService,
+  KeyCache,
+  KeyIssuingService,
+  KeyLimits,
+  OtherCredentials,
+  RequestHistory,
+  ShownQuota,
+  UsageService,
+];
+
+/** Clients, their API keys and their usage, for the guards, the administration over HTTP and the command line. */
 @Module({
-  imports: [ClientsModule, DatabaseModule, ThrottlingModule],
-  providers: [ApiKeyVerifier, KeyCache, OtherCredentials, ShownQuota],
-  exports: [ApiKeyVerifier, KeyCache, OtherCredentials, ShownQuota],
+  imports: [AuditModule, DatabaseModule, ThrottlingModule, TypeOrmModule.forFeature([Client, ApiKey])],
+  providers: SERVICES,
+  exports: SERVICES,
 })
 export class AuthModule {}

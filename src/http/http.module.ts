@@ -1,14 +1,12 @@
 import '../core/one-copy.js';
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
-import { ClientsModule } from '../auth/clients/clients.module.js';
 import { ApiKeyGuard } from '../auth/api-key.guard.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ScopesGuard } from '../auth/scopes.guard.js';
 import { CacheMetrics } from './caching/cache-metrics.js';
 import { ResponseCache } from './caching/response-cache.js';
-import { Clock, SystemClock } from '../core/time/clock.js';
-import { SettingsModule } from '../core/config/settings.js';
+import { CoreModule } from '../core/core.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import {
   DeprecationHeadersGuard,
@@ -28,26 +26,10 @@ import { RequestHeadGuard } from './request-head.guard.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { ErrorFilter } from './error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
-import { LoggingModule } from '../core/logging/app-logger.js';
-import { MetricsModule } from '../core/metrics/metrics.module.js';
 import { RequestRecords } from './request-records.js';
 import { ModuleChecksModule, SchemaChecks } from './startup-checks.js';
 import { QuotaGuard } from '../throttling/quota.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
-
-/** Provides the Clock to every module: the machine's, or what a `@Global()` module provides under `SystemClock`. */
-@Global()
-@Module({
-  providers: [
-    {
-      provide: Clock,
-      inject: [{ token: SystemClock, optional: true }],
-      useFactory: (own?: Clock) => own ?? new SystemClock(),
-    },
-  ],
-  exports: [Clock],
-})
-class ClockModule {}
 
 const OF_ROUTES = [EarlyResponses, IdempotencyStore, ResponseCache];
 
@@ -64,16 +46,12 @@ class RoutesModule {}
 @Module({
   imports: [
     DiscoveryModule,
-    SettingsModule,
-    ClockModule,
-    LoggingModule,
-    MetricsModule,
+    CoreModule,
     EventsModule,
     ModuleChecksModule,
     DatabaseModule,
     RoutesModule,
     ThrottlingModule,
-    ClientsModule,
     AuthModule,
   ],
   providers: [
@@ -97,6 +75,6 @@ class RoutesModule {}
     Upgrades,
     RequestRecords,
   ],
-  exports: [ClientsModule, AuthModule, DatabaseModule],
+  exports: [AuthModule, DatabaseModule],
 })
 export class HttpModule {}

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditModule } from '../auth/audit/audit.service.js';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ClientsModule } from '../auth/clients/clients.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { DueDeliveries } from './due-deliveries.js';
 import { EndpointChanges } from './endpoints/endpoint-changes.js';
@@ -24,7 +24,7 @@ import { WebhookSettlements } from './webhook-settlements.js';
 @Global()
 @Module({
   imports: [
-    ClientsModule,
+    AuthModule,
     AuditModule,
     DatabaseModule,
     TypeOrmModule.forFeature([WebhookEndpoint, WebhookDelivery]),

@@ -1,4 +1,3 @@
-import { Global, Module } from '@nestjs/common';
 import {
   type DeclaredSettings,
   type Environment,
@@ -55,8 +54,3 @@ export class Settings extends PlatformValues {
 export function loadSettings(): Settings {
   return new Settings(environmentOfProcess());
 }
-
-/** Provides Settings to every module. */
-@Global()
-@Module({ providers: [{ provide: Settings, useFactory: loadSettings }], exports: [Settings] })
-export class SettingsModule {}

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { Global, Injectable, type LoggerService, Module } from '@nestjs/common';
+import { Injectable, type LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, destination, pino } from 'pino';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
@@ -125,8 +125,3 @@ function prettyStream(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return pretty({ ignore: ['context', ...IN_MESSAGE].join(','), sync: true });
 }
-
-/** Provides the logger to every module. */
-@Global()
-@Module({ providers: [AppLogger], exports: [AppLogger] })
-export class LoggingModule {}
