@@ -7,7 +7,7 @@ import { Clock, SystemClock } from './time/clock.js';
 
 const OWN_CLOCK = { token: SystemClock, optional: true };
 
-/** Provides what every module stands on. The clock is the machine's, or what a `@Global()` module provides under `SystemClock`. */
+/** Provides what every module injects: settings, clock, logger, metrics. The clock is the machine's, or what a `@Global()` module provides under `SystemClock`. */
 @Global()
 @Module({
   providers: [
