@@ -44,8 +44,8 @@ function project(
 }
 
 /**
- * The suites, by their folders: what a suite needs tells where it is. `npm test` runs the first four, `.ci/run` all but
- * the last one, and `npm run test:whole` all. */
+ * The suites, by their folders: what a suite needs tells where it is. `npm test` runs the first four, `.ci/run` the first eight, and
+ * `npm run test:whole` all. */
 const PROJECTS = [
   project('pieces', ['src', 'test/kit']),
   project('api', ['test/api', 'examples']),
@@ -58,6 +58,7 @@ const PROJECTS = [
   project('processes', ['test/processes'], { exclude: ['test/processes/smoke/**'] }),
   project('browser', ['test/browser']),
   project('packed', ['test/packed']),
+  project('whole', ['test/whole']),
   // Only where it is asked for: a suite that is named without a project needs no PostgreSQL server.
   ...(process.env['PETSTORE_TEST_WHOLE'] === undefined
     ? []

@@ -4,8 +4,8 @@ import { type Answer, type RequestOptions, send } from '../../kit/answer.js';
 import { keepDoing } from '../keep-doing.js';
 import type { Ledger } from './ledger.js';
 
-/** Between two requests of one client, in milliseconds: the machine is wanted by the service, too, and by other suites. */
-const BETWEEN_MS = process.env.PETSTORE_TEST_WHOLE !== undefined ? 4 : 16;
+/** Between two requests of one client, in milliseconds: the machine is wanted by the service, too. */
+const BETWEEN_MS = 4;
 /** Longest wait before a retry, in milliseconds, whatever `Retry-After` says: the faults are short. */
 const RETRY_MS = 150;
 

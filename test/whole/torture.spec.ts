@@ -7,13 +7,11 @@ import { folderOfTest } from '../support/service-process.js';
 import { SeededRandom } from '../support/torture/random.js';
 import { ALL_WELL, SMALL_LIMIT, TorturedStore } from '../support/torture/tortured-store.js';
 
-/** In `npm run test:whole` it takes some nine minutes. Without it there are a few kills; the other faults have suites of their own. */
-const WHOLE = process.env.PETSTORE_TEST_WHOLE !== undefined;
 /** What decides which fault comes when; the names of the tests have it. */
 const SEED = Number(process.env.PETSTORE_TORTURE_SEED ?? Date.now() % 1_000_000);
 /** Kills of the scenario that only kills, over its stores. */
-const KILLS = WHOLE ? 200 : 3;
-const STORES = WHOLE ? 2 : 1;
+const KILLS = 200;
+const STORES = 2;
 /** How many faults each other scenario has. */
 const FAULTS = 40;
 /** Clean restarts, in turn, of two processes. */
@@ -21,7 +19,7 @@ const RESTARTS = 20;
 
 /** No scenario makes faults for longer, in milliseconds, so that all of it is over in ten minutes; the one that only kills may. */
 const LONGEST_MS = 90_000;
-const LONGEST_KILLING_MS = WHOLE ? 240_000 : 15_000;
+const LONGEST_KILLING_MS = 240_000;
 
 type Fault = () => Promise<void>;
 
@@ -55,7 +53,7 @@ describe(`torture with seed ${SEED}`, () => {
   });
 });
 
-describe.runIf(WHOLE)(`the other faults with seed ${SEED}`, () => {
+describe(`the other faults with seed ${SEED}`, () => {
   it('one process: kill, stop, pause, foreign lock, full disk', async () => {
     const random = new SeededRandom(SEED + 10);
     const store = await TorturedStore.start({
@@ -100,73 +98,67 @@ describe.runIf(WHOLE)(`the other faults with seed ${SEED}`, () => {
 });
 
 describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
-  it.runIf(WHOLE)(
-    'two processes that share a Redis: its crashes, pauses, refusals and losses, and theirs',
-    async () => {
-      const random = new SeededRandom(SEED + 20);
-      const redis = await RedisServer.ofTest();
-      const store = await TorturedStore.start({
-        instances: 2,
-        environment: { REDIS_URL: redis.url },
-        mayRefuse: true,
-      });
-      const during = async (begin: string[], end: string[]): Promise<void> => {
-        redis.command(...begin);
-        await pause(random.between(200, 3_000));
-        redis.command(...end);
-      };
-      await make(
-        [
-          async () => {
-            await redis.kill();
-            await pause(random.between(0, 3_000));
-            await redis.start();
-          },
-          async () => {
-            redis.signal('SIGSTOP');
-            await pause(random.between(20, 3_000));
-            redis.signal('SIGCONT');
-          },
-          () => during(['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']),
-          () => during(['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']),
-          async () => void redis.command('FLUSHALL'),
-          () => random.pick(store.instances).restart(),
-          async () => void redis.command('DEBUG', 'SLEEP', random.between(0.1, 1).toFixed(2)),
-          () => random.pick(store.instances).freeze(random.between(100, 2_000)),
-        ],
-        random,
-      );
-      const outcome = await store.outcome();
-      expect(outcome).toMatchObject(ALL_WELL);
-      // A process that starts while Redis is away knows of no other one, nor of what was used.
-      expect(outcome.admission.factor).toBeLessThanOrEqual(2);
-    },
-  );
+  it('two processes that share a Redis: its crashes, pauses, refusals and losses, and theirs', async () => {
+    const random = new SeededRandom(SEED + 20);
+    const redis = await RedisServer.ofTest();
+    const store = await TorturedStore.start({
+      instances: 2,
+      environment: { REDIS_URL: redis.url },
+      mayRefuse: true,
+    });
+    const during = async (begin: string[], end: string[]): Promise<void> => {
+      redis.command(...begin);
+      await pause(random.between(200, 3_000));
+      redis.command(...end);
+    };
+    await make(
+      [
+        async () => {
+          await redis.kill();
+          await pause(random.between(0, 3_000));
+          await redis.start();
+        },
+        async () => {
+          redis.signal('SIGSTOP');
+          await pause(random.between(20, 3_000));
+          redis.signal('SIGCONT');
+        },
+        () => during(['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']),
+        () => during(['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']),
+        async () => void redis.command('FLUSHALL'),
+        () => random.pick(store.instances).restart(),
+        async () => void redis.command('DEBUG', 'SLEEP', random.between(0.1, 1).toFixed(2)),
+        () => random.pick(store.instances).freeze(random.between(100, 2_000)),
+      ],
+      random,
+    );
+    const outcome = await store.outcome();
+    expect(outcome).toMatchObject(ALL_WELL);
+    // A process that starts while Redis is away knows of no other one, nor of what was used.
+    expect(outcome.admission.factor).toBeLessThanOrEqual(2);
+  });
 });
 
 describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
-  it.runIf(WHOLE)(
-    'one process whose clock is set by up to two hours, and which is killed in between',
-    async () => {
-      const random = new SeededRandom(SEED + 30);
-      const { set, environment } = await fakeClock(await folderOfTest());
-      let steps = 0;
-      const setClock = async (ahead: number): Promise<void> => {
-        await set(ahead);
-        steps += 1;
-        await pause(1_200);
-      };
-      const store = await TorturedStore.start({ environment });
-      const began = performance.now();
-      const [service] = store.instances;
-      await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
-      const outcome = await store.outcome();
-      expect(outcome).toMatchObject(ALL_WELL);
-      const minutes = Math.ceil((performance.now() - began) / 60_000) + 1;
-      // Each step may open one minute, each crash lose the counts of its last second.
-      expect(outcome.admission.total).toBeLessThanOrEqual(
-        SMALL_LIMIT * (minutes + steps) + outcome.admission.lost,
-      );
-    },
-  );
+  it('one process whose clock is set by up to two hours, and which is killed in between', async () => {
+    const random = new SeededRandom(SEED + 30);
+    const { set, environment } = await fakeClock(await folderOfTest());
+    let steps = 0;
+    const setClock = async (ahead: number): Promise<void> => {
+      await set(ahead);
+      steps += 1;
+      await pause(1_200);
+    };
+    const store = await TorturedStore.start({ environment });
+    const began = performance.now();
+    const [service] = store.instances;
+    await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
+    const outcome = await store.outcome();
+    expect(outcome).toMatchObject(ALL_WELL);
+    const minutes = Math.ceil((performance.now() - began) / 60_000) + 1;
+    // Each step may open one minute, each crash lose the counts of its last second.
+    expect(outcome.admission.total).toBeLessThanOrEqual(
+      SMALL_LIMIT * (minutes + steps) + outcome.admission.lost,
+    );
+  });
 });
