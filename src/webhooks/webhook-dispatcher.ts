@@ -47,7 +47,7 @@ export class WebhookDispatcher {
       due: (inHand) => this.due(inHand),
       settle: () => settlements.settle(),
       logger: new Logger('Webhooks'),
-      refused: 'Webhooks cannot be delivered because of the database',
+      refused: 'Webhooks cannot be delivered because the database failed',
       recovered: 'Webhooks are delivered again',
     });
   }

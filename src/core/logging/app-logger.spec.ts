@@ -17,7 +17,7 @@ it.each<[string, (logger: Logger) => void, fields: object, text: string]>([
     'an Error behind a text',
     (logger) => logger.error('Failed', failed),
     { stack: failed.stack },
-    'Failed no stock',
+    'Failed: no stock',
   ],
   ['a stack behind a text', (logger) => logger.error('Failed', STACK), { stack: STACK }, 'Failed'],
 ])('logs what a module logs with the logger of Nest: %s', (_, write, fields, text) => {

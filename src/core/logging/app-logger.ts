@@ -69,7 +69,7 @@ export class AppLogger implements LoggerService {
     );
     this.pino[level](
       { ...runningTraceIds(), ...context, ...(stack === undefined ? {} : { stack }) },
-      texts.map(textOf).join(' '),
+      texts.map(textOf).join(texts.at(-1) instanceof Error ? ': ' : ' '),
     );
   }
 }

@@ -41,7 +41,7 @@ export class Jobs implements OnApplicationBootstrap {
       due: (inHand) => this.due(inHand),
       untilDue: () => this.untilDue(),
       logger: this.logger,
-      refused: 'Jobs cannot run because of the database; they run when it has recovered',
+      refused: 'Jobs cannot run until the database has recovered',
       recovered: 'Jobs run again',
     });
   }

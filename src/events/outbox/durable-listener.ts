@@ -69,7 +69,7 @@ export class DurableListener implements BackgroundWork {
     private readonly clock: Clock,
   ) {
     this.lease = `listener/${name}`;
-    this.refused = `Events cannot be delivered to ${name} because of the database`;
+    this.refused = `Events cannot be delivered to ${name} because the database failed`;
     this.recovered = `Events are delivered to ${name} again`;
   }
 
