@@ -161,7 +161,7 @@ const TROUBLES: readonly Trouble[] = [
     begin: () => reload('ALTER SYSTEM SET default_transaction_read_only = on'),
     end: () => reload('ALTER SYSTEM RESET default_transaction_read_only'),
     refused: 'writes',
-    told: ['cannot be written:', 'is written again'],
+    told: ['cannot be written:', 'accepts writes again'],
   },
   {
     name: 'answers no commit',

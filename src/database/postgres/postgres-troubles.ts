@@ -64,7 +64,7 @@ export class PostgresTroubles extends WriteTrouble {
     this.readOnly = new Outage({
       begun: (error) =>
         `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, reads continue; the service recovers by itself.`,
-      over: (seconds) => `${name} is written again, after ${seconds} s`,
+      over: (seconds) => `${name} accepts writes again, after ${seconds} s`,
     });
     this.crowd = new Outage({
       begun: (error) =>

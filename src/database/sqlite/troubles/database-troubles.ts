@@ -39,7 +39,7 @@ export class DatabaseTroubles extends WriteTrouble {
       begun: ({ trouble, said, remedy }) =>
         `${file} cannot be written: ${trouble} (${said}). Writes are refused with 503, reads continue. ${remedy}; ` +
         'the service recovers by itself.',
-      over: () => `${file} is written again`,
+      over: () => `${file} can be written again`,
     });
     this.reads = new Outage({
       begun: ({ trouble, said, remedy }) =>
@@ -52,7 +52,7 @@ export class DatabaseTroubles extends WriteTrouble {
       begun: () =>
         `${file} is locked by another process. Writes are refused with 503 after a wait of some seconds, reads continue. ` +
         `"fuser -v ${file}" shows that process; when it ends or releases the lock, the service recovers by itself.`,
-      over: (seconds) => `${file} is written again, after another process had locked it for ${seconds} s`,
+      over: (seconds) => `${file} can be written again, after another process had locked it for ${seconds} s`,
     });
     this.damage = new Outage({
       begun: ({ cause }) =>
