@@ -92,7 +92,7 @@ function exhausted(window, limit, ends, now) {
     ? refusal(
         429,
         'daily_quota_exceeded',
-        `The quota of ${requests} per day is used up; it is full again in ${seconds} s.`,
+        `The quota of ${requests} per day is used up; it resets in ${seconds} s.`,
         headers,
       )
     : refusal(

@@ -128,7 +128,7 @@ function usageText(client: ClientDetailsDto): string {
     ...factsOf(client, COLUMNS),
     ...windows.map((window) => [
       `this ${window.name}`,
-      `${window.used} used, ${window.remaining} left; full again at ${window.resetsAt}`,
+      `${window.used} used, ${window.remaining} left; resets at ${window.resetsAt}`,
     ]),
     ['last used', lastUsedAt ?? 'never'],
     ...bans.map(({ keyId, bannedUntil }) => ['banned', `key ${keyId} until ${bannedUntil}`]),

@@ -75,7 +75,7 @@ export interface WindowState {
   readonly used: number;
   /** Requests left after this one. */
   readonly remaining: number;
-  /** When the window ends and is full again, in ms since the Unix epoch. */
+  /** When the window ends and the full limit is available again, in ms since the Unix epoch. */
   readonly resetsAt: number;
 }
 

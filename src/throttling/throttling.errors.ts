@@ -22,7 +22,7 @@ export const THROTTLING_ERRORS = defineErrors({
   },
   daily_quota_exceeded: {
     status: 429,
-    message: 'The quota of {requests} per day is used up; it is full again in {seconds} s.',
+    message: 'The quota of {requests} per day is used up; it resets in {seconds} s.',
     example: { requests: '1000 requests', seconds: 40_210 },
     cause: 'The client has used all requests of its plan for this UTC day.',
     remedy: 'Wait the seconds in `Retry-After`, or move to a larger plan.',

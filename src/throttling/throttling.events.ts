@@ -22,7 +22,7 @@ export interface QuotaThreshold {
   readonly limit: number;
   /** Requests admitted in it so far. */
   readonly used: number;
-  /** When the window is full again; ISO 8601 text in UTC. */
+  /** When the full limit is available again; ISO 8601 text in UTC. */
   readonly resetsAt: string;
 }
 

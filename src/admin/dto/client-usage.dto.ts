@@ -20,7 +20,7 @@ class WindowUseDto {
   @ApiProperty({ type: 'integer', description: 'Requests left in it', example: 288 })
   remaining!: number;
 
-  @Instant({ description: 'When it is full again' })
+  @Instant({ description: 'When the full limit is available again' })
   resetsAt!: string;
 }
 

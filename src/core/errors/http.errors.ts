@@ -44,10 +44,10 @@ export const HTTP_ERRORS = defineErrors({
   },
   not_acceptable: {
     status: 406,
-    message: 'This operation returns {type}, which the Accept header excludes.',
+    message: 'This operation returns {type}, which the Accept header does not allow.',
     example: { type: 'application/json' },
     cause:
-      'The `Accept` header excludes the type of the response, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing.',
+      'The `Accept` header does not include the type of the response, or gives it a weight of 0. Parameters of a media range, such as `charset`, are ignored.',
     remedy: 'Send `Accept: application/json`, or no `Accept` at all.',
   },
   request_timeout: {
@@ -84,7 +84,8 @@ export const HTTP_ERRORS = defineErrors({
   },
   precondition_failed: {
     status: 412,
-    message: 'A precondition does not hold: the resource has another ETag, or this operation compares none.',
+    message:
+      'A precondition failed: the ETag of the resource is different, or this operation does not support If-Match.',
     cause:
       'No entity tag in `If-Match` matches the resource (a weak tag, `W/"…"`, never does), `If-None-Match` matches it, or the operation changes something and does not support `If-Match`.',
     remedy:
@@ -107,8 +108,7 @@ export const HTTP_ERRORS = defineErrors({
   },
   unsupported_media_type: {
     status: 415,
-    message:
-      'The request body must be {type}; its only charset is UTF-8, its only content codings are {codings}.',
+    message: 'The request body must be {type} in UTF-8; the supported content codings are {codings}.',
     example: { type: 'application/json', codings: 'gzip, deflate, br' },
     cause:
       'Content-Type is absent, is malformed, or names a type that the operation does not take or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored.',
@@ -137,7 +137,7 @@ export const HTTP_ERRORS = defineErrors({
   internal_error: {
     status: 500,
     message: 'The service failed to handle this request; the failure is logged under its X-Request-Id.',
-    cause: 'A defect of the service.',
+    cause: 'A bug in the service.',
     remedy: 'Retry later; report the X-Request-Id if it persists.',
   },
   service_unavailable: {

@@ -33,7 +33,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     message:
       'Messages to the webhook endpoint {id} are already signed with {limit} old secrets, the maximum.',
     example: { limit: 4, id: ENDPOINT },
-    cause: 'The secret was rotated too often while the grace of earlier rotations has not ended.',
+    cause: 'The secret was rotated again too often before the grace of earlier rotations was over.',
     remedy:
       'Wait until the grace of one is over, or rotate with a `grace` of `0`, which ends all old secrets at once.',
   },

@@ -48,7 +48,7 @@ export class QuotaThresholdReached {
   @ApiProperty({ type: 'integer', description: 'Requests admitted in it by then' })
   readonly used!: number;
 
-  @ApiProperty({ type: 'string', format: 'date-time', description: 'When the window is full again' })
+  @ApiProperty({ type: 'string', format: 'date-time', description: 'When the full limit is available again' })
   readonly resetsAt!: string;
 }
 

@@ -49,7 +49,7 @@ export class InsufficientScopeError extends PetstoreError {
   override readonly name: string = 'InsufficientScopeError';
 }
 
-/** 500 `internal_error`. A defect of the service. */
+/** 500 `internal_error`. A bug in the service. */
 export class InternalError extends PetstoreError {
   declare readonly code: 'internal_error';
   override readonly name: string = 'InternalError';
@@ -133,7 +133,7 @@ export class NoAccountError extends PetstoreError {
   override readonly name: string = 'NoAccountError';
 }
 
-/** 406 `not_acceptable`. The `Accept` header excludes the type of the response, or gives it a weight of 0. Parameters of a range, such as `charset`, exclude nothing. */
+/** 406 `not_acceptable`. The `Accept` header does not include the type of the response, or gives it a weight of 0. Parameters of a media range, such as `charset`, are ignored. */
 export class NotAcceptableError extends PetstoreError {
   declare readonly code: 'not_acceptable';
   override readonly name: string = 'NotAcceptableError';
@@ -229,7 +229,7 @@ export class WebhookEndpointNotFoundError extends PetstoreError {
   override readonly name: string = 'WebhookEndpointNotFoundError';
 }
 
-/** 409 `webhook_secret_limit_reached`. The secret was rotated too often while the grace of earlier rotations has not ended. */
+/** 409 `webhook_secret_limit_reached`. The secret was rotated again too often before the grace of earlier rotations was over. */
 export class WebhookSecretLimitReachedError extends PetstoreError {
   declare readonly code: 'webhook_secret_limit_reached';
   override readonly name: string = 'WebhookSecretLimitReachedError';

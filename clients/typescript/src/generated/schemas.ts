@@ -619,7 +619,7 @@ export interface components {
             remaining: number;
             /**
              * Format: date-time
-             * When it is full again
+             * When the full limit is available again
              */
             resetsAt: string;
         };

@@ -51,10 +51,7 @@ export class ClientUsage {
     );
     this.minute.show(minute);
     this.day.show(day);
-    const resets = [
-      minute && `The minute is full again in ${left(minute)}`,
-      day && `the day in ${left(day)}.`,
-    ];
+    const resets = [minute && `The minute resets in ${left(minute)}`, day && `the day in ${left(day)}.`];
     say(this.resets, resets.filter(Boolean).join(', '));
     this.byMinute.show(
       barsOf(minutes, (window) => window.minute.slice(11, 16)),
