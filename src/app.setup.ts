@@ -96,12 +96,12 @@ export function setupApp(application: INestApplication): INestApplication {
     app.use(combined(...first));
     const origin = corsOrigins[0] === '*' ? '*' : [...corsOrigins];
     const cors = { origin, exposedHeaders: [...EXPOSED_HEADERS], maxAge: 600 };
-    // Only a preflight is answered before the guards: any other OPTIONS is a request like all others.
+    // Only a preflight gets its response before the guards; any other OPTIONS is an ordinary request.
     app.enableCors((request: Request, answer: (error: null, options: typeof cors) => void) => {
       const options = { ...cors, preflightContinue: !isPreflight(request) };
       answer(null, options);
     });
-    // A preflight is answered however overloaded the service is: without its response a page could not read that of its request.
+    // A preflight is served even under overload: without its response a page could not read the 503 of its request.
     app.use(overload);
   } else app.use(combined(...first, overload));
   app.get(SwaggerUi).documents(app);

@@ -34,8 +34,8 @@ export const READ_BOUND: UncountedBound = {
 };
 
 /**
- * How often a key may list and order keys. For each key, so that a leaked key that keeps the bound of its client used up cannot
- * stop the client from revoking it with another.
+ * How often a key may list and change keys. Per key, because with a limit per client a leaked key that uses it up could
+ * keep the client from revoking it with another key.
  */
 const KEYS_BOUND: UncountedBound = {
   name: 'account-keys',
@@ -44,10 +44,10 @@ const KEYS_BOUND: UncountedBound = {
   what: 'on keys of the account',
 };
 
-/** The same for what makes a key: a banned one would have itself followed by one that is not. */
+/** The same for operations that create a key: a banned key must not create one that is not banned. */
 export const NEW_KEYS_BOUND: UncountedBound = { ...KEYS_BOUND, refusesBanned: true };
 
-/** How often a key may list, order and test webhook endpoints. For each key, as with keys; a banned one may, too. */
+/** How often a key may list, change and test webhook endpoints. Per key, as for keys; a banned key may, too. */
 const WEBHOOKS_BOUND: UncountedBound = {
   name: 'account-webhooks',
   perMinute: 30,

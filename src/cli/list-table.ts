@@ -6,7 +6,7 @@ import { type Cell, alignedLines, printable, widthOf, widthsOf } from './table.j
 export interface Screen {
   /** How many characters fit into a line. */
   readonly columns: number;
-  /** Whether it shows colours, and is to. */
+  /** Whether it can show colours and the user wants them. */
   readonly isColoured: boolean;
 }
 
@@ -28,7 +28,7 @@ export class Moment {
   ) {}
 }
 
-/** What a column has of a row. */
+/** The value of a column for a row. */
 type Value = Cell | readonly string[] | Moment;
 
 /**

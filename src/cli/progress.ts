@@ -60,7 +60,7 @@ export async function stoppable<T>(
   const progress = new ProgressLine(tell);
   const stop = new AbortController();
   const abort = (): void => stop.abort();
-  // Once: a second signal ends the process at once; a copy leaves nothing then, and the next backup removes what is left.
+  // Only once: a second signal ends the process immediately. A copy then leaves nothing, and the next backup removes leftovers.
   for (const signal of STOPS) process.once(signal, abort);
   try {
     return await work({ signal: stop.signal, tell: (made) => progress.show(made) });

@@ -40,7 +40,7 @@ export interface Opening {
   readonly isPatient?: boolean;
   /** application_name of its sessions. */
   readonly sessionName?: string;
-  /** Is given the DataSource before a file is created or read, or a server is contacted. */
+  /** Called with the DataSource before a file is created or read, or a server is contacted. */
   readonly check?: (declared: Database) => Promise<void>;
 }
 

@@ -70,7 +70,7 @@ export abstract class DataVersion {
     return true;
   }
 
-  /** Whether what is cached counts only with a version that came with the decision on the request's quota. */
+  /** Whether a cached entry is valid only for the version that came with the decision on the request's quota. */
   get isShared(): boolean {
     return false;
   }

@@ -50,7 +50,7 @@ function read({ prototype }: Type): DeclaredMember[] {
   });
 }
 
-/** @nestjs/swagger takes a class, an array of one, a function that answers either, or the name of a JSON type. */
+/** @nestjs/swagger accepts a class, an array of one, a function that returns either, or the name of a JSON type. */
 function classIn(type: unknown): Type | undefined {
   if (Array.isArray(type)) return classIn(type[0]);
   if (typeof type !== 'function') return undefined;

@@ -21,15 +21,15 @@ export interface Dialect {
    */
   readonly insertsDoMore: string | undefined;
   /**
-   * Queries that claim the name `$1` until the transaction ends: `wait` until no other has, `ask` answers in `claimed` whether it could
+   * Queries that claim the name `$1` until the transaction ends: `wait` until no other has, `ask` returns in `claimed` whether it could
    * be claimed. Undefined where the one writer has claimed everything.
    */
   readonly claims: { readonly wait: string; readonly ask: string } | undefined;
-  /** An INSERT of the rows in `?1`, a JSON array of objects with these columns, that answers the id of each, on SQLite as text. */
+  /** An INSERT of the rows in `?1`, a JSON array of objects with these columns, that returns the id of each, on SQLite as text. */
   insertOfJson(table: string, columns: readonly string[], id: string): string;
   /** In FROM: a row for each element of a JSON array, with the element in its column `value`. */
   elements(json: string): string;
-  /** Ends a query: the rows of this table that it selects are deleted by nobody until the transaction ends. */
+  /** Ends a query: the selected rows of this table cannot be deleted until the transaction ends. */
   kept(table: string): string;
   /** An expression: the JSON object of a row, as text. */
   object(members: readonly ShownMember[]): string;
@@ -39,7 +39,7 @@ export interface Dialect {
   binary(text: string): string;
   /** A text column that lists are ordered by: on both databases by bytes, unless SQLite's column says otherwise. */
   ordering(column: string): string;
-  /** A query: the first rows, in this order, of several queries, each of which an index answers in this order. */
+  /** A query: the first rows, in this order, of several queries, each of which is read from an index in this order. */
   merged(queries: readonly string[], order: string, limit: string): string;
 }
 

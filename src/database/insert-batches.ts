@@ -103,8 +103,8 @@ export class InsertBatches {
         }
       });
     } catch (error) {
-      // A database that is busy refuses them all, and those behind them, who would wait as long again each; anything else may
-      // be the fault of one.
+      // A busy database refuses all of them and those queued behind, each of which would wait as long again; any other error may
+      // be caused by one row.
       if (error instanceof ApiError) {
         for (const { reject } of [...batch, ...this.takeAll()]) reject(error);
         return error;
@@ -143,7 +143,7 @@ export class InsertBatches {
         changes.push('rows', ...(dialect.insertsDoMore === undefined ? [] : ['keys' as const]));
       const told = await manager.query<ToldRow[]>(sql, [`[${batch.map(({ json }) => json).join(',')}]`]);
       const ids = told.map((row) => row[idName]);
-      // Nobody can say which of them it was.
+      // It is unknown which of them failed.
       if (ids.length !== batch.length || ids.includes(null)) throw new Error(KEPT_OUT);
       if (dialect.generatesGrowingIds && !areAscending(ids)) throw new Error(KEPT_OUT);
       return told;

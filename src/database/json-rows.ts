@@ -90,7 +90,7 @@ export class JsonRows {
     const sql = shown.page(where, order, after !== undefined);
     const found = await this.reader.first(sql, pageParameters(limit, from, where));
     const last = found?.['last'];
-    // New rows come behind the last one of all, so that a page that another follows has no place for them.
+    // New rows are added at the end, so they never belong to a page that is followed by another.
     const isFull = typeof last === 'string' && !column && !isDescending;
     const items = new JsonText<Dto[]>(
       shown.text(found?.['rows']),

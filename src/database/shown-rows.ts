@@ -107,7 +107,7 @@ export class ShownRows {
   }
 
   /**
-   * Answers the rows as one JSON array (`rows`), and the id (`last`) and ordering value (`at`) of the last row when more follow. One row
+   * Returns the rows as one JSON array (`rows`), and the id (`last`) and ordering value (`at`) of the last row when more follow. One row
    * more than the page shows whether another follows.
    *
    * The rows come from one search of an index or several, each in the order of the page, which the database merges: one for each value of

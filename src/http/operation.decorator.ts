@@ -46,7 +46,7 @@ export type Answer<Dto = unknown> = Resource<Dto> | Resources | OtherType | Noth
 /** The header of a page that has a next page. */
 export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
 
-/** What an operation answers that lists something page by page. */
+/** The response of an operation that lists something page by page. */
 export function pageOf(arrayOf: Type, schemaName: string, description: string): Answer {
   return { status: 200, description, arrayOf, schemaName, optionalHeaders: NEXT_PAGE };
 }

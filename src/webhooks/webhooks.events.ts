@@ -36,7 +36,7 @@ export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent('webhook_endpoint.di
     '`label`, `because`, `disabledAt`.',
 });
 
-/** Is sent when it is ordered, and to no subscriber. */
+/** Sent only on request and only to the endpoint that is tested. */
 export const WEBHOOK_TEST = defineWebhookEvent('webhook.test', {
   data: WebhookTest,
   description:

@@ -110,7 +110,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Ends a key at once and for good, also the one that orders it. Throws key_not_found, key_protected or key_already_revoked, and
+   * Ends a key at once and for good, even the sending key. Throws key_not_found, key_protected or key_already_revoked, and
    * last_key_with_scope unless forced.
    */
   revoke(id: string, options: Forcible, by: Requester): Promise<ApiKey> {

@@ -126,7 +126,7 @@ export function refuseRotated({ id, replacedBy }: ApiKey): void {
   throw new ApiError(CLIENTS_ERRORS.key_already_rotated, { params: { id, successor: replacedBy } });
 }
 
-/** Throws key_protected when a client orders for itself and the key has a scope that operators alone pass on. */
+/** Throws key_protected in self-service for a key with a scope that only operators pass on. */
 export function refuseProtectedKey({ id, scopes }: ApiKey, { clientId }: Requester): void {
   const scope = clientId === undefined ? undefined : protectedScopes().find((one) => scopes.includes(one));
   if (scope === undefined) return;
@@ -147,7 +147,7 @@ function protectedScopes(): string[] {
 /**
  * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the requester
  * holds. Throws validation_failed for an unknown scope or none, scope_not_held for one that the requester lacks, or when it holds
- * none of those granted by default, and scope_protected when a client orders a protected one for itself.
+ * none of those granted by default, and scope_protected for a protected one in self-service.
  */
 export function grantableScopes(wanted: readonly string[] | undefined, by: Requester): string[] {
   const refused =

@@ -23,7 +23,7 @@ const FREE_CONNECTIONS = `(SELECT least(
       THEN datconnlimit - (SELECT sum(numbackends) FROM pg_stat_database WHERE datname = current_database()) END)
   FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
-/** The first table of the service, of names in $1, on which a right is missing. */
+/** The first table of the service, of names in $1, on which a privilege is missing. */
 const CLOSED_TABLE = `(SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
     AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')

@@ -85,7 +85,7 @@ async function checkedTime(
   return time;
 }
 
-/** Throws Refusal if a file would have two meanings of one name, or another meaning for a JavaScript global. */
+/** Throws Refusal if a file would declare a name twice, or shadow a JavaScript global. */
 function checkNames(text: string): void {
   const declared = text.matchAll(
     /^import (?:type )?\{([^}]*)\}|^export (?:class|const|interface|type) (\w+)/gm,

@@ -24,7 +24,7 @@ const ADMINISTRATION = /^\/(?:admin|console|account)(?:[/?]|$)/;
 /** Serves `/metrics` on a port apart from that of the API, with ADMIN_ON=management the administration, too. */
 @Injectable()
 export class ManagementServer implements OnApplicationShutdown {
-  /** The server of the application that answers the administration on this port. */
+  /** The server of the application, which serves the administration on this port. */
   administration: Server | undefined;
 
   private server: Server | undefined;

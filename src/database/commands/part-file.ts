@@ -8,7 +8,7 @@ import { Refusal } from '../../core/refusal.js';
 
 /** In the hidden names of files that this machine writes; processes of two containers may have the same number. */
 const PART = `.part-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
-/** The digits are the process that writes it, and the random part is there for two machines of one name. */
+/** The digits are the id of the process that writes it; the random part distinguishes two machines with the same name. */
 const LEFT_OVER = new RegExp(`^\\..+\\${PART}(\\d+)-[\\da-f]{8}(?:${SIDECARS.join('|')})?$`);
 
 /** The hidden name beside a file under which it is written. */

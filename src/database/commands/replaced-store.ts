@@ -6,7 +6,7 @@ import { codeOf, named, naming } from '../sqlite/troubles/sqlite-errors.js';
 import { giveName, partOf, synced } from './part-file.js';
 import { Refusal } from '../../core/refusal.js';
 
-/** How long is waited for those that are about to close the file, in milliseconds. */
+/** How long to wait for processes that are about to close the file, in milliseconds. */
 const LOCK_WAIT_MS = 1_000;
 const PERMISSIONS = 0o777;
 
@@ -99,7 +99,7 @@ export class ReplacedStore {
     });
   }
 
-  /** One that was killed here has left a second name of this very file, which is not what was replaced. */
+  /** A restore that was killed here has left a second link to this same file, which is not the replaced database. */
   private async forgetEarlierName(): Promise<void> {
     const { ino, dev, nlink } = await stat(this.file);
     if (nlink < 2) return;

@@ -47,7 +47,7 @@ export async function restore(order: RestoreOrder): Promise<Restored> {
       const pending = await pendingOf(file, part.path);
       await replaced.giveOwner(part.path);
       await synced(part.path);
-      // While the file could not be locked, a service may have come.
+      // A service may have started before the file was locked.
       await refuseServed(order.database, 'restore');
       return { ...copied, pending, replaced: (await replaced.replaceBy(part.path, now)) ?? null };
     } finally {
@@ -58,7 +58,7 @@ export async function restore(order: RestoreOrder): Promise<Restored> {
   }
 }
 
-/** Where the database is to be. After the loss of a disk its folder is missing: it is made as a start makes it. */
+/** The path for the database. After the loss of a disk its folder is missing, and is created as at a start. */
 async function realFileInFolder(database: string): Promise<string> {
   try {
     await makePrivateFolder(dirname(database));

@@ -30,7 +30,7 @@ const OF_A_VALUE = /^(?:22|23|54)/;
 /** SQLSTATE of errors whose detail names the key or the character; that of others has the whole row, with its secrets. */
 const TELLING = /^(?:23505|23503|22P05)$/;
 
-/** Rows that follow each other, as SQLite answers them: each column, `v0` and so on, as a JSON array in UTF-8. */
+/** Consecutive rows, as SQLite returns them: each column, `v0` and so on, as a JSON array in UTF-8. */
 interface Batch extends Record<string, unknown> {
   readonly rows: number;
   /** The id of the last one. */
@@ -109,8 +109,8 @@ function limitsOf(columns: readonly TargetColumn[]): string {
 }
 
 /**
- * Why PostgreSQL refused something, and the values of a key that is there twice, or that refers to nothing. What is said of DATABASE_URL is
- * said of the option that names the target.
+ * Why PostgreSQL refused something, and the values of a duplicate key or of one that refers to nothing. Advice about DATABASE_URL names
+ * the option of the target instead.
  */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof ApiError ? error.cause : error;

@@ -56,7 +56,7 @@ export class InstanceNotices {
     private readonly renewed: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
-  /** Which time it is, as far as this process knows now, without an unannounced writer; undefined while one may write. */
+  /** The number of the current period without an unannounced writer, as far as this process knows; undefined while one may write. */
   get quiet(): number | undefined {
     // An instance begins to look so often when it begins to cache.
     if (!this.isCaching) this.lookAfter(0);
@@ -80,7 +80,7 @@ export class InstanceNotices {
     const isThere = id !== NOBODY_CACHES && ask(ONE, [id]).then(({ length }) => length > 0, isFalse);
     await done;
     if (await isThere) return;
-    // The first that finds it gone gives another, for all.
+    // The first call that finds the notice gone writes a new one for all.
     if (id === NOBODY_CACHES || this.own.get('writes') === id) this.begun = undefined;
     if (id !== NOBODY_CACHES) await this.begin();
   }
@@ -152,11 +152,11 @@ export class InstanceNotices {
     this.lookAfter(this.isCaching ? LOOK_MS : BEAT_MS);
   }
 
-  /** The result of a look that began then. */
+  /** The result of a query that began then. */
   private async found(notices: readonly InstanceNotice[], since: number): Promise<void> {
     if (!notices.some(({ id }) => id === this.own.get('caches'))) await this.give('caches');
     else if (!notices.some(({ says }) => says === 'writes')) {
-      // Between two looks that lie further apart one may have written that waited.
+      // If two checks are further apart, a writer that waited may have written in between.
       if (performance.now() - this.lookedAt >= COUNTS_MS) {
         await this.renewed();
         this.period += 1;

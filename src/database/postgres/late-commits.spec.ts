@@ -5,7 +5,7 @@ import { LateCommit, LateCommits } from './late-commits.js';
 const LIMIT_MS = 100;
 const commits = () => new LateCommits('PostgreSQL', LIMIT_MS, 1, () => undefined);
 
-/** A connection whose commit is answered when the test says so. */
+/** A connection on which the test decides when a commit gets its response. */
 function connection() {
   let answer!: (error?: Error) => void;
   const query = () =>

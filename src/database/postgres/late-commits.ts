@@ -34,7 +34,7 @@ export class LateCommit extends Error {
  * use until the server has responded, or the connection is lost.
  */
 export class LateCommits {
-  /** Each connection whose commit is late: when it is free, and what frees it before it is answered. */
+  /** Each connection whose commit is late: when it is free, and what frees it before the response. */
   private readonly late = new Map<
     PoolClient,
     { readonly free: Promise<void>; readonly giveUp: () => void }
@@ -73,7 +73,7 @@ export class LateCommits {
     );
   }
 
-  /** Sends a statement that commits. It is done when it is answered, or fails with LateCommit when that takes too long. */
+  /** Sends a statement that commits. It is done when the response arrives, or fails with LateCommit when that takes too long. */
   send(client: PoolClient, query: QueryConfig): SentCommit<QueryResult> {
     const answer = client.query({ ...query, ...NEVER });
     const done = this.inTime(client, answer);

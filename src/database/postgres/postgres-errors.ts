@@ -83,7 +83,7 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether an error is what the server has answered to a statement. */
+/** Whether an error is the server's response to a statement. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && 'severity' in error;
 }
@@ -133,7 +133,7 @@ export function isFull(error: unknown): boolean {
   return codeOf(error) === '53100';
 }
 
-/** Whether the user of DATABASE_URL lacks a right. */
+/** Whether the user of DATABASE_URL lacks a privilege. */
 export function isDenied(error: unknown): boolean {
   return codeOf(error) === '42501';
 }

@@ -144,7 +144,7 @@ export class Connection {
   ): void {
     const { statements } = this;
     statement[way](parameters, function (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) {
-      // One that found the database locked would continue where it stopped, with what it had seen then.
+      // A statement that found the database locked would resume from the snapshot that it had then.
       if (error) statements.delete(sql);
       handler.call(this, error, rows);
     });

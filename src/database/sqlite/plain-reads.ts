@@ -7,7 +7,7 @@ import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 
 const READS = /^\s*(?:SELECT\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE\s+INTO)\b))/is;
-/** Functions that only the connection that writes can answer. */
+/** Functions that return the right value only on the connection that writes. */
 const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
 /**
@@ -47,7 +47,7 @@ export class PlainReads {
 
   /**
    * What TypeORM returns for a statement that `takes` takes; undefined when only the writer can say, as of a temporary table.
-   * Throws service_unavailable when the database cannot answer.
+   * Throws service_unavailable when the database cannot be read.
    */
   query(sql: string, parameters: unknown[], structured: boolean): Promise<{ answer: unknown } | undefined> {
     return this.turns.run(async () => {

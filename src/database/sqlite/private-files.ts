@@ -71,7 +71,7 @@ export async function rightsOfOthers(file: string): Promise<string | undefined> 
   const modeOfFolder = await modeOf(folder);
   const isOpenFolder = (modeOfFolder & WRITE_OF_OTHERS) !== 0 && (modeOfFolder & STICKY) === 0;
   const commands = [
-    // What is beside the database comes and goes, so that its names cannot be listed.
+    // The files beside the database change, so their names cannot be listed.
     ...(areWide ? [`chmod 600 ${quoted(real)}*`] : []),
     ...(isOpenFolder ? [`chmod go-w ${quoted(folder)}`] : []),
   ];

@@ -97,10 +97,10 @@ class JoinedReads {
   /** Joined statements, by the statement and the number of reads. */
   private readonly statements = new LRUCache<string, string[]>({ max: MOST_STATEMENTS });
 
-  /** `all` answers the rows of a statement, of which each may run once at a time. */
+  /** `all` returns the rows of a statement, which must not run twice at a time. */
   constructor(private readonly all: (sql: string, parameters: readonly Bound[]) => Promise<readonly Row[]>) {}
 
-  /** The row of a statement that answers one at most, with how many parameters is always the same. Rejects as `all` does. */
+  /** The row of a statement that returns at most one and always has the same number of parameters. Rejects as `all` does. */
   first(sql: string, parameters: readonly Bound[]): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
       const waiting = this.waiting.get(sql);
@@ -156,7 +156,7 @@ class JoinedReads {
 const READ_OF_ROW = 'joined read';
 
 /**
- * One statement that answers several reads by the same one, each with its parameters, from one state of the database: the
+ * One statement that performs several reads by the same one, each with its parameters, from one state of the database: the
  * rows of every read, with its number. `parameters` is how many each has; those of the second read follow the first's.
  */
 function joinedStatement(sql: string, parameters: number, reads: number): string {

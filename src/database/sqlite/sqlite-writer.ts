@@ -14,7 +14,7 @@ import { driverCodeOf } from './troubles/sqlite-errors.js';
 import { unavailable } from '../unavailable.js';
 import { WalDataVersion } from './wal-data-version.js';
 
-/** What SQLite gives without a shared cache: transactions as if they ran one after the other. */
+/** SQLite's only isolation level without a shared cache. */
 const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';

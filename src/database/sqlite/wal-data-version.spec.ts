@@ -40,7 +40,7 @@ async function open() {
   const commit = async (changes: readonly CachedKind[], header: Header) => {
     await version.committing(changes, () => put(header));
   };
-  /** Which kinds are another state after some work. */
+  /** The kinds whose version differs after some work. */
   const changedBy = async (work: () => Promise<void>) => {
     const before = current();
     await work();

@@ -58,7 +58,7 @@ export class OutboxStore {
 
   /**
    * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again,
-   * and none of the keys that are in hand. One that is to be tried further ahead than ever is not waited for: the clock was put back.
+   * and none of the keys that are in hand. An event that is due later than any retry can be is not waited for: the clock was set back.
    */
   next(listener: string, most: number, inHand: readonly string[] = []): Promise<OutboxEvent[]> {
     const now = this.clock.now();

@@ -87,7 +87,7 @@ export class Connections {
     server.on('request', arrive);
     // Otherwise Node would send 100 Continue before any guard has seen the head (RFC 9110 section 10.1.1).
     server.on('checkContinue', arrive);
-    // Without this listener Node would answer 417 to any other `Expect`; the service ignores such a field.
+    // Without this listener Node would send 417 for any other `Expect`; the service ignores such a field.
     server.on('checkExpectation', arrive);
     server.once('listening', () => {
       const timer = setInterval(() => this.sweep(), SWEEP_MS).unref();

@@ -57,7 +57,7 @@ const WINDOW_MS = 250;
 const WEIGHT = 0.5;
 /**
  * What is left of a rate after a window with fewer responses: refusing takes time, too, so that fewer responses alone do not show that
- * the service can carry less. It would refuse the more the less it could answer.
+ * the service can carry less. The less it could serve, the more it would refuse.
  */
 const HELD = 0.95;
 

@@ -35,7 +35,7 @@ export function openConnection(): void {}
 
 /**
  * Lets an upgraded connection, such as a WebSocket, be opened by the guards of the chain: it needs a key and counts as one
- * request, and a refusal is answered in HTTP before anything is upgraded. A gateway's `@Public()`, `@RequireScopes()` and other
+ * request, and a refusal is sent as an HTTP response before anything is upgraded. A gateway's `@Public()`, `@RequireScopes()` and other
  * decorators apply to its path; every other path needs a key. Then the `upgrade` listeners of modules run, and `callerOf()`
  * knows the caller of their request.
  */

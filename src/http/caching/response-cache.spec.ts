@@ -22,7 +22,7 @@ class CountedVersion extends DataVersion {
   }
 }
 
-/** An operation that answers when it is told to. */
+/** An operation whose response the test releases. */
 function pending() {
   let resolve!: (found: CachedResult) => void;
   const promise = new Promise<CachedResult>((settle) => (resolve = settle));

@@ -34,7 +34,7 @@ export class DatabaseFiles {
   }
 
   /**
-   * To be called once SQLite has read the file: with a write-ahead log it then holds a lock with which no restore comes any more. Throws
+   * To be called once SQLite has read the file: with a write-ahead log it then holds a lock that keeps out a restore. Throws
    * UnusableDatabase when another file got its name in the meantime: SQLite has the old one open, whose log would be read as a part of the new.
    */
   refuseReplaced(file: string): void {
