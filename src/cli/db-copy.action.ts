@@ -21,7 +21,7 @@ export async function copy(call: Call): Promise<void> {
   await call.showChange(result, () => reportText(result));
 }
 
-/** Reads both URLs. What is said of them never has a password. */
+/** Reads both URLs. Messages about them never contain a password. */
 function addressesOf(from: string, to: string): { readonly file: string; readonly to: string } {
   const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)];
   const faults = [

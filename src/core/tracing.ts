@@ -60,7 +60,7 @@ export interface TraceIds {
   readonly spanId: string;
 }
 
-/** What versions have in common (W3C Trace Context, sections 3.2.2 and 4.2); ff is not a version. A later one may add fields behind. */
+/** What versions have in common (W3C Trace Context, sections 3.2.2 and 4.2); ff is not a version. A later one may add fields at the end. */
 const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
 
 /** The ids of the request that runs. It is entered only for requests with a trace: Node makes every promise dearer from then on. */

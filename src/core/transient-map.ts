@@ -6,7 +6,7 @@ const MOST_DELETED = 128;
  *
  * Deleted entries fill the table of a Map. V8 then makes a new table, and the old one keeps a reference to it, and to what it held. Once
  * one such table is in the old generation, which is seldom collected, every later table survives with everything that was ever in it, whole
- * requests among them. Here the entries move to a new Map, before that becomes a chain (docs/performance.md has figures).
+ * requests among them. Here the entries move to a new Map, before that becomes a chain (docs/decisions/0033-heap.md).
  */
 export class TransientMap<Key, Value> {
   private entries = new Map<Key, Value>();

@@ -13,7 +13,7 @@ export interface ShownMember {
 
 /** SQL that differs between the databases. Parameters are `?1`, `?2`, in what PostgreSQL alone has `$1`. */
 export interface Dialect {
-  /** Whether a generated id is above all that are committed, and those that are not yet committed come behind it. */
+  /** Whether a generated id is above all that are committed, and those that are not yet committed come after it. */
   readonly generatesGrowingIds: boolean;
   /**
    * A query: a row if inserts into the table `?1` may do more than insert, by a trigger or a conflict that replaces. Undefined where

@@ -140,7 +140,7 @@ function idOfPosition(after: Position | undefined, isDescending: boolean): strin
 }
 
 /**
- * The id and the ordering value that a page begins behind; nothing for the first page. Throws validation_failed for a position
+ * The id and the ordering value after which a page begins; nothing for the first page. Throws validation_failed for a position
  * that no row can have.
  */
 function behind(after: Position | undefined, kind: ShownKind): Bindable[] {

@@ -14,7 +14,7 @@ export type Position = readonly string[];
 export interface PageRequest extends Selection {
   /** Maximum number of rows of a page. */
   readonly limit: number;
-  /** The page begins behind this row; absent for the first page. */
+  /** The page begins after this row; absent for the first page. */
   readonly after?: Position;
 }
 

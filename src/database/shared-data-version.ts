@@ -30,7 +30,7 @@ export interface StateLink {
 
 /** The announcement of a commit to the other instances. */
 interface Announced {
-  /** To be called when it has just been sent. Resolves when it is done, and certain that all have known of it until then. */
+  /** Call it when the commit has just been sent. Resolves once the commit is done and all instances certainly knew of it until then. */
   readonly confirm: (sent: SentCommit<unknown>) => Promise<void>;
   /** It is over. */
   readonly end: () => void;

@@ -77,7 +77,7 @@ export class ShownRows {
     return text.replaceAll(DOUBLES, (token) => (token.startsWith('"') ? token : String(Number(token))));
   }
 
-  /** The statement of a page, which begins behind a row or is the first. */
+  /** The statement of a page, which begins after a row or is the first. */
   page(where: readonly PageCondition[], order: Order | undefined, isBehind: boolean): string {
     const orderedBy = this.orderColumn(order)?.name;
     const isDescending = order?.isDescending ?? false;
@@ -94,7 +94,7 @@ export class ShownRows {
   }
 
   /**
-   * The column of an order besides the id; undefined when the id alone orders. Throws for a column that may be null: behind
+   * The column of an order besides the id; undefined when the id alone orders. Throws for a column that may be null: after
    * null no page can begin.
    */
   orderColumn(order: Order | undefined): OrderColumn | undefined {
@@ -111,7 +111,7 @@ export class ShownRows {
    * more than the page shows whether another follows.
    *
    * The rows come from one search of an index or several, each in the order of the page, which the database merges: one for each value of
-   * a list, and one each for the rows that equal the last row in the ordering value, and for those behind it (with `(at, id) > (…)` SQLite
+   * a list, and one each for the rows that equal the last row in the ordering value, and for those after it (with `(at, id) > (…)` SQLite
    * would read all that equal it). So a page costs the same wherever it begins and whatever it selects, as long as there is an index of
    * the columns that are compared for equality, the ordering column and the id. The id has a condition also where the page is the first:
    * without one SQLite would scan the table.

@@ -42,13 +42,13 @@ let roots: readonly unknown[] = [];
 
 /**
  * Names the modules below which all are: entities that these register for the DataSource of the service belong to it, and those for
- * another are left to that, wherever their files lie.
+ * another are left to that, wherever their files are.
  */
 export function tablesBelow(...modules: readonly unknown[]): void {
   roots = modules;
 }
 
-/** The entities of `TypeOrmModule.forFeature()`, wherever their files lie. */
+/** The entities of `TypeOrmModule.forFeature()`, wherever their files are. */
 export function registeredEntities(): Type[] {
   return registered().flatMap(({ inject: [from] = [], targetEntitySchema }) =>
     from === DataSource && targetEntitySchema ? [targetEntitySchema.target] : [],

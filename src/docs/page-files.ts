@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Where the files of pages lie: src, dist/src, or a bundle. The bundler keeps this file separate, at the same place
+ * The folder of the files of pages: src, dist/src, or a bundle. The bundler keeps this file separate, at the same place
  * below the root (`ENTRIES` in scripts/bundle.mjs), because it finds the others from where it is itself.
  */
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));

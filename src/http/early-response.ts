@@ -18,7 +18,7 @@ export class EarlyResponses {
   private readonly openTo = new HandlerMetadata(([handler, controller]) => {
     const { config } = this;
     if (!config) return undefined;
-    // Nest sets the headers of @Header() behind the guards.
+    // Nest sets the headers of @Header() after the guards.
     const declared = [INTERCEPTORS_METADATA, PIPES_METADATA, HEADERS_METADATA].flatMap((key) =>
       [handler, controller].map(
         (target) => Reflect.getMetadata(key, target) as readonly unknown[] | undefined,

@@ -41,7 +41,7 @@ class RoutesModule {}
 /**
  * Everything that a request passes before it reaches a feature. The list below is the chain, in its order. When several
  * refusals apply, the order decides which one is sent; test/api/chain-order.spec.ts pins it. The middlewares of app.setup.ts run
- * before the chain, and BodyGuard, which setupApp() adds, behind all global guards.
+ * before the chain, and BodyGuard, which setupApp() adds, after all global guards.
  */
 @Module({
   imports: [

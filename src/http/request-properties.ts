@@ -33,7 +33,7 @@ declare module 'http' {
     isUncounted?: boolean | undefined;
     /** Whether the log has no line for the request. */
     isUnlogged?: boolean | undefined;
-    /** The handler that the request has reached behind all global guards. */
+    /** The handler that the request has reached after all global guards. */
     matchedHandler?: MatchedHandler | undefined;
     /** The `Link` that guards have set, such as that of a deprecation. */
     linkOfGuards?: string | undefined;
@@ -45,7 +45,7 @@ declare module 'http' {
     precondition?: Precondition | undefined;
     /** Makes the page for browsers when no route has the path of the request. */
     missingPage?: (() => string) | undefined;
-    /** The route of a page or file that is served behind all routes. */
+    /** The route of a page or file that is served after all routes. */
     servedRoute?: string | undefined;
     /** The code of the Error body that the request was refused with. */
     refusalCode?: string | undefined;

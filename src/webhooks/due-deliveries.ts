@@ -28,7 +28,7 @@ export interface FirstDelivery extends Pick<
   readonly messageId: string;
   readonly payload: string;
   readonly endpointId: string;
-  /** Whether another waits behind it; on SQLite a number. */
+  /** Whether another waits after it; on SQLite a number. */
   readonly isMore: boolean | number;
 }
 

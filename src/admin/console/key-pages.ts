@@ -50,7 +50,7 @@ export class KeyPages implements OnModuleInit {
     else next();
   };
 
-  /** Nest calls this when all routes are registered: the pages are behind them, where they cost other requests nothing. */
+  /** Nest calls this when all routes are registered: the pages come after them, where they cost other requests nothing. */
   onModuleInit(): void {
     const express = this.adapterHost.httpAdapter.getInstance() as Application;
     const hasConsole = this.settings.console !== 'off';

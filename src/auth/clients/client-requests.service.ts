@@ -149,7 +149,7 @@ export class ClientRequests extends WriteBehind {
     this.add(id, { clientId, start: minute, keyId, operation, outcome, bucket, requests: 1 });
   }
 
-  /** Keeps errors of a client behind those that wait. */
+  /** Keeps errors of a client after those that wait. */
   private keep(clientId: string, errors: readonly KeptError[]): void {
     const kept = this.errors.get(clientId) ?? [];
     this.errors.set(clientId, kept);

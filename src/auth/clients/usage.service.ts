@@ -129,7 +129,7 @@ export class UsageService {
     const subject = this.quotas.subjectOf(client);
     const { windows } = await this.quota.look(subject);
     const now = isoOf(this.clock.now());
-    // A key that has ended is refused for that; whether it was banned means nothing any more.
+    // A key that has ended is refused for that reason; its ban no longer matters.
     const working = keys.filter(
       ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
     );

@@ -11,7 +11,7 @@ export interface Completions {
   readonly words: readonly Word[];
 }
 
-/** What may come next behind a line that begins with `petstore` and ends where the cursor is. */
+/** What may come next after a line that begins with `petstore` and ends where the cursor is. */
 export async function completionsOf(program: Command, line: string, call: Call): Promise<Completions> {
   const before = line.trimStart().split(/\s+/);
   const current = before.pop() ?? '';

@@ -1,4 +1,4 @@
-/** Asks for the words behind a line; eval finds an alias, such as of `npx petstore`, that was made later. */
+/** Asks for the words after a line; eval finds an alias, such as of `npx petstore`, that was made later. */
 const ASK = `eval 'petstore completion words -- "$line"' 2>/dev/null`;
 
 /** What each shell runs at TAB: `petstore completion words` prints what may come next, after a line with its kind. */

@@ -30,7 +30,7 @@ const KINDS = {
   sentinel: [26_379, ['sentinelUsername', 'sentinelPassword']],
   cluster: [6_379, []],
 } as const;
-/** A list of hosts, behind the last @, and what is before and behind it. */
+/** A list of hosts, after the last @, and the text before and after it. */
 const FORM = /^(redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
 /** Reads a REDIS_URL; undefined for anything else. The forms of groups are those of the Python library `limits`. */

@@ -7,7 +7,7 @@ export interface ServerUrl {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** What is between the slashes behind the host; at least one text. */
+  /** The texts between the slashes after the host; at least one text. */
   readonly path: readonly string[];
   readonly parameters: URLSearchParams;
 }
@@ -28,7 +28,7 @@ export function readServerUrl(
   const parameters = new URLSearchParams(search.replaceAll('+', '%2B'));
   const names = [...parameters.keys()];
   const areKnown = names.every((name, at) => known.includes(name) && names.indexOf(name) === at);
-  // An @ behind the host ends a password with a plain slash.
+  // An @ after the host ends a password with a plain slash.
   if (!areKnown || pathname.includes('@')) return undefined;
   try {
     const host = hostOf(decodeURI(hostname));

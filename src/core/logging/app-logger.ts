@@ -74,7 +74,7 @@ export class AppLogger implements LoggerService {
   }
 }
 
-/** The stack of an Error, or a text that is one: Nest passes either behind the message. */
+/** The stack of an Error, or a text that is one: Nest passes either after the message. */
 function stackOf(said: unknown): string | undefined {
   // Of an outage that the log has already, a stack says nothing.
   if (said instanceof Error) return said instanceof ApiError && said.isLogged ? undefined : said.stack;

@@ -209,7 +209,7 @@ class DatabaseCopy {
     );
   }
 
-  /** Locks a table that is there, so that no instance sees or changes it before the end, and refuses any row of it. */
+  /** Locks an existing table, so that no instance reads or changes it before the end, and refuses it unless it is empty. */
   private async refuseData(name: string): Promise<void> {
     const { target } = this;
     if ((await this.columns(name)).length === 0) return;

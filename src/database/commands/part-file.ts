@@ -80,7 +80,7 @@ export async function giveName(path: string, name: string, taken: string): Promi
   await rm(path);
 }
 
-/** Writes a file, or the names in a folder, to the disk. */
+/** Syncs a file, or a folder with its entries, to the disk. */
 export async function synced(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

@@ -123,7 +123,7 @@ function driverErrorOf(error: unknown): { readonly code?: string; readonly detai
   return (error as { driverError?: object }).driverError ?? {};
 }
 
-/** The statement that reads a batch; its parameters are the id that it begins behind, and how many rows. */
+/** The statement that reads a batch; its parameters are the id after which it begins, and the number of rows. */
 function readSql(numbered: string, columns: readonly TargetColumn[]): string {
   const values = columns.map(({ name, type }, at) => {
     const column = quoted(name);

@@ -52,7 +52,7 @@ export class ChangedTables {
   private cachedAsKeys: ReadonlySet<string> = new Set();
   private calls: RegExp | undefined;
 
-  /** `period` is another number after each time in which another process may have changed the catalog; undefined in it. */
+  /** `period` changes after each time in which another process may have changed the catalog; undefined during such a time. */
   constructor(
     private readonly dataSource: DataSource,
     private readonly period: () => number | undefined,

@@ -81,7 +81,7 @@ export class NamedReads extends JsonReader {
       try {
         return await this.pool.read((connection) => this.read(connection, query));
       } catch (error) {
-        // It changes nothing, so it may be asked again: without the plan that has become stale, or of another connection. All sessions
+        // A read changes nothing, so it can be repeated, without the stale plan or on another connection. All sessions
         // may have been ended at once; the pool does not know of each yet.
         const isLost = error instanceof ApiError && meaningOf(error.cause) === 'lost';
         if (codeOf(error) === STALE_PLAN && more === 0) this.statements.clear();

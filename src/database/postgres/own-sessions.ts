@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 /**
  * Throws unless each connection has a session of the server for itself. A pooler in transaction mode (PgBouncer's `pool_mode`) hands
- * one session to several connections in turn: prepared statements would be those of another, and locks that a session holds nobody's.
+ * one session to several connections in turn: prepared statements would belong to another client, and the locks of a session to none.
  */
 export async function checkOwnSessions(pool: Pool): Promise<void> {
   const clients = await Promise.all([pool.connect(), pool.connect()]);

@@ -7,7 +7,7 @@ import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { CONNECT_TIMEOUT_MS, type PostgresOptions, clientConfig } from './postgres-options.js';
 import { type Found, PostgresTroubles } from './postgres-troubles.js';
 
-/** How long a write waits for a connection at most, in milliseconds. */
+/** Longest wait of a write for a connection, in milliseconds. */
 const WRITE_WAIT_MS = 1_000;
 /** The share of a pool that is kept for reads, so that reads continue while commits hang. A pool of two keeps none. */
 const PART_FOR_READS = 1 / 5;

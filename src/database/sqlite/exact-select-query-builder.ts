@@ -27,7 +27,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
   }
 
   /**
-   * What the first of the two statements selects behind the keys: the keys again, as text. sqlite3 keeps the last of two
+   * The first of the two statements selects the keys again, as text, after the keys. sqlite3 keeps the last of two
    * columns of one name, so TypeORM takes these.
    */
   protected override createOrderByCombinedWithSelectExpression(from: string): [string, OrderByCondition] {

@@ -26,7 +26,7 @@ type Schemas = NonNullable<Components['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
-/** Where webhook endpoints are made. */
+/** The operation that creates webhook endpoints. */
 const ENDPOINTS = new Set(['/account/webhooks', '/admin/webhooks']);
 /** The contact for questions about the service, which only its users know. */
 const OPERATORS = 'The operators of this service';
@@ -180,7 +180,7 @@ function boundText({ perMinute, per, refusesBanned }: UncountedBound): string {
   return `Counts for no quota; at most ${perMinute} such requests a minute for ${whose}.${ofBanned}`;
 }
 
-/** Makes a named schema of the array that an operation answers, which @nestjs/swagger cannot. */
+/** Makes a named schema of the array in the response of an operation, which @nestjs/swagger cannot. */
 function nameArraySchema(operation: OperationObject, name: string): Schemas {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     const content = response.content?.['application/json'];
@@ -189,7 +189,7 @@ function nameArraySchema(operation: OperationObject, name: string): Schemas {
     content.schema = { $ref: `#/components/schemas/${name}` };
     return { [name]: schema };
   }
-  throw new Error(`${operation.operationId} answers no array to be named ${name}.`);
+  throw new Error(`${operation.operationId} does not return an array, so it cannot be named ${name}.`);
 }
 
 function sortedByName<T>(record: Record<string, T>): Record<string, T> {

@@ -84,7 +84,7 @@ export class SwaggerUi implements OnModuleInit {
   }
 }
 
-/** How the header names a document: `API`, `API v2`, or what its title has behind that of the service. */
+/** How the header names a document: `API`, `API v2`, or the part of its title after that of the service. */
 function labelOf({ prefix, title }: DocumentOutline): string {
   if (prefix === API_DOCUMENT.prefix) return 'API';
   if (title === API_DOCUMENT.title) return `API ${prefix.slice(1)}`;

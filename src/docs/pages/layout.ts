@@ -41,7 +41,7 @@ export const ASSETS_PATH = '/docs/assets';
 /** The script of pages that have lines to paste. */
 export const COMMANDS = `${ASSETS_PATH}/commands.js`;
 
-/** The relative address of a path for a page: `../v1/pets` at /docs/errors. Only the browser knows what a proxy has taken away. */
+/** The relative address of a path for a page: `../v1/pets` at /docs/errors. Only the browser knows which prefix a proxy has removed. */
 export function relativeTo(page: string, path: string): string {
   const depth = page.split('/').length - 2;
   return `${depth === 0 ? './' : '../'.repeat(depth)}${path.slice(1)}`;

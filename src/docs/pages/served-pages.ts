@@ -37,7 +37,7 @@ export interface ServedOptions {
   readonly answers?: (request: Request, response: Response) => boolean;
 }
 
-/** Serves a page or a file at a path, behind all routes, where it costs other requests nothing. */
+/** Serves a page or a file at a path, after all routes, where it costs other requests nothing. */
 export function servePage(
   application: Application,
   path: string,

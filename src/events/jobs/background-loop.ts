@@ -228,7 +228,7 @@ export class BackgroundLoop {
     }
   }
 
-  /** Looks again when something is due before the second is over. What is overdue is another process's, or the database's fault. */
+  /** Looks again when something is due before the second is over. Overdue work belongs to another process, or the database has failed. */
   private setAlarm(): void {
     clearTimeout(this.alarm);
     const left = this.work.untilDue?.();

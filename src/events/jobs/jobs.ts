@@ -102,7 +102,7 @@ export class Jobs implements OnApplicationBootstrap {
     return isDue(job, Number(dueAt), failures, this.clock.now());
   }
 
-  /** Milliseconds until the next job is due. One that is overdue is another process's, or the database's fault. */
+  /** Milliseconds until the next job is due. An overdue one belongs to another process, or the database has failed. */
   private untilDue(): number {
     const now = this.clock.now();
     const left = [...this.known.values()].map(({ dueAt }) => Number(dueAt) - now);

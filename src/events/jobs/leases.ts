@@ -12,7 +12,7 @@ const HELD_MS = 10_000;
 /** How often it is renewed, in milliseconds. */
 const RENEWAL_MS = 3_000;
 
-/** Beats begin again behind this one: the column has 32 bits, and a lease that is taken for each event beats billions of times. */
+/** After this value beats begin again: the column has 32 bits, and a lease that is taken for each event beats billions of times. */
 const MOST_BEATS = 2_147_483_647;
 const next = (beat: number): number => (beat + 1) % MOST_BEATS;
 

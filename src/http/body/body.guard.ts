@@ -19,7 +19,7 @@ import { parseExactJson } from './exact-json.js';
 import { CODINGS, limitBody, readBody, unsupported } from './read-body.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
 
-/** The handler that a request has reached behind all global guards, and its declaration. */
+/** The handler that a request has reached after all global guards, and its declaration. */
 export interface MatchedHandler {
   readonly handler: ReturnType<ExecutionContext['getHandler']>;
   readonly controller: Type;

@@ -2,7 +2,7 @@ import { parse, stringify } from 'lossless-json';
 
 /** Maximum levels of nested arrays and objects, because later code is recursive. */
 export const MOST_LEVELS = 64;
-/** The rest of a string behind its first quote; of one that is not closed, the rest of the text. */
+/** The rest of a string after its first quote; of one that is not closed, the rest of the text. */
 const STRING = /[^"\\]*(?:\\[^][^"\\]*)*"?/y;
 /** Found in every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
 const INEXACT = /\d{16}|\d[.eE]/;

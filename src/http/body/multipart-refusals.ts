@@ -3,7 +3,7 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { malformed } from './read-body.js';
 
-/** An error of multer, behind Nest's interceptors for files. */
+/** An error of multer, which Nest's interceptors for files use. */
 interface MulterError extends Error {
   readonly code: string;
   readonly field?: string;

@@ -21,7 +21,7 @@ export function ifMatchNeedOf(handler: object): IfMatchNeed | undefined {
   return Reflect.getMetadata(NEED, handler) as IfMatchNeed | undefined;
 }
 
-/** Gives a handler with `@IfMatch()` its precondition, or refuses a request that lacks it; behind BodyGuard, before IdempotencyGuard. */
+/** Gives a handler with `@IfMatch()` its precondition, or refuses a request that lacks it; after BodyGuard, before IdempotencyGuard. */
 @Injectable()
 export class PreconditionGuard implements CanActivate {
   constructor(private readonly transactions: Transactions) {}

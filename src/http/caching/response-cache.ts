@@ -17,7 +17,7 @@ const LONGEST_TARGET = 512;
 /** The result of a handler. */
 export interface CachedResult {
   readonly body: unknown;
-  /** The `Link` that it set, behind that of a guard; undefined when it set none. */
+  /** The `Link` that it set, after that of a guard; undefined when it set none. */
   readonly link?: OutgoingHttpHeader | undefined;
   /** Whether the response is the same for every caller; only such a response is cached. */
   readonly isCacheable: boolean;

@@ -20,7 +20,7 @@ export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' 
  */
 @Injectable()
 export class IdempotencyStore {
-  /** The keys whose requests this process carries out now, each behind the id of its client. */
+  /** The keys whose requests this process carries out now, each after the id of its client. */
   readonly inProgress = new TransientMap<string, true>();
 
   constructor(

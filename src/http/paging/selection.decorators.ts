@@ -15,7 +15,7 @@ export interface DeclaredFilter {
 /** How a list may be filtered and ordered. */
 export interface DeclaredSelection {
   readonly filters: readonly DeclaredFilter[];
-  /** The parameter that orders it, and its values: properties of the listed entity, in descending order behind a minus. */
+  /** The parameter that orders it, and its values: properties of the listed entity, in descending order after a minus. */
   readonly sort?: { readonly parameter: string; readonly by: readonly string[] };
 }
 

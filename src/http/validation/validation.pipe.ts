@@ -122,7 +122,7 @@ export class ValidationPipe implements PipeTransform {
   }
 }
 
-/** Whether a body is a form: multer, behind Nest's interceptors for files, gives it no prototype, which parsed JSON has. */
+/** Whether a body is a form: multer, which Nest's interceptors for files use, gives it no prototype, which parsed JSON has. */
 function isForm(body: object): boolean {
   return Object.getPrototypeOf(body) === null;
 }

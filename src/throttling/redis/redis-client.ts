@@ -86,7 +86,7 @@ export async function connectTo(redis: RedisClient): Promise<void> {
   if (redis instanceof Redis && redis.options.db) await redis.select(redis.options.db);
 }
 
-/** Whether a URL names a Cluster, where the keys of one command must lie in one slot. */
+/** Whether a URL names a Cluster, where the keys of one command must be in one slot. */
 export function isClusterUrl(url: string): boolean {
   return readRedisUrl(url)?.kind === 'cluster';
 }

@@ -20,7 +20,7 @@ interface Batch {
 /**
  * Sends the decisions of one turn of the event loop in commands of up to 32, because most of what a decision costs Redis is the command
  * around it. The script still decides them one by one, and each waits for one round trip. On a Cluster there is one command for
- * each group of decisions whose keys lie in one slot.
+ * each group of decisions whose keys are in one slot.
  */
 export class DecisionBatches {
   private readonly batches = new Map<string, Batch>();

@@ -17,7 +17,7 @@ export class EndpointChanges {
   ) {}
 
   /**
-   * Runs a change behind the deliveries of all messages that were committed before it. Throws key_change_limit_reached for a client that
+   * Runs a change after the deliveries of all messages that were committed before it. Throws key_change_limit_reached for a client that
    * has changed too much itself, unless the change is `unlimited`.
    */
   async run<T>(
