@@ -78,6 +78,9 @@ const TURNS = [
   [/\b(?:is|are|was|were) not there\b|\bis there (?:already|yet|any more)\b/, 'exists, does not exist'],
   [/\bput off\b/, 'postpone'],
   [/\bordering key\b|\bkey that orders\b/, 'the sending key'],
+  [/\borders? (?:a |your own )?(?:keys?|endpoints?)\b|\bnobody ordered\b/, 'manage, issue, create'],
+  [/\b(?:is|are) (?:written|full) again\b/, 'accepts writes again, resets'],
+  [/\bbehind all (?:routes|guards|global guards)\b|\bbegins? behind\b/, 'after'],
   [/\banswers (?:whether|how many|undefined|its|what|a)\b/, 'returns'],
   [/\banswered (?:with an?|with the|as|in time|50\d|4\d\d)\b/, 'gets, responds'],
   [

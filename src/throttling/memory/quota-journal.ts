@@ -67,7 +67,7 @@ export class QuotaJournal extends WriteBehind {
   ) {
     super(transactions, new Logger('Quota'), {
       failing: 'Counters cannot be written; they are kept in memory',
-      recovered: 'Counters are written again',
+      recovered: 'Counters can be written again',
     });
     sweeper.add(...QUOTA_SWEEPS);
   }
