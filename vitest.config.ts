@@ -43,21 +43,22 @@ function project(
   };
 }
 
+/** The suites on PostgreSQL. */
+const ON_POSTGRES = {
+  globalSetup: 'test/support/postgres-template.ts',
+  env: { PETSTORE_TEST_DATABASE: 'postgres' },
+};
+const ALONE = 'test/postgres/alone/**';
+const SMOKE = 'test/processes/smoke';
+
 /**
- * The suites, by their folders: what a suite needs tells where it is. `npm test` runs the first four, `.ci/run` the first eight, and
- * `npm run test:whole` all. */
+ * The suites, by their folders: what a suite needs tells where it is. `npm test` runs the first set, `.ci/run` the first three, and
+ * `npm run test:whole` all. Each set has workers of its own, which import the service once.
+ */
 const PROJECTS = [
-  project('pieces', ['src', 'test/kit']),
-  project('api', ['test/api', 'examples']),
-  project('sqlite', ['test/postgres'], { exclude: ['test/postgres/alone/**'] }),
-  project('smoke', ['test/processes/smoke']),
-  project('postgres', ['test/postgres'], {
-    globalSetup: 'test/support/postgres-template.ts',
-    env: { PETSTORE_TEST_DATABASE: 'postgres' },
-  }),
-  project('processes', ['test/processes'], { exclude: ['test/processes/smoke/**'] }),
-  project('browser', ['test/browser']),
-  project('packed', ['test/packed']),
+  project('quick', ['src', 'test/kit', 'test/api', 'examples', 'test/postgres', SMOKE], { exclude: [ALONE] }),
+  project('postgres', ['test/postgres'], ON_POSTGRES),
+  project('servers', ['test/processes', 'test/browser', 'test/packed'], { exclude: [`${SMOKE}/**`] }),
   project('whole', ['test/whole']),
   // Only where it is asked for: a suite that is named without a project needs no PostgreSQL server.
   ...(process.env['PETSTORE_TEST_WHOLE'] === undefined
@@ -65,8 +66,7 @@ const PROJECTS = [
     : [
         project('api-postgres', ['test/api', 'examples'], {
           exclude: ['test/api/sqlite/**'],
-          globalSetup: 'test/support/postgres-template.ts',
-          env: { PETSTORE_TEST_DATABASE: 'postgres' },
+          ...ON_POSTGRES,
         }),
       ]),
 ];

@@ -377,7 +377,8 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     expect(told[1]).toMatch(/held the write lock for 2500 ms\.$/);
     vi.useRealTimers();
     expect((await addBeside()).status).toBe(201);
-    expect(told).toHaveLength(2);
+    // A write of the service itself that began by the other clock may seem long.
+    expect(told.filter((text) => name.test(text))).toHaveLength(2);
   });
 
   it('lets whoever waits for it be refused with 503 and Retry-After after 10 s, with and without a key', async () => {
