@@ -1,13 +1,12 @@
 // Makes the generated files that are kept in the repository: docs/openapi.json, docs/openapi-account.json, docs/openapi-admin.json,
-// .env.example, the settings in docs/operations.md, the events in docs/webhooks.md, and what the typed client has of the documents.
+// .env.example, and what the typed client has of the documents.
 // test/api/checkout/generated-files.spec.ts fails when they are stale.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { GENERATED, writeClientFiles } from './generate-client.mjs';
-import { EVENTS_PLACE, SETTINGS_PLACE, withGenerated } from './generated-places.mjs';
-import { envExample, settingsTables } from './settings-docs.mjs';
+import { envExample } from './env-example.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href);
@@ -21,8 +20,6 @@ const { createApp } = await built('app.setup.js');
 const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('docs/openapi/document-outlines.js');
 const { buildDocument } = await built('docs/openapi/document.js');
 const { declaredSettings, exampleEnvironment } = await built('core/config/define-settings.js');
-const { markdownTable } = await built('core/markdown.js');
-const { webhookEventsTable } = await built('webhooks/webhook-events.js');
 
 Object.assign(process.env, exampleEnvironment());
 const app = await createApp({ logger: false });
@@ -36,8 +33,3 @@ writeFileSync(join(root, 'docs/openapi-account.json'), `${JSON.stringify(account
 writeFileSync(join(root, 'docs/openapi-admin.json'), `${JSON.stringify(administration, null, 2)}\n`);
 if (existsSync(join(root, GENERATED))) await writeClientFiles(join(root, GENERATED), [document, account]);
 writeFileSync(join(root, '.env.example'), envExample(declaredSettings()));
-const operations = join(root, 'docs/operations.md');
-const tables = settingsTables(declaredSettings(), markdownTable);
-writeFileSync(operations, withGenerated(readFileSync(operations, 'utf8'), SETTINGS_PLACE, tables));
-const webhooks = join(root, 'docs/webhooks.md');
-writeFileSync(webhooks, withGenerated(readFileSync(webhooks, 'utf8'), EVENTS_PLACE, webhookEventsTable()));

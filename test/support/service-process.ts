@@ -11,7 +11,7 @@ import { type Answer, type RequestOptions, send } from '../kit/answer.js';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-/** How the description of a setting in .env.example says that it is required (scripts/settings-docs.mjs). */
+/** How the description of a setting in .env.example says that it is required (scripts/env-example.mjs). */
 const REQUIRED = 'Required: the service does not start without it.';
 /** How long the service may take to listen, in milliseconds; then it is killed, and the start fails. */
 const START_LIMIT_MS = 240_000;

@@ -14,7 +14,7 @@ export interface SettingDefinition<T = unknown> {
    * is in use.
    */
   readonly example?: T;
-  /** Its effect and unit, in sentences for operators; for .env.example and docs/operations.md. */
+  /** Its effect and unit, in sentences for operators; for .env.example. */
   readonly description: string;
   /** A password or token, or a URL that may hold one: no fault names it, and what prints the settings leaves it out. */
   readonly secret?: boolean;

@@ -3,12 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { declaredSettings } from '../../../src/core/config/define-settings.js';
 import { errorCatalogue } from '../../../src/core/errors/define-errors.js';
-import { markdownTable } from '../../../src/core/markdown.js';
 import { GENERATED, clientFiles } from '../../../scripts/generate-client.mjs';
-import { EVENTS_PLACE, SETTINGS_PLACE, withGenerated } from '../../../scripts/generated-places.mjs';
-import { envExample, settingsTables } from '../../../scripts/settings-docs.mjs';
+import { envExample } from '../../../scripts/env-example.mjs';
 import { responseOf } from '../../kit/contract.js';
-import { webhookEventsTable } from '../../../src/webhooks/webhook-events.js';
 import { openForAll } from '../../support/opened.js';
 
 const service = await openForAll();
@@ -29,17 +26,6 @@ describe('a generated file is as `npm run docs:generate` makes it', () => {
 
   it('.env.example', async () => {
     expect(await file('.env.example')).toBe(envExample(declaredSettings()));
-  });
-
-  it('docs/operations.md, the settings in it', async () => {
-    const page = await file('docs/operations.md');
-    const tables = settingsTables(declaredSettings(), markdownTable);
-    expect(page).toBe(withGenerated(page, SETTINGS_PLACE, tables));
-  });
-
-  it('docs/webhooks.md, the events in it', async () => {
-    const page = await file('docs/webhooks.md');
-    expect(page).toBe(withGenerated(page, EVENTS_PLACE, webhookEventsTable()));
   });
 });
 

@@ -1,4 +1,4 @@
-// What the documentation has of the settings, as they are declared: .env.example, and the tables in docs/operations.md.
+// .env.example, made of the settings as they are declared.
 
 /** Longest line of .env.example, in characters. */
 const LINE = 110;
@@ -29,26 +29,4 @@ function wrapped(text) {
     line += ` ${word}`;
   }
   return [...lines, line].join('\n');
-}
-
-/** The settings of the platform and of each feature, as tables that `tableOf` writes of rows of cells. */
-export function settingsTables(all, tableOf) {
-  const tables = all
-    .filter(({ settings }) => settings.length > 0)
-    .map(({ feature, settings }) => {
-      const title = feature === '' ? '' : `### Settings of ${feature}\n\n`;
-      const rows = settings.map(({ description, required, type, variable, text }) => [
-        `\`${variable}\``,
-        required ? 'required' : text === '' ? 'unset' : `\`${text}\``,
-        escaped(type.allowed),
-        escaped(description),
-      ]);
-      return title + tableOf([['Variable', 'Default', 'Allowed', 'Meaning'], ...rows]);
-    });
-  return tables.join('\n\n');
-}
-
-/** Escapes text for a cell of a Markdown table. */
-function escaped(text) {
-  return text.replace(/[\\<|*_]/g, (character) => `\\${character}`);
 }
