@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
+import { reading } from '../core/execution-context.js';
 
 /** The sender of a request, once the credential guard has verified its key or token. */
 export interface Caller {
@@ -20,6 +21,7 @@ export function callerOf(request: IncomingMessage): Caller | undefined {
 
 /** Handler parameter: the caller of the request. */
 export const CurrentClient = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Caller | undefined =>
+  reading('head', (_: unknown, context: ExecutionContext): Caller | undefined =>
     callerOf(context.switchToHttp().getRequest<Request>()),
+  ),
 );

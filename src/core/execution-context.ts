@@ -16,6 +16,20 @@ export function responseOf(context: ExecutionContext): Response {
   return context.getArgByIndex<Response>(1);
 }
 
+/** What factories of custom parameters read of a request at most; one that is not here may read its body. */
+const PARTS = new WeakMap<object, 'target' | 'head'>();
+
+/** Declares, and returns, a factory of a custom parameter that reads at most this part of a request. */
+export function reading<Factory extends object>(part: 'target' | 'head', factory: Factory): Factory {
+  PARTS.set(factory, part);
+  return factory;
+}
+
+/** The part that a factory was declared to read; undefined for one of a module. */
+export function partReadBy(factory: object | undefined): 'target' | 'head' | undefined {
+  return factory && PARTS.get(factory);
+}
+
 type Target = ReturnType<ExecutionContext['getHandler']> | ReturnType<ExecutionContext['getClass']>;
 
 /** A value by the metadata of a handler and its controller, read once for each and kept: reading it costs about 1 µs. */

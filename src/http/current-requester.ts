@@ -4,6 +4,7 @@ import type { Requester } from '../auth/clients/audited-changes.js';
 import { callerOf } from '../auth/caller.js';
 import type { Audience } from './audience.js';
 import { requestIdOf } from './request-records.js';
+import { reading } from '../core/execution-context.js';
 import { addressOf } from '../core/request-address.js';
 
 /**
@@ -11,7 +12,7 @@ import { addressOf } from '../core/request-address.js';
  * audience of key holders also the client that it is limited to. Throws no_account.
  */
 export const CurrentRequester = createParamDecorator(
-  (audience: Audience | undefined, context: ExecutionContext): Requester => {
+  reading('head', (audience: Audience | undefined, context: ExecutionContext): Requester => {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const caller = callerOf(request);
@@ -23,5 +24,5 @@ export const CurrentRequester = createParamDecorator(
       scopes: caller?.scopes ?? [],
       ...audience?.holderOf?.(caller),
     };
-  },
+  }),
 );

@@ -1,10 +1,12 @@
-import { Body, Controller, Module, Post, Req } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { Body, Controller, Delete, Module, Post, Req, createParamDecorator } from '@nestjs/common';
+import { ApiBody, ApiExcludeController } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
 import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
+import { CurrentClient } from '../../src/auth/caller.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64, Integer } from '../../src/http/validation/fields.js';
 import { faultsOf } from '../support/faults.js';
 import { openForAll } from '../support/opened.js';
@@ -37,6 +39,10 @@ class Order {
 /** Any JSON: a body without a class is refused at the start, unless a pipe takes it. */
 const ANY_JSON = { transform: (value: unknown): unknown => value };
 
+const WholeBody = createParamDecorator(
+  (_, context) => context.switchToHttp().getRequest<Request>().body as object,
+);
+
 @ApiExcludeController()
 @Controller({ path: 'orders', version: '1' })
 class OrdersController {
@@ -56,6 +62,37 @@ class OrdersController {
   @described('orderRaw', { type: Object })
   raw(@Req() { body }: Request): object {
     return { total: (body as { price: number }).price * 2 };
+  }
+
+  @Post('by-decorator')
+  @described('orderByDecorator', { type: Object })
+  byDecorator(@WholeBody() body: object): object {
+    return body;
+  }
+
+  @Post('in-document')
+  @ApiBody({ schema: { type: 'object' } })
+  @described('orderInDocument', { type: Object })
+  inDocument(): object {
+    return {};
+  }
+
+  @Post('plain')
+  plain(): object {
+    return {};
+  }
+
+  @Post('repeated')
+  @described('repeatOrder', { type: Object })
+  @Idempotent()
+  repeat(@CurrentClient() client: unknown): object {
+    return { isKnown: client !== undefined };
+  }
+
+  @Delete('last')
+  @described('deleteOrder')
+  delete(): void {
+    return undefined;
   }
 }
 
@@ -122,4 +159,35 @@ describe('no body', () => {
       { code: 'malformed_json', message: 'The request body is not valid JSON: it is empty.', status: 400 },
     ]);
   });
+});
+
+describe('an operation that takes no body', () => {
+  const send = (method: string, path: string, json: string) =>
+    service.request(method, `/v1/orders/${path}`, { json });
+
+  it.each([
+    ['POST', '{"grace":"24h","at":1.5}', ['grace unknown_field', 'at unknown_field']],
+    ['DELETE', '{"grace":"24h"}', ['grace unknown_field']],
+    ['POST', '["24h"]', [' not_an_object']],
+    ['POST', '1.5', [' not_an_object']],
+  ])('refuses %s with %s, which it would ignore', async (method, json, faults) => {
+    const refused = await send(method, method === 'POST' ? 'repeated' : 'last', json);
+    expect([refused.status, refused.body.code]).toEqual([400, 'validation_failed']);
+    expect(faultsOf(refused)).toEqual(faults);
+  });
+
+  it('takes a body that says nothing', async () => {
+    const answers = ['{}', 'null', ' ', ''].map(async (json) => [
+      (await send('POST', 'repeated', json)).status,
+      (await send('DELETE', 'last', json)).status,
+    ]);
+    expect(await Promise.all(answers)).toEqual(answers.map(() => [200, 200]));
+  });
+
+  it.each(['raw', 'by-decorator', 'in-document', 'plain'])(
+    'is not one that may read it in its own way: %s',
+    async (path) => {
+      expect((await send('POST', path, '{"price":1}')).status).toBeLessThan(300);
+    },
+  );
 });

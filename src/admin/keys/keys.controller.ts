@@ -17,6 +17,7 @@ import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
 import { UsageService } from '../../auth/clients/usage.service.js';
 import type { Requester } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
+import { reading } from '../../core/execution-context.js';
 import { CurrentRequester } from '../../http/current-requester.js';
 import { type Audience, AudienceController, OfClass, differencesOf } from '../../http/audience.js';
 import { Operation, pageOf } from '../../http/operation.decorator.js';
@@ -53,7 +54,7 @@ const {
 } = CLIENTS_ERRORS;
 
 /** Key holders cannot force changes, and their document has no such parameter. */
-const NotForced = createParamDecorator(() => ({}));
+const NotForced = createParamDecorator(reading('head', () => ({})));
 
 /** The keys of clients, below the path of an audience; `newKeys` limits the operations that create keys, if no quota counts them. */
 export function keysController(audience: Audience, newKeys?: UncountedBound): Type {

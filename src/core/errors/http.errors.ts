@@ -24,7 +24,7 @@ export const HTTP_ERRORS = defineErrors({
     status: 400,
     message: 'The request contains invalid values; see details.',
     cause:
-      'A field or parameter is missing, or has a value that is not allowed; a field of the body is unknown; ' +
+      'A field or parameter is missing, or has a value that is not allowed; a field of the body is unknown, or the operation takes no body; ' +
       'or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.',
     remedy: 'Correct every field named in `details` and send the request again.',
   },

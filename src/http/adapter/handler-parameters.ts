@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request } from 'express';
-import { replaceHandler } from '../../core/execution-context.js';
+import { partReadBy, replaceHandler } from '../../core/execution-context.js';
 
 /** Nest's record of one decorated parameter of a handler. */
 export interface HandlerParameter {
@@ -23,12 +23,14 @@ export interface HandlerParameter {
   readonly factory?: (data: unknown, context: ExecutionContext) => unknown;
   /** Its declared type, as TypeScript emits it. */
   readonly metatype: Type | undefined;
+  /** Whether withRequest() has added it after those that the method declares. */
+  readonly isAdded: boolean;
 }
 
 /** The decorated parameters of a controller's method. Only this function knows how Nest stores them. */
 export function parametersOf(controller: Type, method: string): HandlerParameter[] {
   const kept = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Readonly<
-    Record<string, Omit<HandlerParameter, 'kind' | 'metatype'>>
+    Record<string, Omit<HandlerParameter, 'kind' | 'metatype' | 'isAdded'>>
   >;
   const types = Reflect.getMetadata(PARAMTYPES_METADATA, controller.prototype as object, method) as
     Type[] | undefined;
@@ -37,22 +39,23 @@ export function parametersOf(controller: Type, method: string): HandlerParameter
     ...parameter,
     kind: key.includes(CUSTOM_ROUTE_ARGS_METADATA) ? 'custom' : Number(key.split(':', 1)[0]),
     metatype: types?.[parameter.index],
+    isAdded: types !== undefined && parameter.index >= types.length,
   }));
-}
-
-/** Factories of custom parameters whose value depends on the request target alone. */
-const OF_TARGET = new WeakSet<object>();
-
-/** Declares, and returns, a factory of a custom parameter that reads only the request target, so that responses may be cached. */
-export function ofTarget<Factory extends object>(factory: Factory): Factory {
-  OF_TARGET.add(factory);
-  return factory;
 }
 
 /** Whether the value of a parameter depends on the request target alone. The response object says nothing about the request. */
 export function dependsOnTargetAlone({ kind, factory }: HandlerParameter): boolean {
-  if (kind === 'custom') return factory !== undefined && OF_TARGET.has(factory);
+  if (kind === 'custom') return partReadBy(factory) === 'target';
   return [RouteParamtypes.QUERY, RouteParamtypes.PARAM, RouteParamtypes.RESPONSE].includes(kind);
+}
+
+const { BODY, RAW_BODY, FILE, FILES, REQUEST } = RouteParamtypes;
+/** The parameters by which Nest hands over a body. */
+const OF_BODY: ReadonlySet<unknown> = new Set([BODY, RAW_BODY, FILE, FILES, REQUEST]);
+
+/** Whether a handler may get the body of a request by this parameter. */
+export function mayReadBody({ kind, factory, isAdded }: HandlerParameter): boolean {
+  return kind === 'custom' ? partReadBy(factory) === undefined : OF_BODY.has(kind) && !isAdded;
 }
 
 /** Replaces the handler of a method decorator by one that also gets its request, after the declared parameters. */

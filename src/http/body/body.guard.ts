@@ -67,15 +67,18 @@ export class BodyGuard implements CanActivate {
     const request = requestOf(context);
     if (!request) return true;
     const response = responseOf(context);
-    const { consumption } = noteMatchedHandler(context, request, response);
+    const { consumption, operation } = noteMatchedHandler(context, request, response);
     // 404 and 405 come before 415, 413 and 400.
     if (BODILESS.has(request.method) || context.getClass() === UnmatchedRoutes) return true;
     if (!announcesBody(request)) {
       keepRawBody(request, NO_BYTES);
       return true;
     }
-    const { types, limitBytes = this.settings.bodyLimitBytes, isRead } = consumption;
-    if (isRead) return read(request, response, consumption, limitBytes);
+    const { types, limitBytes = this.settings.bodyLimitBytes, isRead, isWanted } = consumption;
+    if (isRead) {
+      const reading = read(request, response, consumption, limitBytes);
+      return operation && !isWanted ? reading.then(() => refuseIgnored(request.body)) : reading;
+    }
     if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
     limitBody(request, response, { types, limitBytes });
     return true;
@@ -104,6 +107,19 @@ async function read(
 /** Stores the bytes of a body where Nest's `@RawBody()` and `RawBodyRequest` read them. */
 function keepRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
   request.rawBody = bytes;
+}
+
+/** Refuses a body that the operation would ignore, although the client relies on it; one without a field says nothing. */
+function refuseIgnored(body: unknown): true {
+  if (body === undefined || body === null) return true;
+  const isObject = Object.getPrototypeOf(body) === Object.prototype;
+  const code = isObject ? 'unknown_field' : 'not_an_object';
+  const fields = isObject ? Object.keys(body) : [''];
+  if (fields.length === 0) return true;
+  const message = 'This operation takes no body. Omit it.';
+  throw new ApiError(HTTP_ERRORS.validation_failed, {
+    details: fields.map((field) => ({ field, code, message })),
+  });
 }
 
 function parsed(bytes: Buffer): unknown {

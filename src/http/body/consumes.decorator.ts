@@ -1,7 +1,7 @@
 import { SetMetadata, type Type, applyDecorators } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiBody, ApiConsumes, DECORATORS } from '@nestjs/swagger';
-import { parametersOf } from '../adapter/handler-parameters.js';
+import { mayReadBody, parametersOf } from '../adapter/handler-parameters.js';
 import { isMergePatch } from '../validation/merge-patch.js';
 import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
 
@@ -21,6 +21,8 @@ export interface Consumption {
   readonly isRead: boolean;
   /** Whether a body that is JSON is parsed. */
   readonly isParsed: boolean;
+  /** Whether the handler may read a body, or its document describes one. */
+  readonly isWanted: boolean;
 }
 
 /**
@@ -51,12 +53,16 @@ export function consumptionOf(handler: object, controller: Type, method = ''): C
   const declared = ofHandler ?? ofController ?? mediaTypesOf(controller, method);
   const types = declared.map((type) => type.toLowerCase());
   const isJson = types.every(isJsonType);
-  const kinds = new Set(parametersOf(controller, method).map(({ kind }) => kind));
+  const parameters = parametersOf(controller, method);
+  const kinds = new Set(parameters.map(({ kind }) => kind));
+  const documented = (Reflect.getMetadata(DECORATORS.API_PARAMETERS, handler) ?? []) as { in?: string }[];
   return {
     types,
     limitBytes: Reflect.getMetadata(LIMIT, handler) as number | undefined,
     isRead: isJson || kinds.has(RouteParamtypes.RAW_BODY),
     isParsed: isJson || kinds.has(RouteParamtypes.BODY),
+    // Without its name in the controller, the parameters of a handler are unknown.
+    isWanted: method === '' || parameters.some(mayReadBody) || documented.some((one) => one.in === 'body'),
   };
 }
 

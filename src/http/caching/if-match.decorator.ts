@@ -1,10 +1,14 @@
 import { type ExecutionContext, UseGuards, createParamDecorator } from '@nestjs/common';
 import type { Request } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { reading } from '../../core/execution-context.js';
 import { type IfMatchNeed, PreconditionGuard, declareIfMatchNeed } from './precondition.guard.js';
 
 const WithPrecondition = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().precondition,
+  reading(
+    'head',
+    (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().precondition,
+  ),
 );
 
 /**

@@ -3,7 +3,7 @@ import { type ExecutionContext, applyDecorators, createParamDecorator } from '@n
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { CURSOR_RULE, type PageRequest, type Position, brokenCursor } from '../../database/keyset-page.js';
-import { ofTarget } from '../adapter/handler-parameters.js';
+import { reading } from '../../core/execution-context.js';
 import { Rule } from '../validation/define-field.js';
 import { Integer } from '../validation/fields.js';
 import { publicPathOf } from '../../core/public-prefix.js';
@@ -79,7 +79,7 @@ function inName(value: unknown): string {
 
 /** Handler parameter: the Pager of the request. */
 export const Paged = createParamDecorator(
-  ofTarget((_: unknown, context: ExecutionContext): Pager => {
+  reading('target', (_: unknown, context: ExecutionContext): Pager => {
     const http = context.switchToHttp();
     return new Pager(http.getRequest<Request>(), http.getResponse<Response>());
   }),

@@ -193,7 +193,7 @@ export class UnsupportedMediaTypeError extends PetstoreError {
   override readonly name: string = 'UnsupportedMediaTypeError';
 }
 
-/** 400 `validation_failed`. A field or parameter is missing, or has a value that is not allowed; a field of the body is unknown; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored. */
+/** 400 `validation_failed`. A field or parameter is missing, or has a value that is not allowed; a field of the body is unknown, or the operation takes no body; or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored. */
 export class ValidationFailedError extends PetstoreError {
   declare readonly code: 'validation_failed';
   override readonly name: string = 'ValidationFailedError';
