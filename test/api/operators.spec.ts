@@ -205,6 +205,26 @@ describe('ADMIN_ON', () => {
     expect(await ask('')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
+  it.each([
+    [
+      'public',
+      ['http://a/metrics', 'http://a/metrics?x=1', '/%6detrics'],
+      ['http://a/admin', '/metrics%2f', 'http:///metrics'],
+    ],
+    [
+      'management',
+      ['HTTP://a:1/%6detrics', 'http://a/admin/clients', '/%61dmin/clients'],
+      ['http://a/v1/pets', '/v1/pets#/admin'],
+    ],
+  ])('%s: the management port reads targets as the other port does', async (adminOn, found, missing) => {
+    const { management, key } = await open({ ADMIN_ON: adminOn });
+    for (const target of [...found, ...missing]) {
+      const fields = `Host: a\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
+      const answer = await sendRaw(management, `GET ${target} HTTP/1.1\r\n${fields}`);
+      expect([target, answer.slice(9, 12)]).toEqual([target, found.includes(target) ? '200' : '404']);
+    }
+  });
+
   it('off: it is nowhere', async () => {
     const { ask, management } = await open({ ADMIN_ON: 'off' });
     for (const path of PATHS) expect(await ask(management, path)).toMatchObject({ status: 404 });

@@ -16,6 +16,7 @@ import type { ErrorRow } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
 import { writeRefusal } from '../errors/write-refusal.js';
+import { plainTargetOf } from '../request-target.js';
 import { Metrics } from './metrics.js';
 
 /** Paths of a management port with the administration, besides `/metrics`: the console reads its key from /account. */
@@ -41,7 +42,7 @@ export class ManagementServer implements OnApplicationShutdown {
       const [answer] = server.listeners(event) as RequestListener[];
       server.removeAllListeners(event).on(event, (request: IncomingMessage, response: ServerResponse) => {
         request.isByManagementPort = true;
-        if (ADMINISTRATION.test(request.url ?? '')) answer?.(request, response);
+        if (ADMINISTRATION.test(targetOf(request))) answer?.(request, response);
         else void this.answer(request, response);
       });
     }
@@ -85,10 +86,11 @@ export class ManagementServer implements OnApplicationShutdown {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = '', url = '' } = request;
+    const { method = '' } = request;
     const refuse = (refusal: ApiError) => writeRefusal(refusal, request as Request, response as Response);
     // Prometheus may be configured to send parameters (`params` of a scrape).
-    if (url.split('?', 1)[0] !== '/metrics') return refuse(new ApiError(HTTP_ERRORS.route_not_found));
+    if (targetOf(request).split('?', 1)[0] !== '/metrics')
+      return refuse(new ApiError(HTTP_ERRORS.route_not_found));
     if (method !== 'GET' && method !== 'HEAD') {
       const headers = { Allow: 'GET, HEAD' };
       const params = { method, allowed: headers.Allow };
@@ -97,4 +99,9 @@ export class ManagementServer implements OnApplicationShutdown {
     const { contentType, text } = await this.metrics.exposition();
     response.writeHead(200, { 'Content-Type': contentType }).end(text);
   }
+}
+
+/** The request target in origin form, as the public port reads it; empty for a target that has none. */
+function targetOf({ url = '' }: IncomingMessage): string {
+  return plainTargetOf(url) ?? '';
 }

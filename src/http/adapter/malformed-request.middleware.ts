@@ -4,6 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { MOST_FIELDS } from '../../core/errors/raw-response.js';
+import { plainTargetOf } from '../../core/request-target.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 
 /** Host and optional port (RFC 9110 section 7.2); the host may be empty. */
@@ -68,13 +69,8 @@ function repeatedField(rawHeaders: readonly string[]): string | undefined {
   return authorizations > 1 ? 'it has more than one Authorization' : undefined;
 }
 
-/** The scheme and authority of a target in absolute form (RFC 9112 section 3.2.2). */
-const ORIGIN = /^https?:\/\/[^/?#]+/i;
 /** Node's parser also accepts others, such as HTTP/0.9 and HTTP/2.0; it reports RTSP/1.0 as HTTP/1.0. */
 const HTTP_1 = new Set(['1.0', '1.1']);
-
-/** Unreserved characters whose encoding means nothing (RFC 3986 section 2.3): letters, digits, hyphen, period, underscore, tilde. */
-const NEEDLESSLY_ENCODED = /%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae])/gi;
 
 /**
  * Rewrites the target of a request that has just arrived to origin form, and decodes the unreserved characters of its path, before
@@ -84,29 +80,10 @@ const NEEDLESSLY_ENCODED = /%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae])/gi;
 export function readRequestLine(request: IncomingMessage): void {
   const { url = '', method } = request;
   if (url.startsWith('/') && !/[%#]/.test(url) && request.httpVersion === '1.1') return;
-  const target = originFormOf(url);
+  const target = plainTargetOf(url);
   if (target === undefined || (target === '*' && method !== 'OPTIONS'))
     request.malformation = 'its target is neither a path nor an http URL';
   else if (target.includes('#')) request.malformation = 'its target has a fragment (#)';
   else if (!HTTP_1.has(request.httpVersion)) request.malformation = 'its protocol is not HTTP/1.1';
-  request.url = request.malformation === undefined ? withPlainPath(target) : '*';
-}
-
-function withPlainPath(target = ''): string {
-  const [path = ''] = target.split('?', 1);
-  return (
-    path.replace(NEEDLESSLY_ENCODED, (encoded) => decodeURIComponent(encoded)) + target.slice(path.length)
-  );
-}
-
-/**
- * The origin form of a request target, which is its path and query: `/v1/pets` for `http://shop.example/v1/pets`. The host is
- * dropped, because the service does not use it. `*` stays `*` (RFC 9112 section 3.2). Undefined for every other form.
- */
-function originFormOf(target: string): string | undefined {
-  if (target.startsWith('/') || target === '*') return target;
-  const [origin] = ORIGIN.exec(target) ?? [];
-  if (origin === undefined || !URL.canParse(origin)) return undefined;
-  const rest = target.slice(origin.length);
-  return rest.startsWith('/') ? rest : `/${rest}`;
+  request.url = request.malformation === undefined ? target : '*';
 }
