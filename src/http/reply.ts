@@ -100,6 +100,8 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
       writeRefusal(new HttpException(body as string | object, status), response.req, response);
       return undefined;
     }
+    // Nest gives the text of its refusal the type of the file if that has failed by now, otherwise text/plain.
+    if (body instanceof StreamableFile && body.getStream().errored) response.removeHeader('Content-Type');
     const operation = response.req.matchedHandler?.operation;
     const represented = represent(response, body, operation);
     const text = represented instanceof JsonText ? represented.text : represented;

@@ -91,6 +91,18 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
   failed: () => pieces(new Error('a secret')),
   'failed-stream': () => new Readable({ read: () => undefined }).destroy(new Error('a secret')),
   'missing-file': () => new StreamableFile(createReadStream('/nowhere.csv'), { type: 'text/csv' }),
+  'missing-later': () =>
+    new StreamableFile(createReadStream('/nowhere.csv'), {
+      disposition: 'attachment; filename="a.zip"',
+      length: 9,
+    }),
+  'failed-file': () =>
+    new StreamableFile(new Readable({ read: () => undefined }).destroy(new Error('a secret'))),
+  'failed-early': async () => {
+    const stream = createReadStream('/nowhere.csv');
+    await once(stream, 'error').catch(() => undefined);
+    return new StreamableFile(stream, { disposition: 'attachment; filename="a.zip"', length: 9 });
+  },
   broken: () => pieces('a', new Error('a secret')),
   'broken-stream': () => readable(new Error('a secret')),
   'broken-file': () => new StreamableFile(readable(new Error('a secret'))),
@@ -105,7 +117,12 @@ const ANSWERS: Readonly<Record<string, () => unknown>> = {
 };
 
 /** The type that an operation declares, if it declares one. */
-const TYPES: Readonly<Record<string, object>> = { endless: { contentType: 'application/zip' } };
+const TYPES: Readonly<Record<string, object>> = Object.fromEntries(
+  ['endless', 'missing-later', 'failed-file', 'failed-early'].map((name) => [
+    name,
+    { contentType: 'application/zip' },
+  ]),
+);
 
 /** One operation for each answer. */
 function answering() {
@@ -235,9 +252,14 @@ describe('what an added operation answers', () => {
     ['failed-stream', 500, 'internal_error'],
     // By Nest's own handler of a file that cannot be read.
     ['missing-file', 400, 'bad_request'],
+    ['missing-later', 400, 'bad_request'],
+    ['failed-file', 400, 'bad_request'],
+    ['failed-early', 400, 'bad_request'],
   ])('%s before its first piece: %i %s', async (name, status, code) => {
     const answer = await service.request('GET', `/v1/answers/${name}`);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.headers.get('content-type')).toBe(json);
+    expect(answer.headers.get('content-disposition')).toBeNull();
     expect(answer.text).not.toMatch(/secret|nowhere/);
   });
 

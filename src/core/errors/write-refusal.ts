@@ -9,6 +9,8 @@ import { helpLink } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
 const logger = new Logger('Errors');
+/** Headers that a handler may have set for what it did not send. */
+const OF_OTHER_BODY = ['Content-Disposition', 'Content-Encoding', 'Content-Range'];
 
 /** Sends the Error body for whatever was thrown; logs a status of 500 or above. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
@@ -25,6 +27,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
     response.destroy();
     return;
   }
+  for (const name of OF_OTHER_BODY) response.removeHeader(name);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   addLink(request, response, body.code);
   const text = JSON.stringify(body);
