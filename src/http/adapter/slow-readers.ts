@@ -11,7 +11,7 @@ export interface Reading {
   readonly awaits: 'progress' | 'end' | 'event';
   /** A value of `performance.now()`. */
   readonly since: number;
-  /** How many bytes had left the socket's send buffer at `since`. */
+  /** How many bytes had left the socket's send buffer at `since`; other than that while the system takes a piece of them. */
   readonly read: number;
 }
 
@@ -29,7 +29,9 @@ export function checkReading(
 ): Reading | undefined {
   const awaits = awaitedOf(socket, response);
   if (awaits === undefined) return undefined;
-  const read = socket.bytesWritten - socket.writableLength;
+  // Of a large piece, the length in the buffer stays until the system has taken it whole; only the handle knows what is left of it.
+  const { writeQueueSize = 0 } = (socket as { _handle?: { writeQueueSize?: number } | null })._handle ?? {};
+  const read = socket.bytesWritten - socket.writableLength - writeQueueSize;
   const isSame = last?.response === response && last.awaits === awaits;
   if (!isSame || (awaits !== 'end' && last.read !== read)) return { response, awaits, since: now, read };
   if (awaits === 'event') {
