@@ -244,6 +244,8 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     });
     await change({ enabled: false });
     await service.repository(WebhookEndpoint).update({ id }, { failures: 3, failingSince: AT, dueAt: 9n });
+    const { body: disabled } = await service.request('GET', `${address}/${id}`);
+    expect(disabled).toMatchObject({ enabled: false, failingSince: null });
     expect(await change({ enabled: true, label: null })).toMatchObject({
       enabled: true,
       disabledAt: null,

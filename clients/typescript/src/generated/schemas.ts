@@ -473,7 +473,7 @@ export interface components {
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have failed; null if they do not fail
+             * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
@@ -527,7 +527,7 @@ export interface components {
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have failed; null if they do not fail
+             * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
@@ -572,7 +572,7 @@ export interface components {
             disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have failed; null if they do not fail
+             * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**

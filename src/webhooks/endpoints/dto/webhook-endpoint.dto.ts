@@ -46,7 +46,8 @@ export class WebhookEndpointDto {
   disabledBecause!: DisabledBecause | null;
 
   @Instant({
-    description: 'Since when attempts to send the next message have failed; null if they do not fail',
+    description:
+      'Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null',
     nullable: true,
   })
   failingSince!: string | null;
@@ -63,12 +64,14 @@ export class WebhookEndpointDto {
 
 /** Makes the form of an endpoint that is shown at an instant, in ms since the Unix epoch. */
 export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number): WebhookEndpointDto {
-  const { id, clientId, url, label, events, disabledAt, disabledBecause, failingSince } = endpoint;
+  const { id, clientId, url, label, events, disabledAt, disabledBecause } = endpoint;
   const { previousSecrets, createdAt } = endpoint;
   const ends = signing(previousSecrets, now)
     .map(({ until }) => until)
     .toSorted();
   const enabled = disabledAt === null;
+  // Nothing is sent to a disabled endpoint, so nothing fails; enabling it resets the failures.
+  const failingSince = enabled || disabledBecause === 'failing' ? endpoint.failingSince : null;
   const state = { enabled, disabledAt, disabledBecause, failingSince };
   return { id, clientId, url, label, events, ...state, previousSecretUntil: ends.at(-1) ?? null, createdAt };
 }
