@@ -86,8 +86,7 @@ it('added features pass their own suites, and those of the service, of which non
     'run',
     // What they import takes longer than they do: once, in one worker.
     '--no-file-parallelism',
-    '--project=pieces',
-    '--project=api',
+    '--project=quick',
     ...suites,
   );
   expect(report).toMatch(new RegExp(`Test Files +${suites.length} passed \\(${suites.length}\\)`));

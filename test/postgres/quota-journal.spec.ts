@@ -51,12 +51,16 @@ it('what cannot be written is kept, and joins what comes, also while the write f
       await count();
       await flush();
     }
+    const counted: Promise<void>[] = [];
     const failing = vi.spyOn(transactions, 'uncached').mockImplementation(async () => {
-      await count();
+      counted.push(count());
+      await Promise.all(counted);
       throw new Error('disk I/O error');
     });
     await flush();
     failing.mockRestore();
+    // Also of writes that the service has begun by itself: they belong to the minute before.
+    await Promise.all(counted);
     // Counts of the minute before are out of date then, those of the day before are not.
     service.clock.advance(60_000);
     await count();
