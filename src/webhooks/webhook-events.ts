@@ -1,6 +1,5 @@
 import type { Type } from '@nestjs/common';
 import type { Scope } from '../auth/clients/scopes.js';
-import { markdownTable } from '../core/markdown.js';
 import { DOTTED_NAME, declarationFault } from '../core/declaration-faults.js';
 
 /** What an event's data is; it exists in types alone. */
@@ -47,7 +46,9 @@ export function webhookEventsTable(): string {
     description.replaceAll('|', String.raw`\|`),
     scope ? `\`${scope.name}\`` : '',
   ]);
-  return markdownTable([['Event', 'When', 'Scope'], ...rows]);
+  return [['Event', 'When', 'Scope'], ['---', '---', '---'], ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }
 
 /** Every event that was declared, by name in alphabetical order. */
