@@ -63,7 +63,11 @@ export class KnownCounts {
     { bannedUntil: until, at }: QuotaVerdict,
     isOwn: boolean,
   ): boolean {
-    if (keyId === undefined || this.bans.get(keyId)?.until === until) return false;
+    if (keyId === undefined) return false;
+    const known = this.bans.get(keyId);
+    if (known?.until === until) return false;
+    // Redis does not know of an own ban before it is handed over, and may admit the key until then.
+    if (known?.isOwn && !isOwn && known.until > Math.max(at, until ?? 0)) return false;
     this.bans.delete(keyId);
     if (until !== undefined)
       insert(this.bans, keyId, { subject, until, bans: bansOf(until - at, this.rules), isOwn });

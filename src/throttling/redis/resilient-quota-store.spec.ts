@@ -66,3 +66,28 @@ it.each([1, 2, 3, 4, 5])(
     expect(await store.take(request, until + 1)).toMatchObject({ admitted: true });
   },
 );
+
+it('a ban that began while Redis failed is kept and handed over, also where Redis has admitted a request before', async () => {
+  const alone = new MemoryQuotaStore(new SystemClock());
+  const link = { isUp: false, instances: { number: 1 }, failed: () => undefined, owe: () => undefined };
+  const windows = [{ key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS }];
+  const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
+  const free = { name: 'minute', limit: 1, lengthMs: MINUTE_MS, used: 1, remaining: 0, resetsAt: 0 };
+  const shared = {
+    take: (_: QuotaRequest, at: number) => Promise.resolve({ admitted: true, at, windows: [free] }),
+  } as unknown as RedisQuotaStore;
+  const store = new ResilientQuotaStore(
+    link as unknown as RedisLink,
+    shared,
+    alone,
+    new SystemClock(),
+    BAN_RULES,
+  );
+  let now = MIDNIGHT;
+  let until: number | undefined;
+  for (; until === undefined; now += 1_000) until = (await store.take(request, now)).bannedUntil;
+  link.isUp = true;
+  await store.take(request, now);
+  link.isUp = false;
+  expect(await store.take(request, now)).toMatchObject({ admitted: false, bannedUntil: until });
+});
