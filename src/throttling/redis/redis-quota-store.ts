@@ -35,8 +35,8 @@ export interface CachedStates {
 export class RedisQuotaStore extends QuotaStore {
   /** Called when a response shows that Redis has lost counts. */
   onLoss: () => void = () => undefined;
-  /** What this instance caches, and the receiver of the names of its states, which come with every decision. */
-  states: CachedStates = { kinds: ['responses'], heard: () => undefined };
+  /** What this instance caches by states that instances share; the names of the states come with every decision. */
+  states: CachedStates | undefined;
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
   /** The names that all decisions of this turn of the event loop wait for. */
@@ -59,7 +59,7 @@ export class RedisQuotaStore extends QuotaStore {
     this.redis = redis as RedisClient & QuotaCommands;
     this.batches = new DecisionBatches(async (names, args) => {
       const taken = this.inTime(this.redis.takeQuotas(names.length, ...names, ...args));
-      const [answers] = await Promise.all([taken, this.askNames()]);
+      const [answers] = await Promise.all([taken, this.states && this.askNames(this.states)]);
       return answers;
     });
   }
@@ -155,15 +155,15 @@ export class RedisQuotaStore extends QuotaStore {
    * On a Cluster the names are in another slot than the counts, so they are read in the same turn, and a decision is known only
    * when they are: they are newer than the requests of that turn.
    */
-  private askNames(): Promise<void> {
+  private askNames(states: CachedStates): Promise<void> {
     if (!this.asked) setImmediate(() => (this.asked = undefined));
-    return (this.asked ??= this.names());
+    return (this.asked ??= this.names(states));
   }
 
-  private async names(): Promise<void> {
-    const { kinds } = this.states;
+  private async names(states: CachedStates): Promise<void> {
+    const { kinds } = states;
     const names = await this.inTime(this.redis.hmget(this.keys.versions(), ...kinds));
-    this.states.heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
+    states.heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
   }
 
   /** Decisions of the same may share a command. */
