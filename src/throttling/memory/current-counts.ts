@@ -1,35 +1,39 @@
+import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
+
 /** When the clock is set back by up to this much, the current window stays current, in milliseconds. */
 const HELD_MS = 60_000;
 
+/** The current one of the windows of one length, which all end at the same instant: no timer and no scan is needed. */
+class CurrentWindow {
+  /** In ms since the Unix epoch. */
+  start = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly lengthMs: number) {}
+
+  /** Makes the window that contains `now` the current one. Returns whether the previous one has ended, or the clock was set back. */
+  turnTo(now: number): 'ended' | 'set back' | undefined {
+    if (now >= this.start - HELD_MS && now < this.start + this.lengthMs) return undefined;
+    const turn = now >= this.start ? 'ended' : 'set back';
+    this.start = Math.floor(now / this.lengthMs) * this.lengthMs;
+    return turn;
+  }
+}
+
 /**
- * Counts of the current window of one length, by key. All windows of one length end at the same instant, so all counts are dropped
- * together; no timer and no scan is needed, and nothing of a past window is kept.
+ * Counts of the current window of one length, by key. When the clock is set back, they stay: a full window stays full until the
+ * window that the clock is now in ends.
  */
 export class WindowCounts {
-  /** Start of the current window, in ms since the Unix epoch. */
-  start = Number.NEGATIVE_INFINITY;
+  readonly window: CurrentWindow;
   private counts = new Map<string, number>();
 
-  /** `isKept`: whether the counts can be read from the journal again, when the clock was set back. */
-  constructor(
-    private readonly lengthMs: number,
-    private readonly isKept = false,
-  ) {}
-
-  /**
-   * Makes the window that contains `now` the current one. If the previous one has ended, its counts are dropped; if the clock was
-   * set back, they stay where nothing else keeps them, so that a full window stays full until the window that the clock is now in
-   * ends.
-   */
-  turnTo(now: number): void {
-    if (now >= this.start - HELD_MS && now < this.start + this.lengthMs) return;
-    if (now >= this.start || this.isKept) this.counts = new Map();
-    this.start = Math.floor(now / this.lengthMs) * this.lengthMs;
+  constructor(lengthMs: number) {
+    this.window = new CurrentWindow(lengthMs);
   }
 
-  /** Whether a key was counted in the current window. */
-  has(key: string): boolean {
-    return this.counts.has(key);
+  /** Makes the window that contains `now` the current one. */
+  turnTo(now: number): void {
+    if (this.window.turnTo(now) === 'ended') this.counts = new Map();
   }
 
   /** Requests counted for a key in the current window. */
@@ -37,11 +41,60 @@ export class WindowCounts {
     return this.counts.get(key) ?? 0;
   }
 
-  /**
-   * Sets the count of a key. Of a new key a flat copy is kept: V8 keeps the parts of a concatenated string, which with a million
-   * clients take twice as much memory as all the rest.
-   */
-  set(key: string, used: number): void {
-    this.counts.set(this.counts.has(key) ? key : Buffer.from(key).toString(), used);
+  /** Sets the count of a key to one more than `used`. */
+  add(key: string, used: number): void {
+    this.counts.set(used === 0 ? flat(key) : key, used + 1);
   }
+}
+
+/** What a client has used in the current minute and day. */
+interface ClientCount {
+  minute: number;
+  /** The number of the minute that was counted; `minute` is 0 in every other one. */
+  minuteNumber: number;
+  /** Undefined until it is counted, or read from the journal. */
+  day: number | undefined;
+}
+
+/** Counts of clients. Both are in one object: with a million clients, most of the time goes into finding it in memory. */
+export class ClientCounts {
+  readonly windows = { minute: new CurrentWindow(MINUTE_MS), day: new CurrentWindow(DAY_MS) };
+  private minuteNumber = 0;
+  private counts = new Map<string, ClientCount>();
+
+  /** `isKept`: whether days can be read from the journal again, when the clock was set back. */
+  constructor(private readonly isKept: boolean) {}
+
+  /** Makes the minute and the day that contain `now` the current ones. */
+  turnTo(now: number): void {
+    const { minute, day } = this.windows;
+    if (minute.turnTo(now) === 'ended') this.minuteNumber += 1;
+    const turn = day.turnTo(now);
+    if (turn === 'ended') this.counts = new Map();
+    else if (turn && this.isKept) for (const count of this.counts.values()) count.day = undefined;
+  }
+
+  /** What a client has used; undefined if nothing. */
+  find(client: string): ClientCount | undefined {
+    const count = this.counts.get(client);
+    if (count && count.minuteNumber !== this.minuteNumber) {
+      count.minute = 0;
+      count.minuteNumber = this.minuteNumber;
+    }
+    return count;
+  }
+
+  /** What a client has used, to be added to. */
+  of(client: string): ClientCount {
+    const found = this.find(client);
+    if (found) return found;
+    const count = { minute: 0, minuteNumber: this.minuteNumber, day: undefined };
+    this.counts.set(flat(client), count);
+    return count;
+  }
+}
+
+/** V8 keeps the parts of a concatenated string, which with a million clients take twice as much memory as all the rest. */
+function flat(key: string): string {
+  return Buffer.from(key).toString();
 }

@@ -9,7 +9,7 @@ import {
   type WindowState,
   retryAtOf,
 } from '../quota.js';
-import { WindowCounts } from './current-counts.js';
+import { ClientCounts, WindowCounts } from './current-counts.js';
 import type { KeyBanState, QuotaJournal } from './quota-journal.js';
 
 /**
@@ -17,8 +17,7 @@ import type { KeyBanState, QuotaJournal } from './quota-journal.js';
  * addresses and routes are never written.
  */
 export class MemoryQuotaStore extends QuotaStore {
-  private readonly minutes = new WindowCounts(MINUTE_MS);
-  private readonly days: WindowCounts;
+  private readonly clients: ClientCounts;
   /** Windows of addresses and routes, by their length. */
   private readonly others = new Map<number, WindowCounts>();
   private readonly refused: RefusedKeys;
@@ -31,12 +30,12 @@ export class MemoryQuotaStore extends QuotaStore {
   ) {
     super(clock);
     if (journal) journal.holder = this;
-    this.days = new WindowCounts(DAY_MS, journal !== undefined);
+    this.clients = new ClientCounts(journal !== undefined);
     this.refused = new RefusedKeys(rules);
   }
 
   take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
-    this.turnTo(now);
+    this.clients.turnTo(now);
     const loading = this.journal && this.load(request, this.journal);
     return loading
       ? this.afterWait(loading, now).then((later) => this.take(request, later))
@@ -44,7 +43,7 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
-    this.turnTo(now);
+    this.clients.turnTo(now);
     const loading = this.journal && this.load(request, this.journal);
     return loading
       ? this.afterWait(loading, now).then((later) => this.peek(request, later))
@@ -67,11 +66,6 @@ export class MemoryQuotaStore extends QuotaStore {
     for (const { keyId, state } of bans) this.refused.set(keyId, heldToLength(state, now, this.rules), now);
   }
 
-  private turnTo(now: number): void {
-    this.minutes.turnTo(now);
-    this.days.turnTo(now);
-  }
-
   /** The time of a request that had to wait for the journal: the wait may have passed the end of a window. */
   private async afterWait(loading: Promise<void>, now: number): Promise<number> {
     const began = this.clock.steady();
@@ -82,27 +76,32 @@ export class MemoryQuotaStore extends QuotaStore {
   private decide(request: QuotaRequest, now: number): QuotaVerdict {
     const verdict = this.look(request, now);
     if (!verdict.admitted) return request.keyId === undefined ? verdict : this.refuse(request.keyId, verdict);
+    const own = request.isClient ? this.clients.of(request.subject) : undefined;
+    const { minute, day } = this.clients.windows;
     for (const [index, window] of request.windows.entries()) {
       const state = verdict.windows[index] as { used: number; remaining: number } & WindowState;
+      const length = own && ownLengthOf(window, request);
+      if (!own || !length) this.othersOf(window, now).add(window.key, state.used);
+      else own[length] = state.used + 1;
+      if (length === 'day') this.journal?.noteCount(window.key, minute.start, day.start);
       state.used += 1;
       state.remaining -= 1;
-      this.countsOf(window, request, now).set(window.key, state.used);
-      if (window.lengthMs === DAY_MS && isOwn(window, request))
-        this.journal?.noteCount(window.key, this.minutes.start, this.days.start);
     }
     return verdict;
   }
 
   private look(request: QuotaRequest, now: number): QuotaVerdict {
     const states: WindowState[] = [];
+    const own = request.isClient ? this.clients.find(request.subject) : undefined;
     let admitted = true;
     for (const window of request.windows) {
       const { key, name, limit, lengthMs } = window;
-      const counts = this.countsOf(window, request, now);
-      const used = counts.of(key);
+      const length = ownLengthOf(window, request);
+      const used = length ? (own?.[length] ?? 0) : this.othersOf(window, now).of(key);
+      const { start } = length ? this.clients.windows[length] : this.othersOf(window, now).window;
       const remaining = used < limit ? limit - used : 0;
       if (remaining === 0) admitted = false;
-      states.push({ name, limit, lengthMs, used, remaining, resetsAt: counts.start + lengthMs });
+      states.push({ name, limit, lengthMs, used, remaining, resetsAt: start + lengthMs });
     }
     const { keyId } = request;
     const bannedUntil = keyId === undefined ? 0 : (this.refused.find(keyId)?.bannedUntil ?? 0);
@@ -110,10 +109,8 @@ export class MemoryQuotaStore extends QuotaStore {
     return { admitted, at: now, windows: states };
   }
 
-  /** The counts of a window. */
-  private countsOf(window: QuotaWindow, request: QuotaRequest, now: number): WindowCounts {
-    const { lengthMs } = window;
-    if (isOwn(window, request)) return lengthMs === DAY_MS ? this.days : this.minutes;
+  /** The counts of a window of an address or a route. */
+  private othersOf({ lengthMs }: QuotaWindow, now: number): WindowCounts {
     let counts = this.others.get(lengthMs);
     if (!counts) this.others.set(lengthMs, (counts = new WindowCounts(lengthMs)));
     counts.turnTo(now);
@@ -136,8 +133,8 @@ export class MemoryQuotaStore extends QuotaStore {
   /** Reads the counts of a client from the journal at its first request of the day; undefined when they are known already. */
   private load(request: QuotaRequest, journal: QuotaJournal): Promise<void> | undefined {
     const { subject, isClient, windows } = request;
-    if (!isClient || this.days.has(subject)) return undefined;
-    if (!windows.some((window) => window.lengthMs === DAY_MS && isOwn(window, request))) return undefined;
+    if (!isClient || this.clients.find(subject)?.day !== undefined) return undefined;
+    if (!windows.some((window) => ownLengthOf(window, request) === 'day')) return undefined;
     // Concurrent requests of one client share one read.
     const running = this.loading.get(subject);
     if (running) return running;
@@ -147,16 +144,22 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   private async read(subject: string, journal: QuotaJournal): Promise<void> {
-    const { minutes, days } = this;
-    const [minuteStart, dayStart] = [minutes.start, days.start];
+    const { minute, day } = this.clients.windows;
+    const [minuteStart, dayStart] = [minute.start, day.start];
     const used = await journal.used(subject, minuteStart, dayStart);
-    if (days.start !== dayStart || days.has(subject)) return;
-    days.set(subject, used.day);
-    if (minutes.start === minuteStart) minutes.set(subject, minutes.of(subject) + used.minute);
+    const own = this.clients.of(subject);
+    if (day.start !== dayStart || own.day !== undefined) return;
+    own.day = used.day;
+    if (minute.start === minuteStart) own.minute += used.minute;
   }
 }
 
-/** Whether the window is the client's own minute or day. */
-function isOwn({ key, lengthMs }: QuotaWindow, { subject, isClient }: QuotaRequest): boolean {
-  return isClient && key === subject && (lengthMs === MINUTE_MS || lengthMs === DAY_MS);
+/** Which of the client's own windows it is, if any. */
+function ownLengthOf(
+  { key, lengthMs }: QuotaWindow,
+  { subject, isClient }: QuotaRequest,
+): 'minute' | 'day' | undefined {
+  if (!isClient || key !== subject) return undefined;
+  if (lengthMs === MINUTE_MS) return 'minute';
+  return lengthMs === DAY_MS ? 'day' : undefined;
 }
