@@ -4,6 +4,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { importing } from '../core/import-failure.js';
 
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+/** Read once: reading them takes a tenth of a start in a process that has started the service before, as suites do. */
+let sourceFiles: Promise<string[]> | undefined;
 
 /**
  * The classes exported by every file below the source root whose name ends in `.<kind>.ts` (`.js` once
@@ -11,7 +13,7 @@ const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
  * cannot be imported.
  */
 export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(new () => object)[]> {
-  const files = await readdir(SOURCE_ROOT, { recursive: true });
+  const files = await (sourceFiles ??= readdir(SOURCE_ROOT, { recursive: true }));
   const wanted = files
     .filter((file) => file.endsWith(`.${kind}.js`) || file.endsWith(`.${kind}.ts`))
     .toSorted();
