@@ -106,8 +106,8 @@ export function setupApp(application: INestApplication): INestApplication {
   } else app.use(combined(...first, overload));
   app.get(SwaggerUi).documents(app);
   const server = app.getHttpServer();
-  app.get(Upgrades).attachTo(server, config, (socket) => app.get(Connections).giveUp(socket));
   guardConnections(app, server, settings);
+  app.get(Upgrades).attachTo(server, config, (socket) => app.get(Connections).giveUp(socket));
   if (settings.adminOn === 'management') {
     const administration = serverOf(adapter.getInstance());
     guardConnections(app, administration, settings);

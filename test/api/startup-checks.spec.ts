@@ -13,7 +13,9 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
+import { WebSocketGateway } from '@nestjs/websockets';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -53,8 +55,9 @@ function controllerOf(controller: Type, decorators: readonly MethodDecorator[], 
   return controller;
 }
 
-function moduleOf(controllers: Type[]): Type {
-  @Module({ controllers })
+function moduleOf(classes: Type[]): Type {
+  const controllers = classes.filter((one) => Reflect.hasMetadata(PATH_METADATA, one));
+  @Module({ controllers, providers: classes.filter((one) => !controllers.includes(one)) })
   class WrongModule {}
   return WrongModule;
 }
@@ -156,6 +159,9 @@ class MisspeltController {
     return {};
   }
 }
+
+@WebSocketGateway(1, { path: '/v1/side' })
+class SideGateway {}
 
 const NOBODYS = { name: 'toys:raed' };
 const UNVALIDATED = (decorator: string) =>
@@ -285,6 +291,11 @@ describe('a start', () => {
         ),
       ],
       ['WrongController.answer: @Throttle() limits the day, but a @Public() operation counts for an address'],
+    ],
+    [
+      'a gateway on another port, which would need no key',
+      [SideGateway],
+      ['SideGateway: @WebSocketGateway() names a port, where no key is needed'],
     ],
     [
       'a job of a controller',

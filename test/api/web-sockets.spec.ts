@@ -204,6 +204,19 @@ describe('a guard of a module', () => {
   });
 });
 
+it('of a library that takes requests before the guards, such as Socket.IO for long polling, stops the start', async () => {
+  class LongPolling extends WsAdapter {
+    override create(...options: Parameters<WsAdapter['create']>): unknown {
+      (this.httpServer as Server)
+        .removeAllListeners('request')
+        .on('request', (_, response) => response.end());
+      return super.create(...options) as unknown;
+    }
+  }
+  const prepare = (app: INestApplication) => app.useWebSocketAdapter(new LongPolling(app));
+  await expect(open({ prepare })).rejects.toThrow(/takes over the requests of the server.*use the WsAdapter/);
+});
+
 describe('when the service stops', () => {
   it('a WebSocket delays nothing, also where its client answers nothing, and is told so: 1001, going away', async () => {
     const service = await open();

@@ -11,6 +11,7 @@ import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { declarationFault } from '../../core/declaration-faults.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
@@ -24,11 +25,22 @@ import { lingerBeforeClosing } from './service-server.js';
 /** Nest's metadata keys of a gateway, by @nestjs/websockets, which the service itself does not need. */
 const IS_GATEWAY = 'websockets:is_gateway';
 const GATEWAY_OPTIONS = 'websockets:gateway_options';
+const GATEWAY_PORT = 'port';
 
 /** A close frame with the code 1001, going away (RFC 6455 sections 5.5.1 and 7.4.1). */
 const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 /** How long an upgraded connection may take to close when the service stops, in milliseconds. */
 const LAST_WORDS_MS = 1_000;
+
+/** The fault of a gateway on another port than the service's: Nest opens a server there, whose upgrades pass no guard. */
+export function gatewayFault(target: object): string | undefined {
+  if (!isGateway(target) || !Reflect.getMetadata(GATEWAY_PORT, target)) return undefined;
+  return '@WebSocketGateway() names a port, where no key is needed and nothing counts. Name only its path.';
+}
+
+function isGateway(target: object): boolean {
+  return Reflect.getMetadata(IS_GATEWAY, target) === true;
+}
 
 /** Represents the handler of an upgrade: guards recognize one from it, and it has no metadata. */
 export function openConnection(): void {}
@@ -55,7 +67,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
   /** Finds the gateways of all modules, whose decorators apply to their paths. */
   onModuleInit(): void {
     for (const { metatype } of this.discovery.getProviders()) {
-      if (typeof metatype !== 'function' || Reflect.getMetadata(IS_GATEWAY, metatype) !== true) continue;
+      if (typeof metatype !== 'function' || !isGateway(metatype)) continue;
       const { path = '' } = (Reflect.getMetadata(GATEWAY_OPTIONS, metatype) ?? {}) as { path?: string };
       this.gateways.set(`/${path.replace(/^\/|\/$/g, '')}`, metatype as Type);
     }
@@ -81,6 +93,13 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     // Node upgrades nothing before there is a listener; until then no event of the server takes this way.
     server.on('newListener', (event) => {
       if (event === 'upgrade') server.emit = gated as Server['emit'];
+    });
+    server.on('removeListener', (event) => {
+      if (event === 'request' && server.listenerCount(event) === 0)
+        declarationFault(
+          'Something takes over the requests of the server, which would then pass no guard, as Socket.IO does for its long polling. ' +
+            'For gateways, use the WsAdapter of @nestjs/platform-ws.',
+        );
     });
   }
 
