@@ -27,7 +27,7 @@ import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { ErrorFilter } from './error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 import { RequestRecords } from './request-records.js';
-import { ModuleChecksModule, SchemaChecks } from './startup-checks.js';
+import { ModuleChecksModule, LateChecks } from './startup-checks.js';
 import { QuotaGuard } from '../throttling/quota.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 
@@ -67,7 +67,7 @@ class RoutesModule {}
     CacheMetrics,
     BodyGuard,
     DeprecationService,
-    SchemaChecks,
+    LateChecks,
     MalformedRequestMiddleware,
     Connections,
     Overload,

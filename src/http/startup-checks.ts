@@ -1,7 +1,17 @@
-import { Global, Inject, Injectable, Logger, Module, type OnModuleInit, RequestMethod } from '@nestjs/common';
+import {
+  Global,
+  Inject,
+  Injectable,
+  Logger,
+  Module,
+  type OnModuleInit,
+  RequestMethod,
+  Scope,
+} from '@nestjs/common';
 import { HOST_METADATA, METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { DiscoveryModule, DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { InstanceWrapper, PropertyMetadata } from '@nestjs/core/injector/instance-wrapper.js';
 import { DECORATORS } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
@@ -69,20 +79,25 @@ class ModuleChecks extends DeclarationChecks {
     checkClasses(this.discovery);
     await declared.readEntities();
     checkColumns(declared);
-    // SchemaChecks compares a database in memory, of which nothing is left if the start is refused.
+    // LateChecks compares a database in memory, of which nothing is left if the start is refused.
     if (!isProduction && !isInMemory(declared)) await checkDeclaredMigrations();
   }
 }
 
-/** Outside production, throws DeclarationError when the schema of the open database lacks what entities have. */
+/**
+ * Checks what is known once every provider is made and the database is open: throws DeclarationError for a cached response of a
+ * controller that is made for each request and, outside production, when the schema of the database lacks what entities have.
+ */
 @Injectable()
-export class SchemaChecks implements OnModuleInit {
+export class LateChecks implements OnModuleInit {
   constructor(
     @Inject(DataSource) private readonly dataSource: Database,
     private readonly settings: Settings,
+    private readonly discovery: DiscoveryService,
   ) {}
 
   async onModuleInit(): Promise<void> {
+    checkCached(this.discovery);
     if (this.settings.nodeEnv === 'production') return;
     await (isInMemory(this.dataSource) ? checkMigrations : checkSchema)(this.dataSource);
   }
@@ -149,6 +164,23 @@ function checkOperation(
     if (isProduction && !isOperation) fault(text);
     logger.warn(`${name}: ${text}`);
   }
+}
+
+/** Checks that no controller with a cached response knows its caller, by a provider that is made for each request. */
+function checkCached(discovery: DiscoveryService): void {
+  const ofRequests = discovery.getControllers().filter((controller) => {
+    const { scope } = controller;
+    const ofConstructor = controller.getCtorMetadata() as InstanceWrapper[] | undefined;
+    const ofProperties = controller.getPropertiesMetadata() as PropertyMetadata[] | undefined;
+    const injected = [...(ofConstructor ?? []), ...(ofProperties ?? []).map(({ wrapper }) => wrapper)];
+    // Not isDependencyTreeStatic() of the controller: that includes its guards and interceptors, which run for each request anyway.
+    return scope === Scope.REQUEST || injected.some((provider) => !provider.isDependencyTreeStatic());
+  });
+  for (const { name, controller, handler } of routeHandlersOf(discovery))
+    if (Reflect.hasMetadata(CACHED, handler) && ofRequests.some(({ metatype }) => metatype === controller))
+      declarationFault(
+        `${name}: it is @Cached(), but its controller is made for each request, on which the response may depend. Remove @Cached().`,
+      );
 }
 
 /** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */

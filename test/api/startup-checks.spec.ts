@@ -3,6 +3,7 @@ import {
   Controller,
   Delete,
   Get,
+  Injectable,
   Logger,
   Module,
   Param,
@@ -10,10 +11,12 @@ import {
   Put,
   Query,
   Res,
+  Scope,
   SetMetadata,
   type Type,
 } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants.js';
+import { APP_GUARD } from '@nestjs/core';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { WebSocketGateway } from '@nestjs/websockets';
 import { DataSource } from 'typeorm';
@@ -149,6 +152,22 @@ class CachedByHostController {
   }
 }
 
+@Injectable({ scope: Scope.REQUEST })
+class OfRequest {}
+
+@Controller({ path: 'by-caller', version: '1' })
+@RequireScopes()
+class CachedByCallerController {
+  constructor(readonly request: OfRequest) {}
+
+  @Get()
+  @Cached()
+  @described('byCaller')
+  answer(): object {
+    return {};
+  }
+}
+
 @Controller({ path: 'misspelt', version: '1' })
 @Throttle({ Minute: { limit: 1, ttl: 60_000 } })
 @RequireScopes()
@@ -195,6 +214,16 @@ describe('the service as it is', () => {
     expect(await started(inTwoModules)).toEqual({ faults: '', warnings: [] });
   });
 
+  it('starts with a guard that is made for each request, which runs before a cached response, too', async () => {
+    @Injectable({ scope: Scope.REQUEST })
+    class OfRequestGuard {
+      canActivate = () => true;
+    }
+    const ofAll = moduleOf([]);
+    Module({ providers: [{ provide: APP_GUARD, useClass: OfRequestGuard }] })(ofAll);
+    expect(await started(ofAll)).toEqual({ faults: '', warnings: [] });
+  });
+
   it('has a migration for whatever its entities declare', async () => {
     const service = await openForTest();
     expect(await schemaDifference(service.app.get(DataSource))).toEqual([]);
@@ -214,6 +243,11 @@ describe('a start', () => {
       [
         'CachedByHostController.answer: it is @Cached() by its path and query, but its controller depends on the host',
       ],
+    ],
+    [
+      '@Cached() of a controller that knows the request',
+      [CachedByCallerController, OfRequest],
+      ['CachedByCallerController.answer: it is @Cached(), but its controller is made for each request'],
     ],
     [
       '@Idempotent() for everybody',
