@@ -95,11 +95,9 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   const send = adapter.reply.bind(adapter) as (response: Response, body: unknown) => unknown;
   adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
     if (status !== undefined) response.status(status);
-    // An exception filter of a module responds by this call with a status.
-    if (status !== undefined && status >= 400) {
-      writeRefusal(new HttpException(body as string | object, status), response.req, response);
-      return undefined;
-    }
+    // An exception filter of a module responds so, or a handler that has set the status.
+    if (response.statusCode >= 400 && (typeof body === 'string' ? isPlainText(response) : !isStreamed(body)))
+      return refuse(response, body);
     // Nest gives the text of its refusal the type of the file if that has failed by now, otherwise text/plain.
     if (body instanceof StreamableFile && body.getStream().errored) response.removeHeader('Content-Type');
     const operation = response.req.matchedHandler?.operation;
@@ -125,10 +123,6 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
  */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { json, send } = prototype;
-  const refuse = (response: Response, body: unknown): Response => {
-    writeRefusal(new HttpException(body as string | object, response.statusCode), response.req, response);
-    return response;
-  };
   prototype.json = function writeJson(this: Response, body: unknown): Response {
     return this.statusCode < 400 ? json.call(this, body) : refuse(this, body);
   };
@@ -136,6 +130,12 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
     const isText = this.statusCode >= 400 && typeof body === 'string' && isPlainText(this);
     return isText ? refuse(this, body) : send.call(this, body);
   };
+}
+
+/** Sends what a response has with a status of 400 and above as an Error body. */
+function refuse(response: Response, body: unknown): Response {
+  writeRefusal(new HttpException(body as string | object, response.statusCode), response.req, response);
+  return response;
 }
 
 /** Whether a text would be sent as such: the handler has named no other type, such as that of an HTML page. */

@@ -6,6 +6,7 @@ import {
   type ExecutionContext,
   Get,
   Header,
+  HttpCode,
   Injectable,
   Logger,
   Module,
@@ -37,8 +38,12 @@ const open = openForTest;
 type AskOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
 /** Sends a request whose answer contradicts the document, because a module has changed it. */
-async function answerOf(service: TestService, path: string, init: RequestInit = {}) {
-  const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' };
+async function answerOf(service: TestService, path: string, init: AskOptions = {}) {
+  const headers = {
+    authorization: `Bearer ${service.key}`,
+    'content-type': 'application/json',
+    ...init.headers,
+  };
   const response = await fetch(`${service.url}${path}`, { ...init, headers });
   return { status: response.status, text: await response.text() };
 }
@@ -100,6 +105,12 @@ class PlainController {
     response.status(203).json({ written: true });
   }
 
+  @Get('refused/:as')
+  @HttpCode(409)
+  refused(@Param('as') as: string): unknown {
+    return { object: { message: 'Taken' }, text: 'Taken', nothing: undefined }[as];
+  }
+
   @Get('named')
   @Header('Content-Type', () => 'text/csv')
   named(): string {
@@ -115,11 +126,22 @@ class PlainController {
 @Controller({ path: 'again', version: '1' })
 @RequireScopes()
 class AgainController {
+  static calls = 0;
+
   @Post()
   @Idempotent()
   @described('addAgain', { contentType: 'text/csv' })
-  add(): string {
+  add(@Res({ passthrough: true }) response: Response): string {
+    response.cookie('a', 1).cookie('b', 2);
     return 'a,b\n';
+  }
+
+  @Post('busy')
+  @Idempotent()
+  busy(@Res({ passthrough: true }) response: Response): object {
+    AgainController.calls += 1;
+    if (AgainController.calls === 1) response.status(409);
+    return { calls: AgainController.calls };
   }
 
   @Get()
@@ -173,6 +195,27 @@ describe('a handler', () => {
     );
   });
 
+  it.each([
+    ['object', 'Taken'],
+    ['text', 'Taken'],
+    ['nothing', 'Conflict'],
+  ])('has what it returns with the status of an error sent as the Error body: %s', async (as, message) => {
+    const service = await open({ modules: [moduleOf(PlainController)] });
+    const { status, text } = await answerOf(service, `/v1/plain/refused/${as}`);
+    expect([status, JSON.parse(text)]).toEqual([409, { code: 'conflict', message, status: 409 }]);
+  });
+
+  it('that is idempotent is carried out again after it has returned the status of an error', async () => {
+    const service = await open({ modules: [moduleOf(AgainController)] });
+    const statuses = [];
+    for (let sent = 0; sent < 3; sent += 1)
+      statuses.push(
+        (await answerOf(service, '/v1/again/busy', { method: 'POST', headers: { 'idempotency-key': 'k' } }))
+          .status,
+      );
+    expect([statuses, AgainController.calls]).toEqual([[409, 201, 201], 2]);
+  });
+
   it('names its type by a function in @Header()', async () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
     for (const [accept, expected] of [
@@ -185,8 +228,8 @@ describe('a handler', () => {
   });
 
   it.each([
-    ['POST', '/v1/again', 'a,b\n', 'text/csv; charset=utf-8', null],
-    ['GET', '/v1/again', '{"a":1}', 'application/json; charset=utf-8', 'public, max-age=60'],
+    ['POST', '/v1/again', 'a,b\n', 'text/csv; charset=utf-8', null, ['a=1; Path=/', 'b=2; Path=/']],
+    ['GET', '/v1/again', '{"a":1}', 'application/json; charset=utf-8', 'public, max-age=60', []],
   ])(
     'answers a repeated %s of %s as the first one, with the headers of its decorators',
     async (method, path, ...expected) => {
@@ -195,7 +238,8 @@ describe('a handler', () => {
         const { text, headers } = await service.request(method, path, {
           headers: { 'idempotency-key': 'k' },
         });
-        expect([text, headers.get('content-type'), headers.get('cache-control')]).toEqual(expected);
+        const own = [headers.get('content-type'), headers.get('cache-control'), headers.getSetCookie()];
+        expect([text, ...own]).toEqual(expected);
       }
     },
   );

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeader } from 'node:http';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** The response to a request that carried an `Idempotency-Key`; it commits with what the request did. */
@@ -20,7 +21,7 @@ export class IdempotencyEntry {
 
   /** The headers that the handler set. */
   @Column('simple-json')
-  headers!: Record<string, string>;
+  headers!: Record<string, OutgoingHttpHeader>;
 
   @Column('text')
   body!: string;

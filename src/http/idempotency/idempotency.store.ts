@@ -50,7 +50,7 @@ export class IdempotencyStore {
       row && {
         digest: String(row['digest']),
         status: Number(row['status']),
-        headers: JSON.parse(String(row['headers'])) as Record<string, string>,
+        headers: JSON.parse(String(row['headers'])) as KeptAnswer['headers'],
         body: String(row['body']),
       }
     );

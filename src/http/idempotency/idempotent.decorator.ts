@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type CanActivate,
   type ExecutionContext,
+  HttpException,
   Injectable,
   type RawBodyRequest,
   UseGuards,
@@ -159,12 +160,12 @@ export class IdempotencyGuard implements CanActivate {
         const answer = await handler();
         // An Observable works until its last value.
         const last = isObservable(answer) ? await lastValueFrom(answer) : answer;
+        // Nothing is stored of an error, so nothing may be committed either.
+        if (response.statusCode >= 400) throw new HttpException(last as object, response.statusCode);
         const body = represent(response, last, response.req.matchedHandler?.operation);
         const text = textOf(body);
         const added = response.getHeaderNames().filter((header) => !before.has(header));
-        const headers = Object.fromEntries(
-          added.map((header) => [header, String(response.getHeader(header))]),
-        );
+        const headers = Object.fromEntries(added.map((header) => [header, response.getHeader(header) ?? '']));
         await this.store.keep({ ...asked, status: response.statusCode, headers, body: text });
         return body;
       }),
