@@ -207,6 +207,7 @@ describe('a handler', () => {
 
   it('that is idempotent is carried out again after it has returned the status of an error', async () => {
     const service = await open({ modules: [moduleOf(AgainController)] });
+    AgainController.calls = 0;
     const statuses = [];
     for (let sent = 0; sent < 3; sent += 1)
       statuses.push(
@@ -214,6 +215,15 @@ describe('a handler', () => {
           .status,
       );
     expect([statuses, AgainController.calls]).toEqual([[409, 201, 201], 2]);
+  });
+
+  it('can be called by a test, or by a method that overrides it', () => {
+    class OverridingController extends AgainController {
+      override list = (): JsonText => super.list();
+    }
+    expect(new OverridingController().list().text).toBe('{"a":1}');
+    AgainController.calls = 1;
+    expect(new AgainController().busy({} as Response)).toEqual({ calls: 2 });
   });
 
   it('names its type by a function in @Header()', async () => {

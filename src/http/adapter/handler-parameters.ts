@@ -72,7 +72,10 @@ export function withRequest(
     descriptor,
     (handler) =>
       function (...args) {
-        return answer(args[last] as Request, () => handler.apply(this, args.slice(0, last)));
+        const run = () => handler.apply(this, args.slice(0, last));
+        const request = args[last] as Request | undefined;
+        // Without one it was not called by Nest, but by a test or an overriding method.
+        return request ? answer(request, run) : run();
       },
   );
 }
