@@ -12,6 +12,7 @@ import {
   Module,
   type NestInterceptor,
   Param,
+  ParseIntPipe,
   type PipeTransform,
   Post,
   Query,
@@ -111,6 +112,12 @@ class PlainController {
     return { object: { message: 'Taken' }, text: 'Taken', nothing: undefined }[as];
   }
 
+  /** As the package http-errors does. */
+  @Get('thrown/:status')
+  thrown(@Param('status', ParseIntPipe) status: number): never {
+    throw Object.assign(new Error('Gone or secret'), { status, statusCode: status, expose: status < 500 });
+  }
+
   @Get('named')
   @Header('Content-Type', () => 'text/csv')
   named(): string {
@@ -203,6 +210,15 @@ describe('a handler', () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
     const { status, text } = await answerOf(service, `/v1/plain/refused/${as}`);
     expect([status, JSON.parse(text)]).toEqual([409, { code: 'conflict', message, status: 409 }]);
+  });
+
+  it.each([
+    [410, 'gone', 'Gone or secret'],
+    [502, 'bad_gateway', 'Bad Gateway'],
+  ])('throws errors of Express and its middlewares, as in Nest: %s', async (status, code, message) => {
+    const service = await open({ modules: [moduleOf(PlainController)] });
+    const { text } = await answerOf(service, `/v1/plain/thrown/${status}`);
+    expect(JSON.parse(text)).toEqual({ code, message, status });
   });
 
   it('that is idempotent is carried out again after it has returned the status of an error', async () => {

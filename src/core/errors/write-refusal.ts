@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { HttpException, Logger } from '@nestjs/common';
+import { BaseExceptionFilter } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
 import { addressOf } from '../request-address.js';
@@ -9,6 +10,7 @@ import { helpLink } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
 const logger = new Logger('Errors');
+const nest = new BaseExceptionFilter();
 /** Headers that a handler may have set for what it did not send. */
 const OF_OTHER_BODY = ['Content-Disposition', 'Content-Encoding', 'Content-Range'];
 
@@ -49,8 +51,12 @@ function addLink(request: Request, response: Response, code: string): void {
 }
 
 /** Body and headers for anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
-function toRefusal(thrown: unknown): Pick<ApiError, 'body' | 'headers'> {
-  if (thrown instanceof ApiError) return thrown;
+function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
+  if (given instanceof ApiError) return given;
+  // One of the package http-errors, which Express and its middlewares throw.
+  const thrown = nest.isHttpError(given)
+    ? new HttpException(nest.getHttpErrorMessage(given), given.statusCode)
+    : given;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   const sent: unknown = thrown instanceof HttpException ? thrown.getResponse() : undefined;
   if (isErrorBody(sent, status)) return { body: sent, headers: {} };
