@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Module, Param, Post, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
@@ -52,6 +52,13 @@ class PetsOfVersion2Controller {
 class PlainController {
   @Get()
   both(): object {
+    return {};
+  }
+
+  @Get('scoped')
+  @RequireScopes(PETS_SCOPES.read)
+  @ApiOperation({ summary: 'Scoped' })
+  scoped(): object {
     return {};
   }
 
@@ -127,7 +134,8 @@ describe('a second version of the API', async () => {
     expect(service.document).toEqual((await openForTest()).document);
     const { info, servers, paths, components } = service.documentOf('/v2');
     expect([info.version, servers?.map(({ url }) => url)]).toEqual(['2.0.0', ['/v2']]);
-    expect(Object.keys(paths)).toEqual(['/pets', '/pets/{petId}', '/both', '/both/open']);
+    expect(Object.keys(paths)).toEqual(['/pets', '/pets/{petId}', '/both', '/both/scoped', '/both/open']);
+    expect(paths['/both/scoped']?.get?.description).toBe('Needs the scope `pets:read`.');
     expect(components?.schemas?.['Pet']).toMatchObject({ required: ['title', 'id'] });
     expect(Object.keys(service.documentOf('/v10').paths)).toEqual(['/plain']);
   });

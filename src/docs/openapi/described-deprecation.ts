@@ -3,7 +3,7 @@ import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
 import type { Deprecation } from '../../http/deprecation/deprecated.decorator.js';
 import { effectiveSunset } from '../../http/deprecation/deprecation.guards.js';
-import type { OperationObject } from './document-outlines.js';
+import { describe, type OperationObject } from './document-outlines.js';
 
 /** Adds to a deprecated operation when it is removed, or that it was removed, and its replacement; returns the instant in ISO 8601. */
 export function describeDeprecation(
@@ -15,10 +15,10 @@ export function describeDeprecation(
   const isRemoved = app.get(Clock).now() >= sunset;
   const date = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
   operation.deprecated = true;
-  operation.description += isRemoved
-    ? ` Removed on ${date}: the response is always 410 \`operation_removed\`.`
-    : ` Deprecated: it will be removed on ${date}.`;
-  operation.description += ` Use \`${deprecation.replacement}\` instead.`;
+  const removal = isRemoved
+    ? `Removed on ${date}: the response is always 410 \`operation_removed\`.`
+    : `Deprecated: it will be removed on ${date}.`;
+  describe(operation, removal, `Use \`${deprecation.replacement}\` instead.`);
   const instant = new Date(sunset).toISOString();
   Object.assign(operation, { 'x-sunset': instant, ...(isRemoved ? { 'x-removed': true } : {}) });
   return instant;

@@ -13,6 +13,11 @@ export type OperationObject = NonNullable<PathItem['get']>;
 type ResponseOrReference = NonNullable<OperationObject['responses']['default']>;
 export type ResponseObject = Extract<ResponseOrReference, { description: string }>;
 
+/** Adds sentences to the description of an operation, which a module may have left out. */
+export function describe(operation: OperationObject, ...sentences: readonly string[]): void {
+  operation.description = [operation.description, ...sentences].filter(Boolean).join(' ');
+}
+
 /** The outline of one of the service's OpenAPI documents. */
 export interface DocumentOutline {
   /** Path that its operations are at and below. */

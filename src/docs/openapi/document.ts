@@ -8,7 +8,13 @@ import type { OperationRecord } from '../../http/operation-record.js';
 import type { UncountedBound } from '../../throttling/uncounted.decorator.js';
 import { describeDeprecation } from './described-deprecation.js';
 import { documentFactsOf } from './document-facts.js';
-import type { DocumentOutline, OperationObject, PathItem, ResponseObject } from './document-outlines.js';
+import {
+  describe,
+  type DocumentOutline,
+  type OperationObject,
+  type PathItem,
+  type ResponseObject,
+} from './document-outlines.js';
 import { DocumentedHandlers } from './documented-handlers.js';
 import { type Occurrences, errorResponsesOf, shareResponses } from './error-responses.js';
 import {
@@ -150,8 +156,8 @@ function completeOperation(
   const arrayName = declared?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
   if (isPublic) operation.security = [];
-  if (scopes.length > 0) operation.description += ` Needs the scope \`${scopes.join('`, `')}\`.`;
-  if (bound) operation.description += ` ${boundText(bound)}`;
+  if (scopes.length > 0) describe(operation, `Needs the scope \`${scopes.join('`, `')}\`.`);
+  if (bound) describe(operation, boundText(bound));
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential, occurrences) };
   if (method === 'get') describeRevalidation(operation);
   if (isIdempotent) describeIdempotency(operation);
