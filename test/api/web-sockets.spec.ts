@@ -16,7 +16,7 @@ import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { type Caller, callerOf } from '../../src/auth/caller.js';
 import { Connections } from '../../src/http/adapter/connections.js';
 import { stopServing } from '../../src/http/adapter/graceful-stop.js';
-import { sendRaw } from '../support/raw-http.js';
+import { openSocket, sendRaw } from '../support/raw-http.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 
 const SCOPES = defineScopes('chats', { read: 'Read chats.', moderate: 'Moderate chats.' });
@@ -148,6 +148,19 @@ describe('a WebSocket', async () => {
       data: 'hello',
     });
   });
+
+  it.each(['/v1/x/../moderated', '//a/v1/moderated', '/v1\\moderated', '/./v1/moderated?a=1'])(
+    'needs them however its path is written: %s',
+    async (path) => {
+      const { key } = await service.issueKey({ scopes: ['chats:read'] });
+      const socket = await openSocket(service.url);
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nConnection: Upgrade\r\n` +
+          'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+      );
+      expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 403 [^]*insufficient_scope/);
+    },
+  );
 
   it('cannot ask for scopes by message: such a message is refused, not passed', async () => {
     const socket = opened(await connect(service, '/v1/mistaken'));

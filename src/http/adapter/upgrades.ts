@@ -122,7 +122,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     readRequestLine(message);
     const request = Object.assign(message, { originalUrl: message.url }) as Request;
     const response = new ServerResponse(request) as Response;
-    const path = request.originalUrl.split('?', 1)[0] ?? '';
+    const path = resolvedPathOf(request.originalUrl);
     const gateway = this.gateways.get(path);
     const protocol = request.headers.upgrade?.toLowerCase() ?? '';
     let status = 101;
@@ -153,6 +153,11 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     socket.once('close', () => this.upgraded.delete(socket));
     return true;
   }
+}
+
+/** The path of a target as the WsAdapter of Nest finds the gateway: `/v1/chat` of `/v1/x/../chat?a=1` and of `//a/v1/chat`. */
+function resolvedPathOf(target: string): string {
+  return URL.canParse(target, 'ws://a') ? new URL(target, 'ws://a').pathname : target;
 }
 
 /** Runs the global guards; throws what a guard throws. */
