@@ -25,7 +25,7 @@ import { DURABLE_LISTENER, type DurableListening } from '../events/outbox/outbox
 import { openThrottleFault, throttleFault } from '../throttling/throttle-faults.js';
 import { declaredOperationOf } from './adapter/declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './adapter/handler-parameters.js';
-import { gatewayFault } from './adapter/upgrades.js';
+import { gatewaysOf } from './adapter/upgrades.js';
 import { consumptionOf } from './body/consumes.decorator.js';
 import { CACHED } from './caching/cached.decorator.js';
 import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
@@ -76,7 +76,8 @@ class ModuleChecks extends DeclarationChecks {
     }
     checkIds(handlers);
     checkNames(this.discovery);
-    checkClasses(this.discovery);
+    checkThrottles(this.discovery);
+    gatewaysOf(this.discovery);
     await declared.readEntities();
     checkColumns(declared);
     // LateChecks compares a database in memory, of which nothing is left if the start is refused.
@@ -289,15 +290,14 @@ function namesOf({ prototype }: { readonly prototype: object }): [named: string,
   });
 }
 
-/** Checks the ports of gateways, and what Throttler's decorators say on controllers, gateways and their methods. */
-function checkClasses(discovery: DiscoveryService): void {
+/** Checks what Throttler's decorators say on controllers, gateways and their methods. */
+function checkThrottles(discovery: DiscoveryService): void {
   for (const { metatype } of [...discovery.getControllers(), ...discovery.getProviders()]) {
     const prototype = metatype?.prototype as Readonly<Record<string, unknown>> | undefined;
     if (!metatype || !prototype) continue;
     const methods = scanner.getAllMethodNames(prototype).map((key) => [prototype[key], key] as const);
     for (const [target, member] of [[metatype, undefined] as const, ...methods]) {
-      const fault =
-        typeof target === 'function' ? (throttleFault(target) ?? gatewayFault(target)) : undefined;
+      const fault = typeof target === 'function' ? throttleFault(target) : undefined;
       if (fault !== undefined) declarationFault(`${decorated(metatype, member)}: ${fault}`);
     }
   }

@@ -33,6 +33,7 @@ import { Job } from '../../src/events/jobs/job.decorator.js';
 import { PageQuery } from '../../src/http/paging/pager.js';
 import { application } from '../support/application.js';
 import { Consumes } from '../../src/http/body/consumes.decorator.js';
+import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
 import { databaseOfTest } from '../support/service-process.js';
@@ -182,6 +183,13 @@ class MisspeltController {
 @WebSocketGateway(1, { path: '/v1/side' })
 class SideGateway {}
 
+@WebSocketGateway({ path: '/v1/shared' })
+class OpenGateway {}
+
+@WebSocketGateway({ path: 'v1/shared/' })
+@RequireScopes(PETS_SCOPES.read)
+class ScopedGateway {}
+
 const NOBODYS = { name: 'toys:raed' };
 const UNVALIDATED = (decorator: string) =>
   `WrongController.answer: ${decorator}, its parameter 1, is not validated`;
@@ -330,6 +338,11 @@ describe('a start', () => {
       'a gateway on another port, which would need no key',
       [SideGateway],
       ['SideGateway: @WebSocketGateway() names a port, where no key is needed'],
+    ],
+    [
+      'two gateways of one path, one of which needs a scope',
+      [OpenGateway, ScopedGateway],
+      ['ScopedGateway: OpenGateway has the path /v1/shared, too, but other callers.'],
     ],
     [
       'a job of a controller',

@@ -11,6 +11,7 @@ import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../../auth/auth.decorators.js';
 import { declarationFault } from '../../core/declaration-faults.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -32,14 +33,34 @@ const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 /** How long an upgraded connection may take to close when the service stops, in milliseconds. */
 const LAST_WORDS_MS = 1_000;
 
-/** The fault of a gateway on another port than the service's: Nest opens a server there, whose upgrades pass no guard. */
-export function gatewayFault(target: object): string | undefined {
-  if (!isGateway(target) || !Reflect.getMetadata(GATEWAY_PORT, target)) return undefined;
-  return '@WebSocketGateway() names a port, where no key is needed and nothing counts. Name only its path.';
+/** The gateways of all modules, by path. Throws DeclarationError for those that would be opened past their decorators. */
+export function gatewaysOf(discovery: DiscoveryService): ReadonlyMap<string, Type> {
+  const gateways = new Map<string, Type>();
+  for (const { metatype } of discovery.getProviders()) {
+    if (typeof metatype !== 'function' || Reflect.getMetadata(IS_GATEWAY, metatype) !== true) continue;
+    const gateway = metatype as Type;
+    // Nest opens another server there.
+    if (Reflect.getMetadata(GATEWAY_PORT, gateway))
+      declarationFault(
+        `${gateway.name}: @WebSocketGateway() names a port, where no key is needed and nothing counts. Name only its path.`,
+      );
+    const { path = '' } = (Reflect.getMetadata(GATEWAY_OPTIONS, gateway) ?? {}) as { path?: string };
+    const place = `/${path.replace(/^\/|\/$/g, '')}`;
+    const other = gateways.get(place);
+    if (other && admissionOf(other) !== admissionOf(gateway))
+      declarationFault(
+        `${gateway.name}: ${other.name} has the path ${place}, too, but other callers. Give both the same @RequireScopes() or @Public().`,
+      );
+    gateways.set(place, gateway);
+  }
+  return gateways;
 }
 
-function isGateway(target: object): boolean {
-  return Reflect.getMetadata(IS_GATEWAY, target) === true;
+/** The callers that a gateway is opened to, as a text to compare. */
+function admissionOf(gateway: Type): string {
+  return JSON.stringify(
+    [PUBLIC_ROUTE, REQUIRED_SCOPES].map((key) => Reflect.getMetadata(key, gateway) as unknown),
+  );
 }
 
 /** Represents the handler of an upgrade: guards recognize one from it, and it has no metadata. */
@@ -53,7 +74,7 @@ export function openConnection(): void {}
  */
 @Injectable()
 export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
-  private readonly gateways = new Map<string, Type>();
+  private gateways: ReadonlyMap<string, Type> = new Map();
   /** Upgraded connections, each with whether it is a WebSocket. */
   private readonly upgraded = new TransientMap<Socket, boolean>();
 
@@ -64,13 +85,8 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     private readonly overload: Overload,
   ) {}
 
-  /** Finds the gateways of all modules, whose decorators apply to their paths. */
   onModuleInit(): void {
-    for (const { metatype } of this.discovery.getProviders()) {
-      if (typeof metatype !== 'function' || !isGateway(metatype)) continue;
-      const { path = '' } = (Reflect.getMetadata(GATEWAY_OPTIONS, metatype) ?? {}) as { path?: string };
-      this.gateways.set(`/${path.replace(/^\/|\/$/g, '')}`, metatype as Type);
-    }
+    this.gateways = gatewaysOf(this.discovery);
   }
 
   /**
