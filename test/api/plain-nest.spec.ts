@@ -13,11 +13,13 @@ import {
   type NestInterceptor,
   Param,
   ParseIntPipe,
+  Patch,
   type PipeTransform,
   Post,
   Query,
   Res,
   type Type,
+  ValidationPipe,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -28,6 +30,8 @@ import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { JsonText } from '../../src/database/json-rows.js';
 import { Cached } from '../../src/http/caching/cached.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Duration, Enum, Int64 } from '../../src/http/validation/fields.js';
+import { MergePatch } from '../../src/http/validation/merge-patch.js';
 import { issueKey } from '../kit/issued-key.js';
 import { ON_POSTGRES } from '../support/databases.js';
 import { described } from '../support/described.js';
@@ -130,6 +134,33 @@ class PlainController {
   }
 }
 
+class FieldsQuery {
+  @Enum({ enumName: 'Side', values: ['a', 'b'], list: true, optional: true })
+  sides?: string[];
+
+  @Duration({ default: '5m' })
+  within!: number;
+
+  @Int64({ optional: true })
+  id?: bigint;
+}
+
+class FieldsPatch extends MergePatch(FieldsQuery) {}
+
+@Controller({ path: 'fields', version: '1' })
+@Public()
+class FieldsController {
+  @Get()
+  ask(@Query() query: FieldsQuery): FieldsQuery {
+    return query;
+  }
+
+  @Patch()
+  change(@Body() patch: FieldsPatch): FieldsPatch {
+    return patch;
+  }
+}
+
 @Controller({ path: 'again', version: '1' })
 @RequireScopes()
 class AgainController {
@@ -170,6 +201,20 @@ describe('what a module adds for every request', () => {
     const service = await open({ modules: [moduleOf(PlainController), globally(APP_PIPE, Lower)] });
     expect((await service.request('GET', '/v1/plain/both/SOLD?q=OLD')).text).toBe('{"a":"sold","q":"old"}');
     expect((await service.request('GET', '/v1/pets?status=SOLD')).status).toBe(400);
+  });
+
+  it.each([
+    ['as it is', {}],
+    ['that transforms', { transform: true, whitelist: true, forbidNonWhitelisted: true }],
+    ['that converts', { transform: true, transformOptions: { enableImplicitConversion: true } }],
+  ])('Nest’s ValidationPipe %s gets what is valid', async (_, options) => {
+    @Module({ providers: [{ provide: APP_PIPE, useFactory: () => new ValidationPipe(options) }] })
+    class ValidatedModule {}
+    const service = await open({ modules: [moduleOf(FieldsController), ValidatedModule] });
+    const asked = await answerOf(service, '/v1/fields?sides=a,b&within=90d&id=9007199254740993&other=1');
+    expect(asked.text).toBe('{"sides":["a","b"],"within":7776000000,"id":9007199254740993}');
+    const changed = await answerOf(service, '/v1/fields', { method: 'PATCH', body: '{"id":null}' });
+    expect(changed.text).toBe('{"id":null}');
   });
 
   it('an interceptor that changes what is answered, also from the cache', async () => {

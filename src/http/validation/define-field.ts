@@ -136,8 +136,11 @@ export function defineField<Sent, Value>(
   const refused = defaultFault(kind, fallback);
 
   const field = new Field(kind as FieldKind<unknown>, nullable, fallback);
-  const read = ({ value, options: { groups } }: TransformFnParams): unknown =>
-    field.read(value, groups?.includes(PATCH) ? 'patch' : groups?.includes(TEXT) ? 'text' : 'json');
+  const read = ({ value, obj, options: { groups } }: TransformFnParams): unknown => {
+    // A ValidationPipe that a module adds gets the instance, whose values are read.
+    if (![Object.prototype, null].includes(Object.getPrototypeOf(obj) as object | null)) return value;
+    return field.read(value, groups?.includes(PATCH) ? 'patch' : groups?.includes(TEXT) ? 'text' : 'json');
+  };
   FIELDS.set(read, field);
   const isRead = (value: unknown): value is Value =>
     value !== undefined && value !== null && !(value instanceof Unreadable);
