@@ -2,6 +2,7 @@ import {
   Body,
   type CallHandler,
   type CanActivate,
+  ClassSerializerInterceptor,
   Controller,
   type ExecutionContext,
   Get,
@@ -234,6 +235,17 @@ describe('what a module adds for every request', () => {
       body: '{"name":"Rex","categoryId":9007199254740993}',
     });
     expect(created.text).toMatch(/^\{"wrapped":\{.*"categoryId":9007199254740993,/);
+  });
+
+  it('Nest’s ClassSerializerInterceptor changes no JsonText', async () => {
+    const service = await open({ modules: [globally(APP_INTERCEPTOR, ClassSerializerInterceptor)] });
+    const json = { name: 'Rex', categoryId: 9007199254740993n };
+    const headers = { 'idempotency-key': 'k' };
+    for (let sent = 0; sent < 2; sent += 1)
+      expect((await service.request('POST', '/v1/pets', { json, headers })).text).toMatch(
+        /^\{"id":1,"name":"Rex","categoryId":9007199254740993,/,
+      );
+    expect((await service.request('GET', '/v1/pets')).text).toMatch(/^\[\{"id":1,"name":"Rex",/);
   });
 });
 

@@ -2,9 +2,11 @@
 import * as insideExecutor from 'class-transformer/cjs/TransformOperationExecutor.js';
 // @ts-expect-error Nor beside this one.
 import * as insideStorage from 'class-transformer/cjs/storage.js';
+import { JsonText } from '../../database/json-rows.js';
 import { FIELDS } from './define-field.js';
 
 interface Executor {
+  transform(source: unknown, value: unknown, ...rest: unknown[]): unknown;
   /** The members of an object that are to be transformed; reads nothing of it but their names. */
   getKeys(type: unknown, object: object, isMap: unknown): string[];
 }
@@ -37,6 +39,15 @@ executors.getKeys = function (type, object, isMap) {
     for (const name of getKeys.call(this, type, some, isMap)) found.add(name);
   }
   return [...found];
+};
+
+/** Leaves a JsonText, which is a whole representation, as it is: to ClassSerializerInterceptor it would be an object. */
+const transform: (this: Executor, ...args: Parameters<Executor['transform']>) => unknown = Reflect.get(
+  executors,
+  'transform',
+);
+executors.transform = function (source, value, ...rest) {
+  return value instanceof JsonText ? value : transform.call(this, source, value, ...rest);
 };
 
 /** Whether only `defineField()` has declared how class-transformer makes an instance of a class. */
