@@ -87,9 +87,6 @@ interface Kept {
   readonly digest: string;
 }
 
-/** Thrown before the first statement of a handler if another process has already carried out its request. */
-class AnsweredMeanwhile extends Error {}
-
 /**
  * Carries out an `@Idempotent()` handler once per `Idempotency-Key` of a client, and sends retries the same response. The handler
  * runs inside one transaction with the stored response; guards, pipes and interceptors run outside of it.
@@ -149,10 +146,9 @@ export class IdempotencyGuard implements CanActivate {
     handler: () => unknown,
   ): Promise<unknown> {
     const first = async (): Promise<void> => {
-      // Another instance may be carrying it out, and would commit the same again.
-      if (!(await this.transactions.tryToClaim(`idempotency ${asked.clientId} ${asked.key}`)))
-        throw inProgress();
-      if (await this.store.find(asked.clientId, asked.key)) throw new AnsweredMeanwhile();
+      // Another instance may be carrying it out, or has done so by now, and the same would be committed again.
+      const isClaimed = await this.transactions.tryToClaim(`idempotency ${asked.clientId} ${asked.key}`);
+      if (!isClaimed || (await this.store.find(asked.clientId, asked.key))) throw inProgress();
     };
     return this.transactions.run({ name: () => operation, first }, (inside) =>
       inside(async () => {
