@@ -5,7 +5,6 @@ import { Client } from './clients/client.entity.js';
 import { Clock } from '../core/time/clock.js';
 import { DataVersion, type Versions } from '../database/data-version.js';
 import { JsonReader } from '../database/database.js';
-import { CacheUse } from '../core/metrics/cache-use.js';
 import { TransientMap } from '../core/transient-map.js';
 import { refusalOfFailure } from '../throttling/quota-refusals.js';
 
@@ -45,7 +44,7 @@ export interface CachedKey extends FoundKey {
 @Injectable()
 export class KeyCache {
   /** Hits and misses, for metrics. */
-  readonly use = new CacheUse();
+  readonly use = { hits: 0, misses: 0 };
   private readonly found: LRUCache<string, CachedKey>;
   private readonly unknown: LRUCache<string, CachedKey>;
   /** The look-ups that are running, by data version and digest. */

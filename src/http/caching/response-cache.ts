@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import { Clock } from '../../core/time/clock.js';
 import { DataVersion, NO_VERSIONS, type Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
-import { CacheUse } from '../../core/metrics/cache-use.js';
 import { TransientMap } from '../../core/transient-map.js';
 
 /** Approximate maximum memory of the responses, in bytes; beyond it the least recently used ones are evicted. */
@@ -54,7 +53,7 @@ interface Pending {
 @Injectable()
 export class ResponseCache {
   /** Hits and misses; a shared running read is a hit. */
-  readonly use = new CacheUse();
+  readonly use = { hits: 0, misses: 0 };
   private readonly entries = new LRUCache<string, Entry>({
     maxSize: MOST_BYTES,
     sizeCalculation: (entry, target) => bytesOf(entry, target),
