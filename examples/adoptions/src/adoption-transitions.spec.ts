@@ -1,6 +1,7 @@
 import { Pet } from 'petstore-service/pets';
 import { TestService, defineFixture } from 'petstore-service/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdoptionTransitions } from './adoption-transitions.js';
 import { Adoption } from './adoption.entity.js';
 import { AdoptionsModule } from './adoptions.module.js';
 
@@ -42,6 +43,17 @@ describe('at the same time', () => {
     expect(await service.repository(Adoption).countBy({ petId: id })).toBe(1);
     expect(await statusOf(Number(id))).toBe('pending');
   });
+});
+
+it('a decision is not replaced by that of another transaction, which has read the adoption before', async () => {
+  const { id } = await service.add(PET);
+  const path = `/v1/adoptions/${(await request(Number(id))).body.id}`;
+  const open = await service.repository(Adoption).findOneByOrFail({ petId: id });
+  const headers = { 'if-match': '*' };
+  await service.request('PATCH', path, { json: { state: 'approved' }, headers });
+  const expired = service.app.get(AdoptionTransitions, { strict: false }).decide(open, 'expired');
+  await expect(expired).rejects.toThrow(/is approved; that is final/);
+  expect((await service.request('GET', path)).body.state).toBe('approved');
 });
 
 it('the database refuses a second open adoption of an animal', async () => {

@@ -51,13 +51,19 @@ export class AdoptionTransitions {
    */
   async decide({ id, petId, adopterName, state }: Adoption, next: AdoptionState): Promise<void> {
     if (next === state) return;
-    if (state !== 'requested')
-      throw new ApiError(ADOPTIONS_ERRORS.adoption_decided, { params: { adoptionId: String(id), state } });
+    const decision = { state: next, decidedAt: this.now() };
+    // Another transaction may have decided it since it was read.
+    const { affected } = await this.adoptions.update({ id, state: 'requested' }, decision);
+    if (affected === 0) {
+      const { state: final } = await this.adoptions.findOneByOrFail({ id });
+      throw new ApiError(ADOPTIONS_ERRORS.adoption_decided, {
+        params: { adoptionId: String(id), state: final },
+      });
+    }
     const isReserved = await this.pets.changeStatus(petId, STATUS_OF_PET.requested, STATUS_OF_PET[next]);
     // An animal that was already released stays released.
     if (!isReserved && next === 'approved')
       throw new ApiError(ADOPTIONS_ERRORS.pet_not_reserved, { params: { petId: String(petId) } });
-    await this.adoptions.update({ id }, { state: next, decidedAt: this.now() });
     if (next === 'approved') await this.events.publish(ADOPTION_APPROVED, { id, petId, adopterName });
     await this.webhooks.send(ADOPTIONS_DECIDED, { id, petId, state: next });
     this.metrics.count(next);
