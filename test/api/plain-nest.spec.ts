@@ -1,13 +1,17 @@
 import {
+  type ArgumentsHost,
   Body,
   type CallHandler,
   type CanActivate,
+  Catch,
   ClassSerializerInterceptor,
   Controller,
+  type ExceptionFilter,
   type ExecutionContext,
   Get,
   Header,
   HttpCode,
+  HttpException,
   Injectable,
   Logger,
   Module,
@@ -22,7 +26,7 @@ import {
   type Type,
   ValidationPipe,
 } from '@nestjs/common';
-import { APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, BaseExceptionFilter } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import { type Observable, Observable as Observed, map } from 'rxjs';
@@ -85,6 +89,14 @@ class Lower implements PipeTransform {
 class Wrapping implements NestInterceptor {
   intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
     return next.handle().pipe(map((body: unknown) => ({ wrapped: body })));
+  }
+}
+
+@Catch(HttpException)
+class PassingFilter implements ExceptionFilter<HttpException> {
+  catch(exception: HttpException, host: ArgumentsHost): void {
+    const response = host.switchToHttp().getResponse<Response>();
+    response.status(exception.getStatus()).json(exception.getResponse());
   }
 }
 
@@ -216,6 +228,23 @@ describe('what a module adds for every request', () => {
     expect(asked.text).toBe('{"sides":["a","b"],"within":7776000000,"id":9007199254740993}');
     const changed = await answerOf(service, '/v1/fields', { method: 'PATCH', body: '{"id":null}' });
     expect(changed.text).toBe('{"id":null}');
+  });
+
+  it.each([
+    ['of Nest', BaseExceptionFilter],
+    ['that writes the response of the exception', PassingFilter],
+  ])('a filter %s leaves a refusal its headers', async (_, filter) => {
+    const service = await open({ modules: [globally(APP_FILTER, filter)] });
+    const unknown = await service.request('GET', '/v1/pets', { key: null });
+    expect([unknown.body.code, unknown.headers.get('www-authenticate')]).toEqual([
+      'missing_api_key',
+      'Bearer realm="petstore"',
+    ]);
+    const wrong = await service.request('DELETE', '/v1/pets');
+    expect([wrong.body.code, wrong.headers.get('allow')]).toEqual([
+      'method_not_allowed',
+      'GET, HEAD, OPTIONS, POST',
+    ]);
   });
 
   it('an interceptor that changes what is answered, also from the cache', async () => {

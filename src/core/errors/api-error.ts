@@ -57,6 +57,9 @@ export interface ApiErrorOptions {
   readonly isLogged?: boolean;
 }
 
+/** The headers of refusals by their bodies: an exception filter of a module may send the body alone. */
+export const HEADERS_OF_BODY = new WeakMap<object, ApiError['headers']>();
+
 /** A refusal from the catalogue. Throw it where the fault is known; the error filter writes the response. */
 export class ApiError extends HttpException {
   readonly code: string;
@@ -86,6 +89,7 @@ export class ApiError extends HttpException {
     this.code = row.code;
     this.isLogged = options.isLogged ?? false;
     this.headers = options.headers ?? {};
+    HEADERS_OF_BODY.set(body, this.headers);
     this.body = body;
     this.faults = options.details ?? [];
   }

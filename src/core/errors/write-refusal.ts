@@ -4,7 +4,7 @@ import { BaseExceptionFilter } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
 import { addressOf } from '../request-address.js';
-import { ApiError, type ErrorBody, shortened } from './api-error.js';
+import { ApiError, type ErrorBody, HEADERS_OF_BODY, shortened } from './api-error.js';
 import { publicPrefixOf } from '../public-prefix.js';
 import { helpLink } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
@@ -59,7 +59,7 @@ function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
     : given;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   const sent: unknown = thrown instanceof HttpException ? thrown.getResponse() : undefined;
-  if (isErrorBody(sent, status)) return { body: sent, headers: {} };
+  if (isErrorBody(sent, status)) return { body: sent, headers: HEADERS_OF_BODY.get(sent) ?? {} };
   if (status === 503) {
     return new ApiError(HTTP_ERRORS.service_unavailable, {
       params: { reason: 'try again shortly' },
