@@ -78,6 +78,15 @@ it('an index over an expression is named, however long the name of its function 
   expect(await refused).toEqual([`index 'pets_by_name'`]);
 });
 
+it('a refusal of the database by a name with the words of an outage is none', async () => {
+  const dataSource = service.app.get(DataSource);
+  await dataSource.query('CREATE UNIQUE INDEX ssl_certificate ON pets (name)');
+  onTestFinished(() => dataSource.query('DROP INDEX ssl_certificate'));
+  const insert = () => dataSource.manager.insert(Pet, { name: 'Rex', categoryId: 1n, status: 'available' });
+  await insert();
+  expect(await insert().catch(uniqueViolation)).toEqual(['pets.name']);
+});
+
 it('a reference to what is not there is answered 409', async () => {
   const { status, body, text } = await service.request('POST', '/v1/sevenths/keys', { json: {} });
   expect([status, body.code]).toEqual([409, 'reference_conflict']);

@@ -93,6 +93,8 @@ export function meaningOf(error: unknown): Meaning {
   const code = codeOf(error);
   const known = code === undefined ? undefined : (MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]);
   if (known) return known;
+  // Its words are about the statement, and may have any name, such as that of a table.
+  if (isAnswer(error)) return 'other';
   const message = messageOf(error);
   return IN_WORDS.find(([words]) => words.test(message))?.[1] ?? 'other';
 }
