@@ -241,6 +241,24 @@ describe('a listener that fails', () => {
     expect(await store.parked(10)).toEqual([]);
   });
 
+  it.each([
+    ['has a NUL', new Error('no\0connection')],
+    ['has no text', Object.create(null)],
+  ])('with an error that %s is given the event again, and the other events go on', async (_, error) => {
+    listeners.mailer = ({ step }) => {
+      if (step === 'a') throw error;
+    };
+    await sell(1, 'a');
+    await sell(2, 'b');
+    await deliver();
+    expect(new Set(of('mailer'))).toEqual(new Set(['a', 'b']));
+    expect(await waiting()).toBe(1);
+    listeners.mailer = () => undefined;
+    clock.advance(HOUR);
+    await deliver();
+    expect(await waiting()).toBe(0);
+  });
+
   it('with everything is left alone for a while, not tried with all events', async () => {
     listeners.mailer = fail;
     await sellAll(Array.from({ length: 60 }, (_, pet) => [pet, String(pet)] as const));

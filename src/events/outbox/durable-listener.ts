@@ -1,3 +1,4 @@
+import { format } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
 import type { Transactions } from '../../database/transactions.js';
@@ -134,7 +135,9 @@ export class DurableListener implements BackgroundWork {
     return true;
   }
 
-  private fail(row: OutboxEvent, error: unknown): void {
+  private fail(row: OutboxEvent, thrown: unknown): void {
+    // Not String(), which throws for an object without a prototype.
+    const error = thrown instanceof Error ? thrown : new Error(format('%s', thrown));
     const failures = row.failures + 1;
     const isParked = failures >= MOST_FAILURES;
     const delay = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
@@ -161,14 +164,13 @@ export class DurableListener implements BackgroundWork {
     this.pausedUntil = this.clock.steady() + Math.min(doubled, LONGEST_PAUSE_MS);
   }
 
-  private log({ event, id }: OutboxEvent, isParked: boolean, error: unknown): void {
+  private log({ event, id }: OutboxEvent, isParked: boolean, { message, stack }: Error): void {
     this.failuresSinceLine += 1;
     const now = this.clock.steady();
     if (now - this.loggedAt < LINE_MS) return;
     const whole =
       this.failuresSinceLine > 1 ? ` (${this.failuresSinceLine} failures since the last line)` : '';
     const next = isParked ? 'is parked: `petstore outbox list` shows it' : 'is tried again';
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
     this.logger.error(`Listener ${this.name} failed (${message}); ${event} ${id} ${next}${whole}`, stack);
     this.loggedAt = now;
     this.failuresSinceLine = 0;

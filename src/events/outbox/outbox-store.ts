@@ -18,7 +18,7 @@ export interface FailedDelivery {
   readonly failures: number;
   /** When it is tried again, in ms since the Unix epoch; null when it is parked. */
   readonly dueAt: number | null;
-  readonly error: unknown;
+  readonly error: Error;
 }
 
 /** The events of one name that wait for one listener, or are parked: those do not wait. */
@@ -82,7 +82,8 @@ export class OutboxStore {
     await this.transactions.uncached(async (manager) => {
       if (handled.length > 0) await manager.delete(OutboxEvent, { id: In(handled) });
       for (const { id, failures, dueAt, error } of failed) {
-        const why = String(error).slice(0, LONGEST_ERROR);
+        // PostgreSQL refuses NUL.
+        const why = String(error).replaceAll('\0', ' ').slice(0, LONGEST_ERROR);
         await manager.update(
           OutboxEvent,
           { id },
