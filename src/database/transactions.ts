@@ -69,7 +69,7 @@ export class Transactions implements TransactionHome {
 
   /**
    * Calls back once the transaction that the caller takes part in is committed, and at once outside of any; never when it is
-   * rolled back.
+   * rolled back. An error of the callback is logged.
    */
   afterCommit(callback: () => void): void {
     (this.context.current() ?? this.connection).afterCommit(callback);

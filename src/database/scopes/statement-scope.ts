@@ -1,5 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
 import { type Release, Semaphore } from './semaphore.js';
+
+const logger = new Logger('Database');
 
 /**
  * A value that follows asynchronous work to everything that it calls and awaits. While no work runs with a value it is
@@ -62,10 +65,17 @@ export class StatementScope {
     this.isLeft = true;
   }
 
-  /** Calls back once what was done in it is committed; never when it is not. */
+  /** Calls back once what was done in it is committed; never when it is not. An error of the callback is logged: the commit stays. */
   afterCommit(callback: () => void): void {
-    if (this.around) this.around.afterCommit(callback);
-    else callback();
+    if (this.around) {
+      this.around.afterCommit(callback);
+      return;
+    }
+    try {
+      callback();
+    } catch (error) {
+      logger.error('A callback after a commit failed', error);
+    }
   }
 
   /** Notes that the database could not run a statement in it. */
