@@ -315,6 +315,18 @@ describe('a start', () => {
       ['MisspeltController: @Throttle() names'],
     ],
     [
+      'a ttl of @Throttle() in seconds',
+      [handlerWith([Get(), Throttle({ minute: { limit: 1, ttl: 60 } }), ...right()], 'short')],
+      [
+        'WrongController.answer: ttl of @Throttle() is 60. Write whole seconds in milliseconds, such as 60_000.',
+      ],
+    ],
+    [
+      'a limit of @Throttle() that admits nothing',
+      [handlerWith([Get(), Throttle({ minute: { limit: 0, ttl: 60_000 } }), ...right()], 'closed')],
+      ['WrongController.answer: limit of @Throttle() is 0. Write a whole number from 1.'],
+    ],
+    [
       'an option of @Throttle() that has no effect',
       [
         handlerWith(
