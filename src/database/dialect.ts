@@ -135,6 +135,7 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function literal(value: string): string {
+/** A text as SQLite and PostgreSQL take it. */
+export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
-import { type Dialect, type ShownKind, quoted } from './dialect.js';
+import { type Dialect, type ShownKind, literal, quoted } from './dialect.js';
 import { int64Transformer } from './int64.js';
 import type { Bindable, Order, PageCondition } from './selection.js';
 
@@ -49,7 +49,7 @@ export class ShownRows {
   private readonly source: string;
   private readonly row: string;
   private hasDoubles = false;
-  /** The condition that a row is not deleted; none where rows are deleted for good. */
+  /** The conditions that a row is not deleted, and is of this entity where others have the same table (`@ChildEntity()`). */
   private readonly isThere: readonly string[];
   private readonly pages = new Map<string, string>();
 
@@ -65,8 +65,16 @@ export class ShownRows {
     const isGenerated = id?.generationStrategy === 'increment' && others.length === 0;
     this.hasGrowingIds = this.table !== undefined && isGenerated && dialect.generatesGrowingIds;
     this.row = this.rowAs(dto);
-    const { deleteDateColumn } = entity;
-    this.isThere = deleteDateColumn ? [`${quoted(deleteDateColumn.databaseName)} IS NULL`] : [];
+    const { deleteDateColumn, discriminatorColumn, tableType } = entity;
+    const kinds = [entity, ...entity.childEntityMetadatas].map((one) =>
+      literal(one.discriminatorValue ?? ''),
+    );
+    this.isThere = [
+      ...(deleteDateColumn ? [`${quoted(deleteDateColumn.databaseName)} IS NULL`] : []),
+      ...(discriminatorColumn && tableType === 'entity-child'
+        ? [`${quoted(discriminatorColumn.databaseName)} IN (${kinds.join(', ')})`]
+        : []),
+    ];
     this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${['id = ?1', ...this.isThere].join(' AND ')}`;
   }
 

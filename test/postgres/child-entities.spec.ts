@@ -1,0 +1,54 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ChildEntity, Column, DataSource, Entity, TableInheritance } from 'typeorm';
+import { expect, it } from 'vitest';
+import { Int64Key } from '../../src/database/int64.js';
+import { JsonRows } from '../../src/database/json-rows.js';
+import { addedTable } from '../support/added-table.js';
+import { openForAll } from '../support/opened.js';
+
+@Entity('toys')
+@TableInheritance({ column: { type: 'varchar', name: 'kind', length: 20 } })
+class Toy {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('varchar', { length: 20 })
+  name!: string;
+}
+
+@ChildEntity()
+class Ball extends Toy {}
+
+@ChildEntity()
+class Rope extends Toy {}
+
+@ChildEntity()
+class LongRope extends Rope {}
+
+class ToyDto {
+  @ApiProperty({ type: 'integer' })
+  id!: bigint;
+
+  @ApiProperty()
+  name!: string;
+}
+
+@Module({ imports: [addedTable(Toy), TypeOrmModule.forFeature([Ball, Rope, LongRope])] })
+class ToysModule {}
+
+const service = await openForAll({ modules: [ToysModule] });
+
+it('JsonRows reads the rows of its entity alone, and of those that extend it, where several have one table', async () => {
+  const { manager } = service.app.get(DataSource);
+  for (const one of [Ball, Rope]) await manager.insert(one, { name: one.name });
+  const rows = service.app.get(JsonRows);
+  const page = async (type: typeof Toy) =>
+    JSON.parse((await rows.page(type, ToyDto, { limit: 5 })).items.text) as { name: string }[];
+  expect((await page(Toy)).map(({ name }) => name)).toEqual(['Ball', 'Rope']);
+  expect((await page(Rope)).map(({ name }) => name)).toEqual(['Rope']);
+  await manager.insert(LongRope, { name: 'LongRope' });
+  expect((await page(Rope)).map(({ name }) => name)).toEqual(['Rope', 'LongRope']);
+  expect(await rows.one(Rope, ToyDto, 1n)).toBeUndefined();
+});
