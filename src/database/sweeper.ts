@@ -67,6 +67,11 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     return this.runs.run();
   }
 
+  /** Sweeps the rows of one sweep now, a few at a time. Rejects when the database refuses. */
+  async run(sweep: Sweep): Promise<void> {
+    while (!this.stopped && (await this.sweepBatch(sweep))) await pause(PAUSE_MS);
+  }
+
   private schedule(delayMs: number): void {
     this.timer = setTimeout(() => void this.sweepAgain(), delayMs).unref();
   }
@@ -80,7 +85,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     let isAway = false;
     for (const sweep of this.sweeps) {
       try {
-        while (!this.stopped && (await this.sweepBatch(sweep))) await pause(PAUSE_MS);
+        await this.run(sweep);
       } catch (error) {
         // An outage refuses them all, and is logged once.
         if (isAway && error instanceof ApiError) continue;

@@ -8,6 +8,7 @@ import { ClientsService } from '../../auth/clients/clients.service.js';
 import { requireChange } from '../../auth/clients/key-rules.js';
 import { Clock } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
+import { Sweeper } from '../../database/sweeper.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -43,6 +44,7 @@ export class WebhookEndpointsService {
     private readonly addresses: WebhookAddresses,
     private readonly loops: BackgroundLoops,
     private readonly transactions: Transactions,
+    private readonly sweeper: Sweeper,
     private readonly clock: Clock,
   ) {}
 
@@ -161,10 +163,18 @@ export class WebhookEndpointsService {
    * Deletes an endpoint with its log and its waiting messages. Returns it as it was. Throws webhook_endpoint_not_found, and
    * webhook_endpoint_locked for an owner where an operator disabled it: otherwise a new one with its URL would undo that.
    */
-  delete(id: string, by: Requester): Promise<WebhookEndpointDto> {
-    const work = async (manager: EntityManager): Promise<WebhookEndpointDto> => {
+  async delete(id: string, by: Requester): Promise<WebhookEndpointDto> {
+    const deletable = async (manager?: EntityManager): Promise<SubscribedEndpoint> => {
       const endpoint = await this.find(id, by, manager);
-      await refuseLocked(by, { id }, manager);
+      await refuseLocked(by, { id }, manager ?? this.endpoints.manager);
+      return endpoint;
+    };
+    await deletable();
+    // A few rows at a time: the log may have millions, and other writers would wait for them all.
+    const log = { entity: WebhookDelivery, where: 'endpoint_id = :id', parameters: () => ({ id }) };
+    await this.sweeper.run(log);
+    const work = async (manager: EntityManager): Promise<WebhookEndpointDto> => {
+      const endpoint = await deletable(manager);
       await manager.delete(WebhookEndpoint, { id });
       const { url, label } = endpoint;
       await this.changes.record(manager, by, 'deleted', endpoint, { url: originOf(url), label });
