@@ -34,6 +34,11 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
     this.transactions = new RunnerTransactions(this, home, copy, within);
   }
 
+  /** Takes no connection: while it had one, each statement and the transaction would wait for another. */
+  override connect(): Promise<unknown> {
+    return Promise.resolve();
+  }
+
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
     if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
     const { scope, release } = await this.transactions.take();

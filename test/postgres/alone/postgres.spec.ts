@@ -93,6 +93,20 @@ describeWith('postgres', 'on PostgreSQL', () => {
       const kept = (await names()).map(Number).toSorted((a, b) => a - b);
       expect(kept).toEqual(Array.from({ length: 15 }, (_, index) => 2 * index));
     });
+
+    it('of a query runner has one alone, although the runner is connected first, as Nest documents it', async () => {
+      await database.getRepository(Pet).clear();
+      const insert = async () => {
+        const runner = database.createQueryRunner();
+        await runner.connect();
+        await runner.startTransaction();
+        await runner.manager.insert(Pet, pet('a'));
+        await runner.commitTransaction();
+        await runner.release();
+      };
+      await Promise.all(Array.from({ length: 30 }, insert));
+      expect(await names()).toHaveLength(30);
+    });
   });
 
   describe('a row', () => {
