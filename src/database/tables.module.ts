@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { TypeOrmModule, getRepositoryToken } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
+import { declarationFault } from '../core/declaration-faults.js';
 
 /** The tables of a module: their entities, and the migrations that make and change them. */
 export interface Tables {
@@ -48,11 +49,18 @@ export function tablesBelow(...modules: readonly unknown[]): void {
   roots = modules;
 }
 
-/** The entities of `TypeOrmModule.forFeature()`, wherever their files are. */
+/** The entities of `TypeOrmModule.forFeature()`, wherever their files are. Throws DeclarationError for what is no entity. */
 export function registeredEntities(): Type[] {
-  return registered().flatMap(({ inject: [from] = [], targetEntitySchema }) =>
-    from === DataSource && targetEntitySchema ? [targetEntitySchema.target] : [],
-  );
+  return registered().flatMap((one) => {
+    const { inject: [from] = [], provide, targetEntitySchema } = one;
+    if (from !== DataSource || !('targetEntitySchema' in one)) return [];
+    if (!targetEntitySchema)
+      declarationFault(
+        `TypeOrmModule.forFeature(): ${String(provide).replace(/Repository$/, '')} is not a class with @Entity(). ` +
+          'Decorate the class; an EntitySchema is not supported.',
+      );
+    return [targetEntitySchema.target];
+  });
 }
 
 /** Finds whether an entity or a migration is registered for a DataSource with a name, and not for that of the service. */
@@ -76,10 +84,10 @@ export function otherTables(): (found: Type) => boolean {
 
 /** The token of the options of `TypeOrmModule.forRoot()`, which @nestjs/typeorm does not export (test/packed/extending.spec.ts). */
 const OPTIONS = 'TypeOrmModuleOptions';
-/** `targetEntitySchema` is set by `forFeature()`: test/api/nest-words.spec.ts notices when it is not. */
+/** `targetEntitySchema` is set by `forFeature()`, for what is no entity to undefined: test/api/nest-words.spec.ts notices when it is not. */
 type Registered = FactoryProvider &
   ValueProvider<(DataSourceOptions & { name?: string }) | undefined> & {
-    readonly targetEntitySchema?: { readonly target: Type };
+    readonly targetEntitySchema?: { readonly target: Type } | undefined;
   };
 
 function registered(): Registered[] {

@@ -19,7 +19,8 @@ import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { APP_GUARD } from '@nestjs/core';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { WebSocketGateway } from '@nestjs/websockets';
-import { DataSource } from 'typeorm';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, EntitySchema } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Cached } from '../../src/http/caching/cached.decorator.js';
@@ -439,6 +440,17 @@ describe('entities and migrations', () => {
     const service = await openForTest({ environment: { DATABASE_URL: await incomplete(...newer) } });
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);
   });
+});
+
+it.each([
+  ['a class without @Entity()', class Kite {}, 'Kite'],
+  ['an EntitySchema', new EntitySchema<object>({ name: 'Kites', columns: {} }), 'Kites'],
+])('a repository of %s stops the start', async (_, entity, name) => {
+  @Module({ imports: [TypeOrmModule.forFeature([entity])] })
+  class KitesModule {}
+  expect((await started(KitesModule)).faults).toContain(
+    `TypeOrmModule.forFeature(): ${name} is not a class with @Entity(). Decorate the class`,
+  );
 });
 
 it('a sunset before its deprecation stops the start', () => {
