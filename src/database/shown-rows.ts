@@ -20,8 +20,8 @@ const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
 const DOUBLES = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)|-0(?=[,}\]])/g;
 /** Maximum number of kept statements; clients choose filters and orders, so there may be many. */
 const MOST_STATEMENTS = 500;
-/** Lists whose values are searched for one by one; of further ones the values are compared row by row. */
-const MOST_LISTS = 2;
+/** Searches, one for each combination of the values of lists; values of a list that would need more are compared row by row. */
+const MOST_SEARCHES = 64;
 
 /** The column that a page is ordered by. */
 interface OrderColumn {
@@ -159,14 +159,15 @@ export class ShownRows {
   /** The conditions on values of each search: one for each combination of the values that lists have. `before` parameters come first. */
   private selections(where: readonly PageCondition[], before: number): string[][] {
     let selections: string[][] = [[]];
-    let [lists, place] = [0, before];
+    let place = before;
     const next = (): string => `?${(place += 1)}`;
     for (const { property, comparison, isBinary, value } of where) {
       const column = quoted(this.columnOf(property).databaseName);
       const left = isBinary ? this.dialect.binary(column) : column;
       let conditions: string[];
       if (typeof value !== 'object') conditions = [`${left} ${comparison} ${next()}`];
-      else if (lists++ < MOST_LISTS) conditions = value.map(() => `${column} = ${next()}`);
+      else if (selections.length * value.length <= MOST_SEARCHES)
+        conditions = value.map(() => `${column} = ${next()}`);
       else conditions = [`${column} IN (${value.map(next).join(', ')})`];
       selections = selections.flatMap((selection) =>
         conditions.map((condition) => [...selection, condition]),

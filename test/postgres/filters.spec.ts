@@ -7,7 +7,7 @@ import { Int64Key } from '../../src/database/int64.js';
 import { JsonRows } from '../../src/database/json-rows.js';
 import type { Position } from '../../src/database/keyset-page.js';
 import { addedTable } from '../support/added-table.js';
-import { Visit, VisitsModule } from '../support/visits.js';
+import { Visit, VisitDto, VisitsModule } from '../support/visits.js';
 import { UNLIMITED, openForAll } from '../support/opened.js';
 
 @Entity('weighings')
@@ -212,6 +212,27 @@ describe('a list with declared filters and orders', () => {
       status,
       body.details.map((one: { field: string; code: string }) => [one.field, one.code]),
     ]).toEqual([400, [[field, code]]]);
+  });
+
+  it('has what two lists of 16 values select, on each page', async () => {
+    const reasons = Array.from({ length: 16 }, (_, at) => `reason ${at}`);
+    await store(reasons.map((reason) => ({ reason, state: 'done', startsAt: DAY, priceCents: 1n })));
+    const read: unknown[] = [];
+    let after: Position | undefined;
+    do {
+      const { items, next } = await service.app.get(JsonRows).page(Visit, VisitDto, {
+        limit: 7,
+        order: { property: 'startsAt', isDescending: false },
+        where: [
+          { property: 'state', comparison: '=', value: ['done', ...reasons.slice(1)] },
+          { property: 'reason', comparison: '=', value: reasons },
+        ],
+        ...(after ? { after } : {}),
+      });
+      read.push(...(JSON.parse(items.text) as VisitDto[]).map(({ reason }) => reason));
+      after = next;
+    } while (after);
+    expect(read).toEqual(reasons);
   });
 
   it('says which order a range goes with', async () => {
