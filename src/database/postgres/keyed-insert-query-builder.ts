@@ -1,8 +1,18 @@
-import { InsertQueryBuilder, type ObjectLiteral, SelectQueryBuilder } from 'typeorm';
+import { InsertQueryBuilder, type ObjectLiteral, type QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { Database } from '../database.js';
 
 /** Makes inserts that keep a key which the row brings along; TypeORM drops it where the database would generate one. */
 export class KeyedSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
+  /** TypeORM locks rows only by a runner that has begun a transaction. This one takes part in that of the caller. */
+  protected override obtainQueryRunner(): QueryRunner {
+    const runner = super.obtainQueryRunner();
+    const { transactions } = this.connection as Database;
+    return Object.assign(runner, {
+      isTransactionActive: runner.isTransactionActive || transactions.isInside(),
+    });
+  }
+
   override insert(): InsertQueryBuilder<Entity> {
     return new KeyedInsertQueryBuilder<Entity>(super.insert());
   }

@@ -94,6 +94,20 @@ describeWith('postgres', 'on PostgreSQL', () => {
       expect(kept).toEqual(Array.from({ length: 15 }, (_, index) => 2 * index));
     });
 
+    it('locks rows by a repository, which takes part in it', async () => {
+      const pets = database.getRepository(Pet);
+      await pets.clear();
+      await pets.insert(pet('locked'));
+      const find = (onLocked: 'nowait' | 'skip_locked') =>
+        pets.find({ lock: { mode: 'pessimistic_write', onLocked } });
+      const beside = await database.transaction(async () => {
+        expect(await find('nowait')).toHaveLength(1);
+        return database.transactions.outside(() => database.transaction(() => find('skip_locked')));
+      });
+      expect(beside).toEqual([]);
+      await expect(find('nowait')).rejects.toThrow('An open transaction is required');
+    });
+
     it('of a query runner has one alone, although the runner is connected first, as Nest documents it', async () => {
       await database.getRepository(Pet).clear();
       const insert = async () => {
