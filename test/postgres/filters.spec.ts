@@ -22,6 +22,12 @@ class Weighing {
 
   @Column('boolean', { name: 'is_tare' })
   isTare!: boolean;
+
+  @Column('double precision', { nullable: true })
+  fee!: number | null;
+
+  @Column('boolean', { name: 'is_paid', nullable: true })
+  isPaid!: boolean | null;
 }
 
 class WeighingDto {
@@ -30,6 +36,12 @@ class WeighingDto {
 
   @ApiProperty()
   isTare!: boolean;
+
+  @ApiProperty()
+  fee!: number | null;
+
+  @ApiProperty()
+  isPaid!: boolean | null;
 }
 
 @Module({ imports: [addedTable(Weighing)] })
@@ -271,17 +283,24 @@ describe('a list that is not ordered by text', () => {
     expect(read).toEqual(isDescending ? sorted.toReversed() : sorted);
   });
 
-  it('shows each number as JSON.stringify() does, so that its entity tag is that of the response to a write', async () => {
+  it('shows each value as JSON.stringify() does, so that its entity tag is that of the response to a write', async () => {
     const weighings = service.app.get(DataSource).getRepository(Weighing);
-    const numbers = fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 });
-    const examples = [0, -0, 1, 0.1 + 0.2, 5e-324, 1e-5, 1e-7, 1e15, 1e16, 1e21, Number.MAX_VALUE];
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+    const flag = fc.boolean();
+    const shown = fc.record({
+      kilograms: number,
+      isTare: flag,
+      fee: fc.option(number),
+      isPaid: fc.option(flag),
+    });
+    const numbers = [0, -0, 1, 0.1 + 0.2, 5e-324, 1e-5, 1e-7, 1e15, 1e16, 1e21, Number.MAX_VALUE];
+    const examples = numbers.map((fee) => ({ kilograms: fee, isTare: true, fee, isPaid: null }));
     await fc.assert(
-      fc.asyncProperty(numbers, async (kilograms) => {
+      fc.asyncProperty(fc.array(shown, { minLength: 1 }), async (rows) => {
         await weighings.clear();
-        const shown = kilograms.map((one) => ({ kilograms: one, isTare: true }));
-        await weighings.insert(structuredClone(shown));
+        await weighings.insert(structuredClone(rows));
         const { items } = await service.app.get(JsonRows).page(Weighing, WeighingDto, { limit: 100 });
-        expect(items.text).toBe(JSON.stringify(shown));
+        expect(items.text).toBe(JSON.stringify(rows));
       }),
       { numRuns: 30, examples: [[examples]] },
     );
