@@ -19,8 +19,7 @@ import { signing, webhookSignature } from './webhook-signature.js';
 
 /** Longest duration of an attempt, from the look-up of the name to the status of the response, in milliseconds. */
 const ATTEMPT_MS = 15_000;
-/** How much of a response's body is read, in bytes and milliseconds, so that the connection can be reused; beyond that it is closed. */
-const MOST_READ = 4_096;
+/** How long a response's body is read, in milliseconds, so that the connection can be reused; then it is closed. */
 const READ_MS = 1_000;
 /** Maximum number of interim responses (1xx); Node's client accepts any number. */
 const MOST_INTERIM = 5;
@@ -173,15 +172,11 @@ export class WebhookSender implements OnModuleDestroy {
   }
 }
 
-/** Discards the body of a response, up to the limits; only the status counts. */
+/** Discards the body of a response, as far as the bounds of its connection let it come; only the status counts. */
 function readAway(response: IncomingMessage): void {
-  let read = 0;
   const timer = setTimeout(() => response.destroy(), READ_MS).unref();
   response
-    .on('data', (chunk: Buffer) => {
-      read += chunk.length;
-      if (read > MOST_READ) response.destroy();
-    })
+    .resume()
     // Closed by the receiver or here.
     .on('error', () => undefined)
     .on('close', () => clearTimeout(timer));
