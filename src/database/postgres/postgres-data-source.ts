@@ -31,7 +31,8 @@ export async function createPostgres(
   // A connection that nobody uses fails first where there is no traffic.
   const poolErrorHandler = (error: unknown) => void dataSource.writeTrouble.note(error);
   const dataSource = new PostgresDataSource(
-    { ...options, installExtensions: false, poolErrorHandler },
+    // PostgreSQL itself has the function of `pgcrypto` that makes a UUID.
+    { ...options, installExtensions: false, uuidExtension: 'pgcrypto', poolErrorHandler },
     driver,
     postgres,
   );

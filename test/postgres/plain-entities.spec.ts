@@ -1,7 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ChildEntity, Column, DataSource, Entity, TableInheritance } from 'typeorm';
+import {
+  ChildEntity,
+  Column,
+  CreateDateColumn,
+  DataSource,
+  Entity,
+  PrimaryGeneratedColumn,
+  TableInheritance,
+  VersionColumn,
+} from 'typeorm';
 import { expect, it } from 'vitest';
 import { Int64Key } from '../../src/database/int64.js';
 import { JsonRows } from '../../src/database/json-rows.js';
@@ -35,7 +44,23 @@ class ToyDto {
   name!: string;
 }
 
-@Module({ imports: [addedTable(Toy), TypeOrmModule.forFeature([Ball, Rope, LongRope])] })
+/** What the database or TypeORM makes. */
+@Entity('kites')
+class Kite {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @CreateDateColumn()
+  madeAt!: Date;
+
+  @VersionColumn()
+  version!: number;
+
+  @Column({ type: 'simple-enum', enum: ['red', 'blue'], default: 'red' })
+  color!: string;
+}
+
+@Module({ imports: [addedTable(Toy), addedTable(Kite), TypeOrmModule.forFeature([Ball, Rope, LongRope])] })
 class ToysModule {}
 
 const service = await openForAll({ modules: [ToysModule] });
@@ -51,4 +76,15 @@ it('JsonRows reads the rows of its entity alone, and of those that extend it, wh
   await manager.insert(LongRope, { name: 'LongRope' });
   expect((await page(Rope)).map(({ name }) => name)).toEqual(['Rope', 'LongRope']);
   expect(await rows.one(Rope, ToyDto, 1n)).toBeUndefined();
+});
+
+it('TypeORM and the database make what a row does not bring: ids, instants, versions and defaults', async () => {
+  const kites = service.app.get(DataSource).getRepository(Kite);
+  await kites.insert({});
+  const made = await kites.save(kites.create({ color: 'blue' }));
+  await kites.save(Object.assign(made, { color: 'red' }));
+  const shown = { id: expect.stringMatching(/^[\da-f-]{36}$/), madeAt: expect.any(Date), color: 'red' };
+  expect(await kites.find({ order: { version: 'ASC' } })).toEqual(
+    [1, 2].map((version) => ({ ...shown, version })),
+  );
 });
