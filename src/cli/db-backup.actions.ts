@@ -8,6 +8,7 @@ import type { CopiedStore } from '../database/commands/checked-copy.js';
 import type { Call } from './call.js';
 import { Refusal } from '../core/refusal.js';
 import { grouped, stoppable } from './progress.js';
+import { word } from './shell-word.js';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -37,13 +38,13 @@ export async function restoreBackup(call: Call, file: string): Promise<void> {
 }
 
 /** The SQLite file that DATABASE_URL names. Throws Refusal for any other database, with what to do there. */
-function ownFile(onPostgres: (url: string) => string): string {
+function ownFile(onPostgres: (url: string, user?: string) => string): string {
   const { databaseUrl } = loadSettings();
   const address = readDatabaseUrl(databaseUrl);
   const shown = shownDatabaseUrl(databaseUrl);
   if (address?.kind !== 'sqlite')
     throw new Refusal(
-      `${shown} is backed up and restored by PostgreSQL's own programs:\n${onPostgres(shown)}`,
+      `${shown} is backed up and restored by PostgreSQL's own programs:\n${onPostgres(shown, address?.user)}`,
     );
   if (address.file === ':memory:')
     throw new Refusal('A database in memory ends with its process. Name a file with DATABASE_URL.');
@@ -53,8 +54,8 @@ function ownFile(onPostgres: (url: string) => string): string {
 const POSTGRES_BACKUP = (url: string): string =>
   `  pg_dump --format=custom --file=petstore.dump '${url}'\n` +
   'PGPASSWORD holds the password. The service may keep running.';
-const POSTGRES_RESTORE = (url: string): string =>
-  '  createdb -E UTF8 -T template0 -O petstore restored\n' +
+const POSTGRES_RESTORE = (url: string, user = ''): string =>
+  `  createdb -E UTF8 -T template0 -O ${word(user)} restored\n` +
   `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +
   'Then start the service with the DATABASE_URL of that database. docs/operations/backup.md describes each step.';
 

@@ -16,13 +16,11 @@ export async function doctor(call: Call): Promise<void> {
     ['node', nodeText],
     ['declarations', () => call.shell.loadModules().then(() => 'every module can be imported')],
   ]);
-  const areImported = beginning.every(({ check, state }) => check !== 'declarations' || state === 'well');
+  const areImported = beginning.every(({ check, state }) => check !== 'declarations' || state === 'ok');
   const findings = [...beginning, ...(await findingsBySettings(areImported))];
   const failed = new Set(findings.filter(({ state }) => state === 'wrong').map(({ check }) => check));
   const rows = findings.map(({ check, state, found }) => [check, state, found]);
-  await call.show({ isWell: failed.size === 0, findings }, () =>
-    tableOf([['CHECK', 'STATE', 'FOUND'], ...rows]),
-  );
+  await call.show({ ok: failed.size === 0, findings }, () => tableOf([['CHECK', 'STATE', 'FOUND'], ...rows]));
   if (failed.size > 0) throw new Refusal(`Something is wrong: ${[...failed].join(', ')}.`);
 }
 

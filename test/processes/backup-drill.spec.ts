@@ -144,18 +144,22 @@ describeWith('postgres', 'the drill for PostgreSQL', () => {
   it('is what db backup and db restore print', async () => {
     const folder = await BackupFolder.make();
     const url = 'postgres://petstore:secret@db.internal/petstore';
+    const other = 'postgres://my%20shop:secret@db.internal/petstore';
     const printed = await Promise.all(
-      ['backup x', 'restore x --yes'].map((command) =>
-        folder.shell(`npx petstore db ${command}`, { DATABASE_URL: url }),
-      ),
+      [
+        ['backup x', url],
+        ['restore x --yes', url],
+        ['restore x --yes', other],
+      ].map(([command, DATABASE_URL]) => folder.shell(`npx petstore db ${command}`, { DATABASE_URL })),
     );
-    expect(printed.map(({ code }) => code)).toEqual([1, 1]);
+    expect(printed.map(({ code }) => code)).toEqual([1, 1, 1]);
     expect(printed[0]?.output).toContain(
       "pg_dump --format=custom --file=petstore.dump 'postgres://petstore@db.internal/petstore'",
     );
     const [, create = '', load = ''] = await drillLines('backup.md', 'postgres drill');
     expect(printed[1]?.output).toContain(create.replace(/ +#.*/, ''));
     expect(printed[1]?.output.replaceAll("'", '')).toContain(load);
+    expect(printed[2]?.output).toContain("-O 'my shop' restored");
     expect(printed.map(({ output }) => output).join()).not.toContain('secret');
   });
 });

@@ -20,8 +20,8 @@ async function taken(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe('doctor on a store that is well', () => {
-  it('looks at Node.js, the settings, ports, clock, rights and all else, and changes nothing', async () => {
+describe('doctor on a store without faults', () => {
+  it('looks at Node.js, the settings, ports, clock, permissions and all else, and changes nothing', async () => {
     const path = await folderOfTest();
     await petstore(path, ['db', 'migrate']);
     await onFile(join(path, FILE), 'PRAGMA journal_mode = DELETE');
@@ -30,7 +30,7 @@ describe('doctor on a store that is well', () => {
     const { code, stdout, stderr } = await petstore(path, ['doctor', '--json']);
     expect([code, stderr]).toEqual([0, '']);
     const checks =
-      'node declarations settings ports database integrity migrations entities rights disk processes clock redis';
+      'node declarations settings ports database integrity migrations entities permissions disk processes clock redis';
     expect(new Set(findingsIn(stdout).map(({ check }) => check))).toEqual(new Set(checks.split(' ')));
     // A journal of another kind would have its files beside it.
     expect(await readdir(join(path, 'data'))).toEqual(before);
@@ -41,7 +41,7 @@ describe('doctor on a store that is well', () => {
     const service = await serviceOfTest(path);
     const { port } = new URL(service.url);
     const found = `PORT: this service runs on ${port}`;
-    expect(await finding(path, 'ports', { PORT: port })).toMatchObject({ state: 'well', found });
+    expect(await finding(path, 'ports', { PORT: port })).toMatchObject({ state: 'ok', found });
   });
 });
 
@@ -118,7 +118,7 @@ it('doctor tells every wrong setting as a finding, with names that are probably 
 describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
   it('doctor says so before there is a database', async () => {
     const path = await smallDisk();
-    expect((await finding(path, 'disk')).state).toBe('well');
+    expect((await finding(path, 'disk')).state).toBe('ok');
     await fill(path);
     const full = wrong(/disk is full: 0\.0 MiB free.*Free space/);
     expect(await finding(path, 'disk')).toMatchObject(full);

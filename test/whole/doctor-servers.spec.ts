@@ -28,7 +28,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
     const evicts = wrong(/\(allkeys-lru\)\. Set its maxmemory-policy to noeviction/);
     expect(await ofRedis(url)).toMatchObject(evicts);
     server.command(...ALL_BUT, '-info');
-    expect(await ofRedis(asPet)).toMatchObject({ state: 'well' });
+    expect(await ofRedis(asPet)).toMatchObject({ state: 'ok' });
     // It needs its own keys alone, and leaves no other.
     expect(server.command('KEYS', '*').split('\n')).toEqual(
       expect.not.arrayContaining([expect.not.stringMatching(/^(?:petstore:quota:.*)?$/)]),
@@ -37,7 +37,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
 
   describeWith('faketime', 'whose clock is another', () => {
     it.each([
-      ['+3s', 'well', / 3\.\d s ahead of that of Redis$/],
+      ['+3s', 'ok', / 3\.\d s ahead of that of Redis$/],
       ['-20s', 'wrong', /^it is (?:19|20)\.\d s behind that of Redis\. .*time service.*, there too\.$/],
     ])('by %s', async (FAKETIME_OFFSET, state, found) => {
       const environment = {
@@ -47,7 +47,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       };
       const { code, stdout } = await petstoreProcess(await folderOfTest(), ['doctor', '--json'], environment);
-      expect(code).toBe(state === 'well' ? 0 : 1);
+      expect(code).toBe(state === 'ok' ? 0 : 1);
       const clock = { check: 'clock', state, found: expect.stringMatching(found) as string };
       expect(findingsIn(stdout)).toContainEqual(clock);
     });
@@ -93,7 +93,7 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
       [ALL, 'ALTER ROLE <user> CONNECTION LIMIT 5'],
       wrong(/: [2-5] connections are free, and DATABASE_POOL is 10\. .*CONNECTION LIMIT of the user/),
     ],
-    ['who may use them, and is content', [ALL], { state: 'well' }],
+    ['who may use them, and is content', [ALL], { state: 'ok' }],
   ])('finds a user %s', async (_, statements, found) => {
     const DATABASE_URL = await withUser(...statements);
     expect(await finding(await folderOfTest(), 'database', { DATABASE_URL })).toMatchObject(found);

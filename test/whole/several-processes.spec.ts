@@ -36,7 +36,7 @@ it('two processes on one file without Redis tell each other once, and doctor tel
   await second.stop('SIGKILL');
   await expect.poll(() => first.output).toContain('No other process serves');
   expect([warnings(first).length, warnings(second).length]).toEqual([1, 1]);
-  expect(await doctor(path, 'processes')).toEqual([0, 'well']);
+  expect(await doctor(path, 'processes')).toEqual([0, 'ok']);
   expect(await hidden(path)).toEqual([]);
   await first.stop('SIGKILL');
   expect((await marks(path)).length).toBeGreaterThan(0);
@@ -89,7 +89,7 @@ describe.skipIf(NO_SMALL_DISK)('a start on a full disk', () => {
 });
 
 describe('doctor', () => {
-  it('finds all well in an empty folder, and makes nothing there', async () => {
+  it('finds no fault in an empty folder, and makes nothing there', async () => {
     const path = await folderOfTest();
     expect(await doctor(path)).toEqual([0]);
     expect(await readdir(path)).toEqual([]);
@@ -100,7 +100,7 @@ describe('doctor', () => {
     await petstore(path, ['db', 'migrate']);
     const other = await SqliteFile.open(join(path, 'data/petstore.sqlite'));
     await other.run('BEGIN IMMEDIATE');
-    expect(await doctor(path, 'database', 'integrity')).toEqual([1, 'wrong', 'well']);
+    expect(await doctor(path, 'database', 'integrity')).toEqual([1, 'wrong', 'ok']);
     await other.close();
   });
 });

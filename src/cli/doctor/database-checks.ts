@@ -49,7 +49,7 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
       !isServer && ['integrity', () => integrityText(opened)],
       areImported && ['migrations', () => migrationsText(opened)],
       areImported && ['entities', () => entitiesText(opened)],
-      file !== undefined && ['rights', () => rightsText(file)],
+      file !== undefined && ['permissions', () => permissionsText(file)],
       file !== undefined && ['disk', () => diskText(file)],
       file !== undefined && ['processes', () => processesText(file, settings)],
       ['clock', () => clockText(opened, file)],
@@ -110,7 +110,7 @@ async function entitiesText(database?: Database): Promise<string> {
   return 'the migrations create what they declare';
 }
 
-async function rightsText(file: string): Promise<string> {
+async function permissionsText(file: string): Promise<string> {
   const others = await rightsOfOthers(file);
   if (others !== undefined) fail(others);
   return 'no other user may read or write the files of the database';

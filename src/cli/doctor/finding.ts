@@ -4,7 +4,7 @@ import { SettingsError } from '../../core/config/define-settings.js';
 export interface Finding {
   /** The subject of the check, such as `disk`. */
   readonly check: string;
-  readonly state: 'well' | 'wrong' | 'skipped';
+  readonly state: 'ok' | 'wrong' | 'skipped';
   /** The result in words and, if it is wrong, what to do. */
   readonly found: string;
 }
@@ -20,7 +20,7 @@ export async function examined(checks: readonly (Check | false)[]): Promise<Find
   const findings: Finding[] = [];
   for (const [check, probe] of checks.filter((one) => one !== false)) {
     try {
-      findings.push({ check, state: 'well', found: await probe() });
+      findings.push({ check, state: 'ok', found: await probe() });
     } catch (error) {
       const state = error instanceof Skipped ? 'skipped' : 'wrong';
       for (const found of faultsIn(error)) findings.push({ check, state, found });

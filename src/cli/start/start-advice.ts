@@ -8,6 +8,7 @@ import { Settings } from '../../core/config/settings.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../../database/sqlite/sqlite-data-source.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
+import { word } from '../shell-word.js';
 import { DEMO_CLIENT } from './first-start.js';
 import { softwareFolder } from '#supported-node';
 
@@ -73,9 +74,4 @@ function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where
     command: [...given, called].join(' '),
     where: `In ${here}${isGiven && !isFile ? ', with the DATABASE_URL of the service,' : ''}`,
   };
-}
-
-/** Quotes text as one word of a shell. */
-function word(text: string): string {
-  return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

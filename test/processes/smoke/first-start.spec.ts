@@ -102,12 +102,14 @@ describe('files of the database', () => {
     const { findings } = JSON.parse(stdout) as {
       findings: { check: string; state: string; found: string }[];
     };
-    const rights = findings.find(({ check }) => check === 'rights');
-    expect([code, rights?.state]).toEqual([1, 'wrong']);
-    expect(rights?.found).toMatch(/^Other users of this machine may read or write the files of .*chmod 600 /);
+    const permissions = findings.find(({ check }) => check === 'permissions');
+    expect([code, permissions?.state]).toEqual([1, 'wrong']);
+    expect(permissions?.found).toMatch(
+      /^Other users of this machine may read or write the files of .*chmod 600 /,
+    );
     const lines = await adviceOf(path, { NODE_ENV: 'production' });
     expect(lines.filter((line) => line.includes('chmod'))).toHaveLength(1);
-    paste(rights?.found ?? '', path);
+    paste(permissions?.found ?? '', path);
     expect(await modesIn(join(path, 'data'))).toMatchObject({ '': '755', 'petstore.sqlite': '600' });
     expect((await petstore(path, ['doctor'])).code).toBe(0);
   });
