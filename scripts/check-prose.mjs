@@ -88,7 +88,7 @@ const TURNS = [
     'a new …, options of …',
   ],
   [/\bwhat is wrong\b|\bwhat to do about\b/, 'the fault, the remedy'],
-  [/\bis no (?:table|part|setting|place|member|text|declared)\b/, 'is not a …'],
+  [/(?<!there )\bis no (?:table|part|setting|place|member|text|declared)\b/, 'is not a …'],
   [/\bis called as\b|\bworks no more\b/, 'is named …, no longer works'],
 ];
 

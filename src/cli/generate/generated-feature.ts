@@ -43,6 +43,7 @@ export async function generatedFeature(
   const files = await filledTemplates('feature', values, (template) =>
     join(folder, template.replace('__name__', name).replace('__singular__', names.singular)),
   );
+  checkNames(listed);
   for (const [file, text] of files) {
     checkNames(text);
     files.set(file, await formatted(join(project, file), text));
@@ -58,6 +59,11 @@ async function checkedTime(
   const known = await openDataSource({ databaseUrl: 'sqlite::memory:' });
   const time = timeAfter(known);
   const tables = known.entityMetadatas.map(({ tableName }) => tableName);
+  const numbered = known.entityMetadatas
+    .filter(
+      ({ primaryColumns: [key, ...more] }) => key && !more[0] && /int/.test(known.driver.normalizeType(key)),
+    )
+    .map(({ tableName }) => tableName);
   const entities = known.entityMetadatas.map((one) => one.name);
   await known.destroy();
   const codes = errorCatalogue().map(({ code }) => code);
@@ -78,9 +84,9 @@ async function checkedTime(
           `The ${what} ${name} exists already. Choose another name for the feature, or another --singular.`,
         );
   for (const { property, references: other = '' } of references)
-    if (!tables.includes(other) && other !== table)
+    if (!numbered.includes(other) && other !== table)
       throw new Refusal(
-        `${property} refers to ${other}, which is not a table of an entity: ${tables.toSorted().join(', ')}.`,
+        `${property} refers to ${other}, which is not a table whose entity has an integer as its key: ${numbered.toSorted().join(', ')}.`,
       );
   return time;
 }
