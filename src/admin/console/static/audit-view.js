@@ -49,7 +49,9 @@ export function showAudit(main, signal, client) {
     ...Object.keys(DONE).map((name) => /** @type {const} */ ([name, name])),
   ]);
   const actor = choice('actor', [['', 'Anybody'], ['key', 'An API key'], ...Object.entries(ACTORS)]);
-  const [since, until] = [el('input', { type: 'date' }), el('input', { type: 'date' })];
+  // With a longest year of four digits the browser takes no more, and the day after it is still one of the service.
+  const days = { type: 'date', max: '9999-12-30' };
+  const [since, until] = [el('input', days), el('input', days)];
   const query = () => ({
     client: client || undefined,
     action: action.value || undefined,
