@@ -9,6 +9,7 @@ import { ClientsController } from './clients.controller.js';
 import { KeyPages } from './console/key-pages.js';
 import { keysController } from './keys/keys.controller.js';
 import { ScopesAndBansController } from './keys/scopes-and-bans.controller.js';
+import { PlansController } from './plans.controller.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { UsageController } from './usage.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
@@ -19,6 +20,7 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
   imports: [AuthModule, AuditModule, ThrottlingModule],
   controllers: [
     ClientsController,
+    PlansController,
     keysController(OPERATORS),
     ScopesAndBansController,
     UsageController,

@@ -1,6 +1,8 @@
 import type { Locator } from 'playwright-core';
+import { DataSource } from 'typeorm';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { Client } from '../../src/auth/clients/client.entity.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import type { TestService } from '../kit/test-service.js';
 import { ConsoleBrowser } from '../support/console-browser.js';
@@ -142,6 +144,25 @@ describeWith('browser', 'the console in a real browser', () => {
     expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
       plan: 'business',
     });
+  });
+
+  it('offers the plans of the service, and no other in place of one that was removed', async () => {
+    const { id } = await service.app
+      .get(ClientsService)
+      .create({ name: 'Old plan', plan: 'pro' }, SERVICE_ITSELF);
+    await service.app.get(DataSource).getRepository(Client).update(id, { plan: 'gone' });
+    await tab.show(`#/clients/${id}`);
+    await tab.button('Change plan').click();
+    const plan = tab.dialog.getByLabel('Plan');
+    expect(await plan.inputValue()).toBe('gone');
+    expect(await plan.locator('option').allInnerTexts()).toContain(
+      'business: 1,000 a minute, 100,000 a UTC day',
+    );
+    await tab.inDialog('Change the plan').click();
+    await tab.dialog.getByText('This must be one of free, pro, business, enterprise.').waitFor();
+    await tab.page.keyboard.press('Escape');
+    await show('Corner Pets');
+    await tab.page.getByRole('heading', { name: 'Corner Pets' }).waitFor();
   });
 
   it('suspends and resumes a client; Escape leaves it as it is, and gives the focus back', async () => {

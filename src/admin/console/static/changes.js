@@ -3,7 +3,7 @@
 import { Refusal, ask, isHolder, me } from './admin-api.js';
 import { GRACES, boxes, choice, chosenIn, field, textField, valueOf } from './controls.js';
 import { confirm } from './dialogs.js';
-import { el, tell, written } from './elements.js';
+import { el, number, tell, written } from './elements.js';
 import { keepKey, keyOfTab } from './session.js';
 import { exactly, now } from './times.js';
 
@@ -12,14 +12,6 @@ import { exactly, now } from './times.js';
 /** @typedef {{ id: string, clientId: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, createdAt: string }} Endpoint */
 
 const HOUR_MS = 3_600_000;
-
-/** @type {readonly (readonly [string, string])[]} */
-const PLANS = [
-  ['free', 'Free'],
-  ['pro', 'Pro'],
-  ['business', 'Business'],
-  ['enterprise', 'Enterprise: custom limits'],
-];
 
 /** @type {readonly (readonly [value: string, text: string, hours: number])[]} */
 const LIFETIMES = [
@@ -31,14 +23,24 @@ const LIFETIMES = [
 ];
 
 /** Fields of a plan and, for enterprise, its limits. @param {Partial<Client>} client */
-function planFields({ plan = 'free', perMinute, perDay }) {
+async function planFields({ plan = 'free', perMinute, perDay }) {
+  const { body: offered } = await ask('GET', 'plans');
+  /** @type {[string, string][]} */
+  const options = offered.map((/** @type {any} */ { name, perMinute: minute, perDay: day }) => [
+    name,
+    minute === null
+      ? `${name}: custom limits`
+      : `${name}: ${number(minute)} a minute, ${number(day)} a UTC day`,
+  ]);
+  // A plan that was removed stays chosen, and is refused, instead of the first one.
+  if (options.every(([name]) => name !== plan)) options.unshift([plan, plan]);
   const limit = (/** @type {string} */ name, /** @type {number | undefined} */ value) => {
     const most = { type: 'number', min: 1, max: 1_000_000_000, inputmode: 'numeric' };
     return el('input', { name, ...most, value: plan === 'enterprise' ? value : '' });
   };
   const [minute, day] = [limit('perMinute', perMinute), limit('perDay', perDay)];
   const limits = el('div.pair', field('Requests per minute', minute), field('Requests per UTC day', day));
-  const plans = choice('plan', PLANS, plan);
+  const plans = choice('plan', options, plan);
   const follow = () => {
     // A wrong number in a hidden field would keep the browser from sending the form.
     limits.hidden = minute.disabled = day.disabled = plans.value !== 'enterprise';
@@ -56,10 +58,10 @@ function planOf(form) {
   return { plan, perMinute: perMinute && Number(perMinute), perDay: perDay && Number(perDay) };
 }
 
-export function createClient() {
+export async function createClient() {
   return confirm({
     title: 'New client',
-    body: [textField('Name', 'name', { required: true }), ...planFields({})],
+    body: [textField('Name', 'name', { required: true }), ...(await planFields({}))],
     action: 'Create the client',
     unsure: 'The client may have been created: look for its name before you create it again.',
     order: ['POST', 'clients'],
@@ -69,7 +71,7 @@ export function createClient() {
 }
 
 /** @param {Client} client @param {string | null} tag of the client as it was seen */
-export function changePlan(client, tag) {
+export async function changePlan(client, tag) {
   let seen = tag;
   const text = [
     'The new limits apply to ',
@@ -78,7 +80,7 @@ export function changePlan(client, tag) {
   ];
   return confirm({
     title: 'Change the plan',
-    body: [el('p', text), ...planFields(client)],
+    body: [el('p', text), ...(await planFields(client))],
     action: 'Change the plan',
     order: ['PATCH', `clients/${client.id}`],
     json: planOf,
