@@ -6,9 +6,8 @@ interface FieldKind {
   /** Type of the column, and its length. */
   readonly column: string;
   readonly length?: number;
-  /** Decorator of the DTO's property; without one it has Nest's own with these rules of class-validator. */
+  /** Decorator of the DTO's property; a number has Nest's own and rules. */
   readonly decorator?: string;
-  readonly rules?: readonly string[];
   /** Options of the decorator beside the description. */
   readonly options: string;
   /** Two values, as TypeScript and as JSON; an int64 without its `n`. */
@@ -51,7 +50,6 @@ const KINDS: Readonly<Record<string, Reader>> = {
   number: plain('number', {
     type: 'number',
     column: 'double precision',
-    rules: ['@IsNumber()'],
     options: 'type: Number, example: 1.5',
     samples: ['1.5', '2.25'],
   }),
