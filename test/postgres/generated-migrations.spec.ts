@@ -17,11 +17,11 @@ class Row {
   id!: bigint;
 }
 
-@Entity('toys')
-class Toy extends Row {}
+@Entity('gizmos')
+class Gizmo extends Row {}
 
-@Entity('toys')
-class ColouredToy extends Row {
+@Entity('gizmos')
+class ColouredGizmo extends Row {
   @Column('varchar', { length: 20, nullable: true })
   colour!: string | null;
 
@@ -29,18 +29,18 @@ class ColouredToy extends Row {
   size!: number;
 }
 
-@Entity('toys')
-@Index('toys_colour_id', ['colour', 'id'])
-@Index('toys_size', ['size'], { unique: true, where: 'size > 7' })
-@Check('toys_colour_odd', "colour <> '`${x}\\'")
-class CheckedToy extends ColouredToy {
+@Entity('gizmos')
+@Index('gizmos_colour_id', ['colour', 'id'])
+@Index('gizmos_size', ['size'], { unique: true, where: 'size > 7' })
+@Check('gizmos_colour_odd', "colour <> '`${x}\\'")
+class CheckedGizmo extends ColouredGizmo {
   @Int64Column({ name: 'pet_id' })
-  @ForeignKey(() => Pet, { name: 'toys_pet' })
+  @ForeignKey(() => Pet, { name: 'gizmos_pet' })
   petId!: bigint;
 }
 
-@Entity('toys')
-class WiderToy extends Row {
+@Entity('gizmos')
+class WiderGizmo extends Row {
   @Column('varchar', { length: 40 })
   colour!: string;
 
@@ -48,13 +48,13 @@ class WiderToy extends Row {
   size!: number;
 }
 
-@Entity('toys')
-@Index('toys_colour', ['colour'], { unique: true })
-class UniqueToy extends ColouredToy {}
+@Entity('gizmos')
+@Index('gizmos_colour', ['colour'], { unique: true })
+class UniqueGizmo extends ColouredGizmo {}
 
-@Entity('toys')
-@Check('toys_colour_allowed', "colour IN ('red', 'blue')")
-class PaintedToy extends Row {
+@Entity('gizmos')
+@Check('gizmos_colour_allowed', "colour IN ('red', 'blue')")
+class PaintedGizmo extends Row {
   @Column('varchar', { length: 4, default: 'red' })
   colour!: string;
 
@@ -62,9 +62,9 @@ class PaintedToy extends Row {
   size!: number;
 }
 
-@Entity('toys')
-@Check('toys_colour_known', "colour IN ('red', 'blue', 'turquoise')")
-class RepaintedToy extends Row {
+@Entity('gizmos')
+@Check('gizmos_colour_known', "colour IN ('red', 'blue', 'turquoise')")
+class RepaintedGizmo extends Row {
   @Column('varchar', { length: 9, default: 'blue' })
   colour!: string;
 
@@ -72,8 +72,8 @@ class RepaintedToy extends Row {
   size!: string;
 }
 
-@Entity('toys')
-class RenewedToy extends Row {
+@Entity('gizmos')
+class RenewedGizmo extends Row {
   @Column('varchar', { length: 4, nullable: true })
   colour!: string | null;
 
@@ -98,7 +98,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Declares a state of the toys beside the tables of the service; without one there are none. */
+/** Declares a state of the gizmos beside the tables of the service; without one there are none. */
 async function declare(state?: Type): Promise<void> {
   for (const dataSource of [source, target]) {
     dataSource.setOptions({ entities: [...own, ...(state ? [state] : [])] });
@@ -120,7 +120,7 @@ async function load(text: string): Promise<Migration> {
 const isPostgres = () => target.options.type === 'postgres';
 
 async function generate(): Promise<Migration> {
-  return load(migrationText('Toys1795500000000', 'Toys.', await schemaChanges(source)));
+  return load(migrationText('Gizmos1795500000000', 'Gizmos.', await schemaChanges(source)));
 }
 
 async function run(way: 'up' | 'down', migration: Migration, ...databases: DataSource[]): Promise<void> {
@@ -143,13 +143,13 @@ async function run(way: 'up' | 'down', migration: Migration, ...databases: DataS
 
 describe('a generated migration', () => {
   it.each<[what: string, before: Type | undefined, after: Type, onlyExpands: boolean]>([
-    ['makes a table', undefined, Toy, true],
-    ['makes a table with indexes, a check and a foreign key', undefined, CheckedToy, true],
-    ['adds columns that may be left out', Toy, ColouredToy, true],
-    ['adds a column that may not, indexes, a check and a foreign key', ColouredToy, CheckedToy, false],
-    ['drops columns, indexes, a check and a foreign key', CheckedToy, Toy, false],
-    ['changes columns', ColouredToy, WiderToy, false],
-    ['adds a unique index', ColouredToy, UniqueToy, false],
+    ['makes a table', undefined, Gizmo, true],
+    ['makes a table with indexes, a check and a foreign key', undefined, CheckedGizmo, true],
+    ['adds columns that may be left out', Gizmo, ColouredGizmo, true],
+    ['adds a column that may not, indexes, a check and a foreign key', ColouredGizmo, CheckedGizmo, false],
+    ['drops columns, indexes, a check and a foreign key', CheckedGizmo, Gizmo, false],
+    ['changes columns', ColouredGizmo, WiderGizmo, false],
+    ['adds a unique index', ColouredGizmo, UniqueGizmo, false],
   ])('%s, undoes it, and says whether it only expands', async (_, before, after, onlyExpands) => {
     await declare(before);
     const first = await generate();
@@ -168,17 +168,17 @@ describe('a generated migration', () => {
   });
 
   it('copies no table for a column that may be left out', async () => {
-    await declare(Toy);
+    await declare(Gizmo);
     const first = await generate();
     await run('up', first, source, target);
-    await declare(ColouredToy);
+    await declare(ColouredGizmo);
     const runner = target.createQueryRunner();
     runner.enableSqlMemory();
     await (await generate()).up(runner);
     const statements = runner.getMemorySql().upQueries.map(({ query }) => query);
     expect(statements).toEqual([
-      expect.stringMatching(/^ALTER TABLE "toys" ADD (COLUMN )?"colour"/),
-      expect.stringMatching(/^ALTER TABLE "toys" ADD (COLUMN )?"size"/),
+      expect.stringMatching(/^ALTER TABLE "gizmos" ADD (COLUMN )?"colour"/),
+      expect.stringMatching(/^ALTER TABLE "gizmos" ADD (COLUMN )?"size"/),
     ]);
     runner.disableSqlMemory();
     await runner.release();
@@ -189,42 +189,42 @@ describe('a generated migration', () => {
   describe('of columns of a table with rows', () => {
     let first: Migration;
     beforeEach(async () => {
-      await declare(PaintedToy);
+      await declare(PaintedGizmo);
       first = await generate();
       await run('up', first, source, target);
-      await target.query(`INSERT INTO toys (colour, size) VALUES ('blue', 1), ('red', 22)`);
+      await target.query(`INSERT INTO gizmos (colour, size) VALUES ('blue', 1), ('red', 22)`);
     });
     afterEach(async () => {
       await run('down', first, source, target);
       await declare();
     });
 
-    const rows = () => target.query<unknown[]>('SELECT colour, size FROM toys ORDER BY id');
+    const rows = () => target.query<unknown[]>('SELECT colour, size FROM gizmos ORDER BY id');
     const OLD = [
       { colour: 'blue', size: 1 },
       { colour: 'red', size: 22 },
     ];
 
     it.each<[what: string, after: Type, size: (old: number) => unknown, added: string]>([
-      ['another length, type and default', RepaintedToy, String, `('turquoise', '3')`],
-      ['another type and null', RenewedToy, Number, `('red', 1.5)`],
+      ['another length, type and default', RepaintedGizmo, String, `('turquoise', '3')`],
+      ['another type and null', RenewedGizmo, Number, `('red', 1.5)`],
     ])('with %s keeps their values, up and down', async (_, after, size, added) => {
       await declare(after);
       const migration = await generate();
       await run('up', migration, target);
       expect(await schemaDifference(target)).toEqual([]);
       expect(await rows()).toEqual(OLD.map((old) => ({ ...old, size: size(old.size) })));
-      await target.query(`INSERT INTO toys (colour, size) VALUES ${added}`);
+      await target.query(`INSERT INTO gizmos (colour, size) VALUES ${added}`);
       const before = await rows();
       if (isPostgres()) {
         await expect(run('down', migration, target)).rejects.toThrow(
-          /^toys\.\w+ has values that .* cannot hold/,
+          /^gizmos\.\w+ has values that .* cannot hold/,
         );
         expect(await rows()).toEqual(before);
       }
-      await target.query(`DELETE FROM toys WHERE id = (SELECT max(id) FROM toys)`);
+      await target.query(`DELETE FROM gizmos WHERE id = (SELECT max(id) FROM gizmos)`);
       await run('down', migration, target);
-      await declare(PaintedToy);
+      await declare(PaintedGizmo);
       expect(await schemaDifference(target)).toEqual([]);
       expect(await rows()).toEqual(OLD);
     });

@@ -39,8 +39,13 @@ async function run(...args: string[]) {
 
 describe('petstore generate feature', () => {
   it.each([
-    ['adoptions', [], 'adoptions/adoption.entity.ts', /^export class Adoption \{/m],
-    ['pet-toys', [], 'pet-toys/pet-toy.entity.ts', /^@Entity\('pet_toys'\)\nexport class PetToy \{/m],
+    ['visitors', [], 'visitors/visitor.entity.ts', /^export class Visitor \{/m],
+    [
+      'pet-gizmos',
+      [],
+      'pet-gizmos/pet-gizmo.entity.ts',
+      /^@Entity\('pet_gizmos'\)\nexport class PetGizmo \{/m,
+    ],
     ['categories', [], 'categories/category.entity.ts', /class Category /],
     ['boxes', [], 'boxes/box.entity.ts', /class Box /],
     ['geese', ['--singular', 'goose'], 'geese/goose.entity.ts', /class Goose /],
@@ -51,26 +56,26 @@ describe('petstore generate feature', () => {
   });
 
   it.each([
-    ['PetsModule', 'PetsModule, ToysModule'],
-    ['PetsModule, AdminModule', 'PetsModule, ToysModule, AdminModule'],
-    ['PetsModule, AccountModule, AdminModule', 'PetsModule, ToysModule, AccountModule, AdminModule'],
-    ['X.forRoot({ a: [] }), AdminModule', 'X.forRoot({ a: [] }), ToysModule, AdminModule'],
-    ['\n  PetsModule,\n  AdminModule,\n', 'PetsModule, ToysModule, AdminModule'],
+    ['PetsModule', 'PetsModule, GizmosModule'],
+    ['PetsModule, AdminModule', 'PetsModule, GizmosModule, AdminModule'],
+    ['PetsModule, AccountModule, AdminModule', 'PetsModule, GizmosModule, AccountModule, AdminModule'],
+    ['X.forRoot({ a: [] }), AdminModule', 'X.forRoot({ a: [] }), GizmosModule, AdminModule'],
+    ['\n  PetsModule,\n  AdminModule,\n', 'PetsModule, GizmosModule, AdminModule'],
   ])('lists its module among %s', async (before, after) => {
     const module = (modules: string) => `@Module({ imports: [${modules}] })\nexport class AppModule {}\n`;
     await put(MODULES, `import { Module } from '@nestjs/common';\n\n${module(before)}`);
-    expect((await generate('toys', ...NAME)).code).toBe(0);
+    expect((await generate('gizmos', ...NAME)).code).toBe(0);
     expect(await text(MODULES)).toBe(
-      `import { Module } from '@nestjs/common';\nimport { ToysModule } from './toys/toys.module.js';\n\n${module(after)}`,
+      `import { Module } from '@nestjs/common';\nimport { GizmosModule } from './gizmos/gizmos.module.js';\n\n${module(after)}`,
     );
   });
 
   it('only names the files with --dry-run', async () => {
-    const { code, out } = await generate('toys', ...NAME, '--dry-run', '--json');
+    const { code, out } = await generate('gizmos', ...NAME, '--dry-run', '--json');
     expect(code).toBe(0);
     const named = JSON.parse(out) as { files: string[] };
     expect(named).toMatchObject({ dryRun: true, changed: [MODULES] });
-    expect(named.files).toContain('src/toys/toys.module.ts');
+    expect(named.files).toContain('src/gizmos/gizmos.module.ts');
     expect(await files()).toEqual([MODULES]);
   });
 });
@@ -78,50 +83,50 @@ describe('petstore generate feature', () => {
 describe('petstore generate feature refuses, and writes nothing', () => {
   const ONE = /kind: text or text:<maximum length>; integer; int64; number; boolean; date-time; date; enum:/;
   it.each<[args: string[], code: number, message: RegExp]>([
-    [['toys'], 2, /at least one --field/],
-    [['toy', ...NAME], 2, /in the plural/],
-    [['Toys', ...NAME], 2, /--singular/],
-    [['pet_toys', ...NAME], 2, /--singular/],
+    [['gizmos'], 2, /at least one --field/],
+    [['gizmo', ...NAME], 2, /in the plural/],
+    [['Gizmos', ...NAME], 2, /--singular/],
+    [['pet_gizmos', ...NAME], 2, /--singular/],
     [['geese', ...NAME], 2, /--singular/],
-    [['../toys', ...NAME], 2, /--singular/],
+    [['../gizmos', ...NAME], 2, /--singular/],
     [[`${'a'.repeat(40)}s`, ...NAME], 2, /at most 40/],
     [['services', ...NAME, '--singular', 'injectable'], 1, /Injectable already has a meaning/],
     [['repositories', ...NAME], 1, /Repository already has a meaning/],
     [['objects', ...NAME], 1, /Object already has a meaning/],
     [['merges', ...NAME], 1, /MergePatch already has a meaning/],
-    [['toys', '--field', 'patch:enum:a,b'], 1, /ToyPatch already has a meaning/],
-    [['toys', '--field', 'created:enum:a,b'], 1, /ToyCreated already has a meaning/],
+    [['gizmos', '--field', 'patch:enum:a,b'], 1, /GizmoPatch already has a meaning/],
+    [['gizmos', '--field', 'created:enum:a,b'], 1, /GizmoCreated already has a meaning/],
     [['app', ...NAME, '--singular', 'application'], 1, /AppModule already has a meaning/],
     [['animals', ...NAME, '--singular', 'pet'], 1, /The entity Pet exists already/],
     [['clients', ...NAME], 1, /The table clients exists already/],
     [['routes', ...NAME], 1, /The error code route_not_found exists already/],
-    [['toys', '--field', 'name'], 2, ONE],
-    [['toys', '--field', 'Name:text'], 2, ONE],
-    [['toys', '--field', 'name:varchar'], 2, ONE],
-    [['toys', '--field', 'name:constructor'], 2, ONE],
-    [['toys', '--field', 'name:text:0'], 2, /from 1 to 10000, not 0\. Write name as name:text or text:/],
-    [['toys', '--field', 'name:text:99999999'], 2, /from 1 to 10000, not 99999999\./],
-    [['toys', '--field', 'name:text:ten'], 2, /from 1 to 10000, not ten\./],
-    [['toys', '--field', 'size:integer:3'], 2, /integer takes no argument\. Write size as size:integer\./],
+    [['gizmos', '--field', 'name'], 2, ONE],
+    [['gizmos', '--field', 'Name:text'], 2, ONE],
+    [['gizmos', '--field', 'name:varchar'], 2, ONE],
+    [['gizmos', '--field', 'name:constructor'], 2, ONE],
+    [['gizmos', '--field', 'name:text:0'], 2, /from 1 to 10000, not 0\. Write name as name:text or text:/],
+    [['gizmos', '--field', 'name:text:99999999'], 2, /from 1 to 10000, not 99999999\./],
+    [['gizmos', '--field', 'name:text:ten'], 2, /from 1 to 10000, not ten\./],
+    [['gizmos', '--field', 'size:integer:3'], 2, /integer takes no argument\. Write size as size:integer\./],
     [
-      ['toys', '--field', 'colour:enum'],
+      ['gizmos', '--field', 'colour:enum'],
       2,
       /at least two values\. Write colour as colour:enum:<value>,<value>…\./,
     ],
-    [['toys', '--field', 'colour:enum:red'], 2, /at least two values/],
-    [['toys', '--field', 'colour:enum:red,red'], 2, /value red is given twice/],
-    [['toys', '--field', 'colour:enum:A,b,b-c,1x?'], 2, /lower-case .*, unlike "A", "b-c", "1x"\./],
-    [['toys', '--field', 'petId:reference'], 2, /Name a table, .*reference:<table>/],
-    [['toys', '--field', 'dogId:reference:dogs'], 1, /dogs, which is not a table .*: .*\bpets\b/],
-    [['toys', '--field', 'ownerId:reference:clients'], 1, /clients, which is not a table .*: .*\bpets\b/],
-    [['toys', '--field', 'toyId:reference:toys'], 2, /its own table/],
-    [['toys', '--field', 'then:text'], 2, /cannot be named then/],
-    [['toys', '--field', 'toString:text'], 2, /cannot be named toString/],
-    [['toys', '--field', 'sort:enum:a,b'], 2, /cannot be named sort/],
-    [['toys', '--field', 'limit:reference:pets'], 2, /cannot be named limit/],
-    [['toys', '--field', 'id:int64'], 2, /Omit id/],
-    [['toys', ...NAME, ...NAME], 2, /name is given twice/],
-    [['toys', '--field', 'a:b', '--field', 'c:d'], 2, /^--field a:b: Give [^]*\n--field c:d: Give /],
+    [['gizmos', '--field', 'colour:enum:red'], 2, /at least two values/],
+    [['gizmos', '--field', 'colour:enum:red,red'], 2, /value red is given twice/],
+    [['gizmos', '--field', 'colour:enum:A,b,b-c,1x?'], 2, /lower-case .*, unlike "A", "b-c", "1x"\./],
+    [['gizmos', '--field', 'petId:reference'], 2, /Name a table, .*reference:<table>/],
+    [['gizmos', '--field', 'dogId:reference:dogs'], 1, /dogs, which is not a table .*: .*\bpets\b/],
+    [['gizmos', '--field', 'ownerId:reference:clients'], 1, /clients, which is not a table .*: .*\bpets\b/],
+    [['gizmos', '--field', 'gizmoId:reference:gizmos'], 2, /its own table/],
+    [['gizmos', '--field', 'then:text'], 2, /cannot be named then/],
+    [['gizmos', '--field', 'toString:text'], 2, /cannot be named toString/],
+    [['gizmos', '--field', 'sort:enum:a,b'], 2, /cannot be named sort/],
+    [['gizmos', '--field', 'limit:reference:pets'], 2, /cannot be named limit/],
+    [['gizmos', '--field', 'id:int64'], 2, /Omit id/],
+    [['gizmos', ...NAME, ...NAME], 2, /name is given twice/],
+    [['gizmos', '--field', 'a:b', '--field', 'c:d'], 2, /^--field a:b: Give [^]*\n--field c:d: Give /],
   ])('%j', async (args, code, message) => {
     const refused = await generate(...args);
     expect(refused).toEqual({ code, out: '', complaints: expect.stringMatching(message) });
@@ -129,10 +134,10 @@ describe('petstore generate feature refuses, and writes nothing', () => {
   });
 
   it('a folder that is there', async () => {
-    await put('src/toys/left.ts', '');
-    const { code, complaints } = await generate('toys', ...NAME);
-    expect([code, complaints]).toEqual([1, expect.stringContaining('toys exists already')]);
-    expect(await files()).toEqual([MODULES, 'src/toys/left.ts']);
+    await put('src/gizmos/left.ts', '');
+    const { code, complaints } = await generate('gizmos', ...NAME);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('gizmos exists already')]);
+    expect(await files()).toEqual([MODULES, 'src/gizmos/left.ts']);
   });
 
   it('a schema that the OpenAPI document has', async () => {
@@ -143,12 +148,12 @@ describe('petstore generate feature refuses, and writes nothing', () => {
 
   it('where app.module.ts lists its modules in another way', async () => {
     await put(MODULES, 'export const modules = [];\n');
-    const { code, complaints } = await generate('toys', ...NAME);
+    const { code, complaints } = await generate('gizmos', ...NAME);
     expect([code, complaints]).toEqual([1, expect.stringContaining('Nothing was written')]);
     expect(await files()).toEqual([MODULES]);
   });
 
-  it.each(['toys-colour', 'Toys/colour', 'toys/Colour', 'toys/toys--colour', 'toys/colour-'])(
+  it.each(['gizmos-colour', 'Gizmos/colour', 'gizmos/Colour', 'gizmos/gizmos--colour', 'gizmos/colour-'])(
     'the migration %s',
     async (path) => {
       const { code, complaints } = await run('migration', path);
@@ -158,7 +163,7 @@ describe('petstore generate feature refuses, and writes nothing', () => {
 
   it('outside of a project', async () => {
     cwd.mockReturnValue(join(project.path, '..'));
-    const { code, complaints } = await generate('toys', ...NAME);
+    const { code, complaints } = await generate('gizmos', ...NAME);
     expect([code, complaints]).toEqual([1, expect.stringContaining('Run this in the project')]);
   });
 });
