@@ -12,9 +12,11 @@ import {
   type Type,
   UnauthorizedException,
 } from '@nestjs/common';
+import { DataSource } from 'typeorm';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Caller, CurrentClient } from '../../src/auth/caller.js';
+import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
 import { CredentialVerifier, clientIdOfUser } from '../../src/auth/credential-verifier.js';
 import { Public } from '../../src/auth/auth.decorators.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
@@ -127,6 +129,15 @@ describe('a token of another issuer, beside API keys', async () => {
     expect(byKey.body).toMatchObject({ clientId: service.clientId, user: null, keyId: expect.any(String) });
     expect([limitOf(byToken), limitOf(byKey)]).toEqual([60, 1_000]);
     expect((await send(token(), '/v1/pets?limit=1')).status).toBe(200);
+  });
+
+  it('may call a deprecated operation, which is counted for keys alone', async () => {
+    const { service, send } = await open();
+    await send(service.key, '/v1/pets/1');
+    await send(token(), '/v1/pets/1');
+    await service.app.get(ClientRequests).flush();
+    const counted = `SELECT key_id FROM request_counts WHERE outcome = 'deprecated' AND length_ms = 60000`;
+    expect(await service.app.get(DataSource).query(counted)).toEqual([{ key_id: expect.any(String) }]);
   });
 
   it('has no account: its user belongs to no client, and is told so without being counted', async () => {
