@@ -8,7 +8,8 @@ export default defineConfig({
     include: [
       'src/{auth,throttling,http/validation}/**/*.spec.ts',
       'test/api/{account,administration,audit,authentication,bans,clock-steps,ended-key,key-*,last-admin-key,startup-checks}.spec.ts',
-      'test/api/{new-scopes,other-credentials,quota*,rate-limit-headers,refusals,route-limits,web-sockets,webhook-events,webhook-limits}.spec.ts',
+      'test/processes/two-instances-redis.spec.ts',
+      'test/api/{new-scopes,other-credentials,overload,quota*,rate-limit-headers,refusals,route-limits,web-sockets,webhook-events,webhook-limits}.spec.ts',
       'test/api/{json-bodies,nest-words,required-fields,uploads,wrong-kinds,declared-*}.spec.ts',
       'test/api/pets/*.spec.ts',
       'test/postgres/{client-requests,filters,int64,quota-journal,retention,usage}.spec.ts',
