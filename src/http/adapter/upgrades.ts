@@ -1,12 +1,6 @@
 import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  type BeforeApplicationShutdown,
-  ForbiddenException,
-  Injectable,
-  type OnModuleInit,
-  type Type,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, ForbiddenException, Injectable, type Type } from '@nestjs/common';
 import { type ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { Request, Response } from 'express';
@@ -73,8 +67,8 @@ export function openConnection(): void {}
  * knows the caller of their request.
  */
 @Injectable()
-export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
-  private gateways: ReadonlyMap<string, Type> = new Map();
+export class Upgrades implements BeforeApplicationShutdown {
+  private gateways: ReadonlyMap<string, Type> | undefined;
   /** Upgraded connections, each with whether it is a WebSocket. */
   private readonly upgraded = new TransientMap<Socket, boolean>();
 
@@ -84,10 +78,6 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     private readonly records: RequestRecords,
     private readonly overload: Overload,
   ) {}
-
-  onModuleInit(): void {
-    this.gateways = gatewaysOf(this.discovery);
-  }
 
   /**
    * Lets every upgrade of a server pass the guards of an application before the server's listeners. `giveUp` is
@@ -139,6 +129,7 @@ export class Upgrades implements OnModuleInit, BeforeApplicationShutdown {
     const request = Object.assign(message, { originalUrl: message.url }) as Request;
     const response = new ServerResponse(request) as Response;
     const path = resolvedPathOf(request.originalUrl);
+    this.gateways ??= gatewaysOf(this.discovery);
     const gateway = this.gateways.get(path);
     const protocol = request.headers.upgrade?.toLowerCase() ?? '';
     let status = 101;
