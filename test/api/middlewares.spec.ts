@@ -1,9 +1,20 @@
-import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
-import type { NextFunction, Request, Response } from 'express';
+import {
+  Body,
+  Controller,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  Post,
+  Req,
+} from '@nestjs/common';
+import { type NextFunction, type Request, type Response, json, raw } from 'express';
 import helmet from 'helmet';
 import { describe, expect, it } from 'vitest';
+import { RequireScopes } from '../../src/auth/auth.decorators.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { Text } from '../../src/http/validation/fields.js';
 import { TestService } from '../kit/test-service.js';
-import { openForAll } from '../support/opened.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 /** As Nest's documentation has it: a functional middleware, applied by a module. */
 function marked(_request: Request, response: Response, next: NextFunction): void {
@@ -48,4 +59,43 @@ describe.each([
       expect(headers.get('strict-transport-security')).toMatch(/max-age/);
     }
   });
+});
+
+class Note {
+  @Text({ maxLength: 10 })
+  text!: string;
+}
+
+@Controller({ path: 'notes', version: '1' })
+@RequireScopes()
+class NotesController {
+  @Post('json')
+  @Idempotent()
+  json(@Body() { text }: Note): object {
+    return { text };
+  }
+
+  @Post('raw')
+  raw(@Req() { body }: Request): object {
+    return { bytes: (body as Buffer).length };
+  }
+}
+
+@Module({ controllers: [NotesController] })
+class NotesModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(json()).forRoutes('v1/notes/json');
+    consumer.apply(raw({ type: '*/*' })).forRoutes('v1/notes/raw');
+  }
+}
+
+it('a parser of Express hands the body on that it has read', async () => {
+  const service = await openForTest({ modules: [NotesModule] });
+  const post = (path: string, body: object, headers = {}) =>
+    service.request('POST', `/v1/notes/${path}`, { json: body, headers });
+  const once = { 'idempotency-key': 'k' };
+  expect((await post('json', { text: 'a' }, once)).body).toEqual({ text: 'a' });
+  expect((await post('json', { text: 'b' }, once)).body.code).toBe('idempotency_key_reused');
+  expect((await post('json', { text: '' })).body.code).toBe('validation_failed');
+  expect((await post('raw', { text: 'a' })).body).toEqual({ bytes: 12 });
 });

@@ -15,7 +15,7 @@ import { methodNameOf } from '../adapter/handler-parameters.js';
 import { announcesBody } from '../adapter/service-server.js';
 import { UnmatchedRoutes } from '../adapter/unmatched-routes.js';
 import { type Consumption, consumptionOf, takes } from './consumes.decorator.js';
-import { parseExactJson } from './exact-json.js';
+import { parseExactJson, writeExactJson } from './exact-json.js';
 import { CODINGS, limitBody, readBody, unsupported } from './read-body.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
 
@@ -74,6 +74,12 @@ export class BodyGuard implements CanActivate {
       keepRawBody(request, NO_BYTES);
       return true;
     }
+    // A middleware of a module has read it.
+    if (request.readableEnded) {
+      const { body } = request as { readonly body: unknown };
+      keepRawBody(request, Buffer.isBuffer(body) ? body : Buffer.from(writeExactJson(body)));
+      return true;
+    }
     const { types, limitBytes = this.settings.bodyLimitBytes, isRead, isWanted } = consumption;
     if (isRead) {
       const reading = read(request, response, consumption, limitBytes);
@@ -106,7 +112,7 @@ async function read(
 
 /** Stores the bytes of a body where Nest's `@RawBody()` and `RawBodyRequest` read them. */
 function keepRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
-  request.rawBody = bytes;
+  request.rawBody ??= bytes;
 }
 
 /** Refuses a body that the operation would ignore, although the client relies on it; one without a field says nothing. */
