@@ -14,6 +14,7 @@ import {
 import { expect, it } from 'vitest';
 import { Int64Key } from '../../src/database/int64.js';
 import { JsonRows } from '../../src/database/json-rows.js';
+import { Sweeper } from '../../src/database/sweeper.js';
 import { addedTable } from '../support/added-table.js';
 import { openForAll } from '../support/opened.js';
 
@@ -60,7 +61,24 @@ class Kite {
   color!: string;
 }
 
-@Module({ imports: [addedTable(Toy), addedTable(Kite), TypeOrmModule.forFeature([Ball, Rope, LongRope])] })
+/** Its names are SQL, and in upper and lower case. */
+@Entity('order')
+class Order {
+  @PrimaryGeneratedColumn()
+  orderNumber!: number;
+
+  @Column('integer')
+  year!: number;
+}
+
+@Module({
+  imports: [
+    addedTable(Toy),
+    addedTable(Order),
+    addedTable(Kite),
+    TypeOrmModule.forFeature([Ball, Rope, LongRope]),
+  ],
+})
 class ToysModule {}
 
 const service = await openForAll({ modules: [ToysModule] });
@@ -87,4 +105,13 @@ it('TypeORM and the database make what a row does not bring: ids, instants, vers
   expect(await kites.find({ order: { version: 'ASC' } })).toEqual(
     [1, 2].map((version) => ({ ...shown, version })),
   );
+});
+
+it('expired rows are swept, whatever the table and its columns are called', async () => {
+  const orders = service.app.get(DataSource).getRepository(Order);
+  await orders.insert([{ year: 2025 }, { year: 2026 }]);
+  const sweeper = service.app.get(Sweeper);
+  sweeper.add({ entity: Order, where: 'year < :oldest', parameters: () => ({ oldest: 2026 }) });
+  await sweeper.sweep();
+  expect(await orders.find()).toEqual([{ orderNumber: 2, year: 2026 }]);
 });
