@@ -11,11 +11,6 @@ const ADDRESS_PREFIX = 'address:';
 /** An IPv6 site commonly has a /56 and can use any address in it, so all addresses of a /56 are counted together. */
 const IPV6_PREFIX = 56;
 
-/** The id under which the requests of a client count together. */
-export function clientSubjectId(clientId: string): string {
-  return CLIENT_PREFIX + clientId;
-}
-
 /** The client whose requests count under this id; undefined for an address. */
 export function clientIdOfSubject(subjectId: string): string | undefined {
   return subjectId.startsWith(CLIENT_PREFIX) ? subjectId.slice(CLIENT_PREFIX.length) : undefined;
@@ -72,7 +67,7 @@ export class QuotaPolicy {
    * its own, such as `organisation:`; `client:` and `address:` are the platform's.
    */
   subjectOf({ id, plan }: QuotaAccount, limits: PlanLimits): QuotaSubject {
-    return { id: clientSubjectId(id), plan, perMinute: limits.perMinute, perDay: limits.perDay };
+    return { id: CLIENT_PREFIX + id, plan, perMinute: limits.perMinute, perDay: limits.perDay };
   }
 }
 

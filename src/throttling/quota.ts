@@ -93,7 +93,7 @@ export interface QuotaVerdict {
 }
 
 /** The window to report to the client: the one with the fewest remaining requests; on a tie the one that resets later. */
-export function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
+function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
   return windows.toSorted((a, b) => a.remaining - b.remaining || laterResetFirst(a, b))[0];
 }
 

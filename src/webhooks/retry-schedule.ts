@@ -15,19 +15,15 @@ export const RETRY_DELAYS: readonly number[] = [
 /** Maximum random extension of a delay, as a fraction, so that messages that failed together are not retried together. */
 const JITTER = 0.1;
 /** Longest Retry-After that is respected, in milliseconds. */
-export const LONGEST_RETRY_AFTER = 24 * HOUR_MS;
+const LONGEST_RETRY_AFTER = 24 * HOUR_MS;
 
-/**
- * Milliseconds until a message that has failed so many times is retried, at least the `Retry-After` of the receiver; undefined if it is
- * not retried. `random` is from 0 to 1.
- */
-export function webhookRetryDelay(
-  failures: number,
-  { retryAfter = 0, random = Math.random() }: { readonly retryAfter?: number; readonly random?: number } = {},
-): number | undefined {
+/** Milliseconds until a message that has failed so many times is retried, at least those of `Retry-After`; undefined if it is not retried. */
+export function webhookRetryDelay(failures: number, retryAfter: number): number | undefined {
   const delay = RETRY_DELAYS[failures - 1];
   if (delay === undefined) return undefined;
-  return Math.round(Math.max(delay, Math.min(retryAfter, LONGEST_RETRY_AFTER)) * (1 + JITTER * random));
+  return Math.round(
+    Math.max(delay, Math.min(retryAfter, LONGEST_RETRY_AFTER)) * (1 + JITTER * Math.random()),
+  );
 }
 
 /** The wait in a Retry-After header, in milliseconds (RFC 9110 section 10.2.3); 0 for a malformed or past one. */

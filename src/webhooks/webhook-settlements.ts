@@ -64,7 +64,7 @@ export class WebhookSettlements {
   /** Keeps the outcome of an attempt until it is recorded; otherwise its message would be sent again. */
   add(delivery: FirstDelivery, outcome: AttemptOutcome): void {
     if (outcome.is === 'cut') return;
-    const delay = webhookRetryDelay(delivery.failures + 1, { retryAfter: outcome.retryAfter });
+    const delay = webhookRetryDelay(delivery.failures + 1, outcome.retryAfter);
     this.ended.push({ delivery, outcome, at: this.clock.now(), delay });
   }
 
