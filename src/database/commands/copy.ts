@@ -254,11 +254,8 @@ class DatabaseCopy {
   private async goOnBehindIds(name: string, columns: readonly TargetColumn[]): Promise<bigint | null> {
     const column = columns.find(({ sequence }) => sequence !== null);
     if (!column) return null;
-    const keeps = await this.source.texts(`SELECT name FROM sqlite_master WHERE name = 'sqlite_sequence'`);
-    const [remembered = null] =
-      keeps.length === 0
-        ? []
-        : await this.source.texts('SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?', [name]);
+    const sequence = 'SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?';
+    const [remembered = null] = await this.source.texts(sequence, [name]);
     const [set] = await this.target.query<{ last: string }[]>(
       `SELECT setval($1::regclass, last) AS last
        FROM (SELECT greatest($2::bigint, (SELECT max(${quoted(column.name)}) FROM ${quoted(name)})) AS last) AS ids WHERE last > 0`,
