@@ -170,8 +170,12 @@ export class WebhookEndpointsService {
       return endpoint;
     };
     await deletable();
-    // A few rows at a time: the log may have millions, and other writers would wait for them all.
-    const log = { entity: WebhookDelivery, where: 'endpoint_id = :id', parameters: () => ({ id }) };
+    // A few rows at a time: the log may have millions, and other writers would wait for them all. What waits goes with the endpoint.
+    const log = {
+      entity: WebhookDelivery,
+      where: `endpoint_id = :id AND state <> 'waiting'`,
+      parameters: () => ({ id }),
+    };
     await this.sweeper.run(log);
     const work = async (manager: EntityManager): Promise<WebhookEndpointDto> => {
       const endpoint = await deletable(manager);
