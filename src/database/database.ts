@@ -9,6 +9,7 @@ import type { ApiError } from '../core/errors/api-error.js';
 import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import { InsertBatches } from './insert-batches.js';
+import { suitRelations } from './int64-relations.js';
 import type { SideSession } from './postgres/side-session.js';
 import { JoiningEntityManager } from './scopes/joining-entity-manager.js';
 import type { Transactions } from './transactions.js';
@@ -94,6 +95,11 @@ export abstract class Database extends DataSource {
   /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
   readEntities(): Promise<void> {
     return this.buildMetadatas();
+  }
+
+  protected override async buildMetadatas(): Promise<void> {
+    await super.buildMetadatas();
+    suitRelations(this.entityMetadatas);
   }
 
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {

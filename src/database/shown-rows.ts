@@ -10,6 +10,7 @@ import type { Bindable, Order, PageCondition } from './selection.js';
 const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
   ['integer', 'integer'],
   ['bigint', 'integer'],
+  ['int8', 'integer'],
   ['double precision', 'number'],
   ['boolean', 'boolean'],
   [Boolean, 'boolean'],

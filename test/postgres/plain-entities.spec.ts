@@ -7,7 +7,12 @@ import {
   CreateDateColumn,
   DataSource,
   Entity,
+  In,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
   PrimaryGeneratedColumn,
+  type Relation,
   TableInheritance,
   VersionColumn,
 } from 'typeorm';
@@ -61,6 +66,30 @@ class Kite {
   color!: string;
 }
 
+@Entity('labels')
+class Label {
+  @PrimaryGeneratedColumn()
+  id!: number;
+}
+
+/** Its columns for other rows are those that TypeORM makes of the relations. */
+@Entity('boxes')
+class Box {
+  @Int64Key()
+  id!: bigint;
+
+  @ManyToOne(() => Toy)
+  first?: Relation<Toy>;
+
+  @ManyToMany(() => Toy)
+  @JoinTable()
+  others?: Relation<Toy>[];
+
+  @ManyToMany(() => Label)
+  @JoinTable()
+  labels?: Relation<Label>[];
+}
+
 /** Its names are SQL, and in upper and lower case. */
 @Entity('order')
 class Order {
@@ -76,6 +105,8 @@ class Order {
     addedTable(Toy),
     addedTable(Order),
     addedTable(Kite),
+    addedTable(Label),
+    addedTable(Box),
     TypeOrmModule.forFeature([Ball, Rope, LongRope]),
   ],
 })
@@ -105,6 +136,28 @@ it('TypeORM and the database make what a row does not bring: ids, instants, vers
   expect(await kites.find({ order: { version: 'ASC' } })).toEqual(
     [1, 2].map((version) => ({ ...shown, version })),
   );
+});
+
+it('relations refer to generated ids, also to any int64, by the columns that TypeORM makes of them', async () => {
+  const { manager } = service.app.get(DataSource);
+  const ids = [2n ** 62n + 1n, 2n ** 53n + 1n];
+  await manager.insert(
+    Toy,
+    ids.map((id) => ({ id, name: `${id}` })),
+  );
+  const toys = await manager.find(Toy, { where: { id: In(ids) }, order: { id: 'DESC' } });
+  const [first, second] = toys;
+  const labels = await manager.save([new Label(), new Label()]);
+  const { id } = await manager.save(manager.create(Box, { first, others: toys, labels }));
+  const relations = { first: true, others: true, labels: true };
+  const order = { others: { id: 'DESC' }, labels: { id: 'ASC' } } as const;
+  const found = await manager.findOneOrFail(Box, { where: { first: { id: ids[0] } }, relations, order });
+  expect(found).toEqual({ id, first, others: toys, labels });
+  const fewer = { first: second, others: [second], labels: labels.slice(1) };
+  await manager.save(Object.assign(found, fewer));
+  expect(await manager.find(Box, { relations })).toEqual([{ id, ...fewer }]);
+  await manager.save(Object.assign(found, { first: null }));
+  expect(await manager.find(Box, { relations })).toEqual([{ id, ...fewer, first: null }]);
 });
 
 it('expired rows are swept, whatever the table and its columns are called', async () => {

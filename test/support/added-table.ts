@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { type MigrationInterface, type QueryRunner, Table, TableForeignKey } from 'typeorm';
 import { TablesModule } from '../../src/database/tables.module.js';
 
-/** A module that offers the repository of an entity, whose table a migration makes as the entity declares it. */
+/** A module that offers the repository of an entity, whose tables a migration makes as the entity declares them. */
 export function addedTable(entity: Type): Type {
   class Added1799600000001 implements MigrationInterface {
     readonly name = `Added${entity.name}1799600000001`;
@@ -11,9 +11,12 @@ export function addedTable(entity: Type): Type {
     async up(runner: QueryRunner): Promise<void> {
       const { connection } = runner;
       const metadata = connection.getMetadata(entity);
-      await runner.createTable(Table.create(metadata, connection.driver));
-      for (const key of metadata.foreignKeys)
-        await runner.createForeignKey(metadata.tablePath, TableForeignKey.create(key, connection.driver));
+      const junctions = metadata.ownRelations.flatMap((one) => one.junctionEntityMetadata ?? []);
+      for (const made of [metadata, ...junctions]) {
+        await runner.createTable(Table.create(made, connection.driver));
+        for (const key of made.foreignKeys)
+          await runner.createForeignKey(made.tablePath, TableForeignKey.create(key, connection.driver));
+      }
     }
 
     async down(): Promise<void> {}

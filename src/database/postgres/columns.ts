@@ -23,9 +23,11 @@ export function suitColumn(column: ColumnMetadata | TableColumn): void {
   // SQLite's `integer` has 64 bits, whether a generated id is read as a bigint or as a number.
   const isCounted =
     column.isGenerated && column.generationStrategy === 'increment' && INTEGERS.has(column.type);
-  if ('propertyName' in column && isCounted) column.transformer ??= numberTransformer;
-  if (isCounted || ('propertyName' in column && column.transformer === int64Transformer))
-    column.type = 'bigint';
+  if ('propertyName' in column) {
+    if (isCounted) column.transformer ??= numberTransformer;
+    // Its other name: TypeORM compares a generated `bigint` as text, and would insert what a relation has already.
+    if (isCounted || column.transformer === int64Transformer) column.type = 'int8';
+  } else if (isCounted) column.type = 'bigint';
   // Text is compared and ordered by bytes, as on SQLite.
   if (TEXTS.has(column.type)) column.collation ??= 'C';
 }
