@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -104,8 +104,13 @@ describe('a build', () => {
     expect(await petstore(project)).toMatchObject(kept);
     await rm(join(project, '.env'), { recursive: true });
     expect(await idOf(project)).toBe(before);
-    expect(await petstore(project)).toMatchObject({ ...kept, stderr: 'Building…\n' });
+    const anew = { ...kept, stderr: 'Building…\n' };
+    expect(await petstore(project)).toMatchObject(anew);
     expect(await idOf(project)).not.toBe(before);
+    // It is part of the bundle, too.
+    await utimes(join(project, 'bin/project-modules.js'), new Date(), new Date());
+    expect(await petstore(project)).toMatchObject(anew);
+    expect(await petstore(project)).toMatchObject(kept);
   });
 
   it('is enough without what only a build needs, though a source is newer, and without the sources', async () => {
