@@ -39,11 +39,10 @@ it('PLANS changes the numbers of a plan and adds plans, on the command line, ove
     details: [{ field: 'plan', message: 'This must be one of free, pro, business, team, enterprise.' }],
   });
   expect((await service.request('GET', '/admin/plans', { key: admin })).body).toEqual([
-    { name: 'free', perMinute: 2, perDay: 50 },
-    { name: 'pro', perMinute: 300, perDay: 10_000 },
-    { name: 'business', perMinute: 1_000, perDay: 100_000 },
-    { name: 'team', perMinute: 3, perDay: 9 },
-    { name: 'enterprise', perMinute: null, perDay: null },
+    { plan: 'free', perMinute: 2, perDay: 50 },
+    { plan: 'pro', perMinute: 300, perDay: 10_000 },
+    { plan: 'business', perMinute: 1_000, perDay: 100_000 },
+    { plan: 'team', perMinute: 3, perDay: 9 },
   ]);
   expect((await service.request('GET', '/docs/openapi.json')).text).toContain('| Team | 3 | 9 |');
   const help = await petstore(path, ['client', 'create', '--help']);

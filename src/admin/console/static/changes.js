@@ -24,14 +24,13 @@ const LIFETIMES = [
 
 /** Fields of a plan and, for enterprise, its limits. @param {Partial<Client>} client */
 async function planFields({ plan = 'free', perMinute, perDay }) {
-  const { body: offered } = await ask('GET', 'plans');
+  const { body: fixed } = await ask('GET', 'plans');
   /** @type {[string, string][]} */
-  const options = offered.map((/** @type {any} */ { name, perMinute: minute, perDay: day }) => [
-    name,
-    minute === null
-      ? `${name}: custom limits`
-      : `${name}: ${number(minute)} a minute, ${number(day)} a UTC day`,
+  const options = fixed.map((/** @type {Client} */ one) => [
+    one.plan,
+    `${one.plan}: ${number(one.perMinute)} a minute, ${number(one.perDay)} a UTC day`,
   ]);
+  options.push(['enterprise', 'enterprise: custom limits']);
   // A plan that was removed stays chosen, and is refused, instead of the first one.
   if (options.every(([name]) => name !== plan)) options.unshift([plan, plan]);
   const limit = (/** @type {string} */ name, /** @type {number | undefined} */ value) => {
