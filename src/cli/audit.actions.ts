@@ -34,7 +34,8 @@ export async function exportCsv(call: Call): Promise<void> {
 
 /** A name that nobody has is refused: an empty result would be read as proof that nothing was changed. */
 async function filtersOf(app: INestApplication, call: Call): Promise<AuditFilters> {
-  const { client, key, ...others } = call.options;
-  const [clientId, keyId] = [await clientIdOf(app, client), await keyIdOf(app, key)];
-  return inputOf(AuditFilters, { ...others, client: clientId, key: keyId });
+  const { client, key, actorKey, ...others } = call.options;
+  const idOf = async (given?: string) => keyIdOf(app, given && (await call.secret(given, 'Key')));
+  const ids = { client: await clientIdOf(app, client), key: await idOf(key), actorKey: await idOf(actorKey) };
+  return inputOf(AuditFilters, { ...others, ...ids });
 }

@@ -4,10 +4,10 @@ const actions = () => import('./audit.actions.js');
 
 const FILTERS = [
   CLIENT,
-  option('--key <key>', 'only changes of this key, by its id or beginning'),
+  option('--key <key>', 'only changes of this key, by its id or beginning; - reads it from standard input'),
   option('--action <action>', 'only this action, such as api_key.revoked'),
   option('--actor <kind>', 'only changes by this kind of actor', ['key', 'user', 'command_line', 'service']),
-  option('--actor-key <id>', 'only changes that were made with this key'),
+  option('--actor-key <key>', 'only changes that were made with this key, given in the same way'),
   option('--from <origin>', 'only from this address, or by this user@host of the command line'),
   option('--since <instant>', 'only from this instant on, such as 2026-11-20T00:00:00Z'),
   option('--until <instant>', 'only before this instant'),

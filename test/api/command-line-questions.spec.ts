@@ -111,6 +111,8 @@ describe('a key from standard input', () => {
       ['key show - --json', { id }],
       ['key verify - --json', { wellFormed: true }],
       ['key update - --label Web --json', { label: 'Web' }],
+      ['audit list --key - --action api_key.updated --json', [{ keyId: id }]],
+      ['audit list --actor-key - --json', []],
       ['key revoke - --yes --json', { id, revokedAt: expect.any(String) }],
     ] as const) {
       const { code, stdout, stderr } = await command(line, piped(`${key}\n`));

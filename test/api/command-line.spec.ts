@@ -104,6 +104,7 @@ describe('what people have at hand', () => {
     for (const named of [key, key.slice(0, 13), `${key.slice(0, 13)}…`])
       expect(await json('key', 'show', named)).toMatchObject({ id: keyId, label: 'Web' });
     expect(await json('audit', 'list', '--client', 'my shop', '--key', key.slice(0, 13))).toHaveLength(1);
+    expect(await json('audit', 'list', '--actor-key', key.slice(0, 13))).toEqual([]);
     const renamed = await json('client', 'rename', 'my shop', '--name', 'My other shop');
     expect(renamed).toMatchObject({ id, name: 'My other shop' });
   });
