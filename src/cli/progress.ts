@@ -14,12 +14,9 @@ export interface Progress {
 /** Shows progress in one line of the terminal, which is redrawn for each percent; shows nothing without a terminal. */
 export class ProgressLine {
   private shown = '';
+  private readonly columns = terminalColumns();
 
-  /** `columns` returns the width of the terminal, and is absent without one. */
-  constructor(
-    private readonly write: (text: string) => void,
-    private readonly columns: (() => number) | undefined = terminalColumns(),
-  ) {}
+  constructor(private readonly write: (text: string) => void) {}
 
   show({ phase, done, of }: Progress): void {
     const percent = of === 0 ? 100 : Math.min(100, Math.floor((done / of) * 100));

@@ -145,7 +145,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
         .map((word) => `'${word}'`)
         .join(' '),
     );
-    await terminal.shows(/Copying .* rows/);
+    await terminal.shows(/\r.\[KCopying +\d+ % .* of [\d,]+ rows/);
     return terminal;
   };
 
