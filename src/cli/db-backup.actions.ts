@@ -8,7 +8,7 @@ import type { CopiedStore } from '../database/commands/checked-copy.js';
 import type { Call } from './call.js';
 import { Refusal } from '../core/refusal.js';
 import { grouped, stoppable } from './progress.js';
-import { word } from './shell-word.js';
+import { shellWord } from '../core/shell-word.js';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -55,7 +55,7 @@ const POSTGRES_BACKUP = (url: string): string =>
   `  pg_dump --format=custom --file=petstore.dump '${url}'\n` +
   'PGPASSWORD holds the password. The service may keep running.';
 const POSTGRES_RESTORE = (url: string, user = ''): string =>
-  `  createdb -E UTF8 -T template0 -O ${word(user)} restored\n` +
+  `  createdb -E UTF8 -T template0 -O ${shellWord(user)} restored\n` +
   `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +
   'Then start the service with the DATABASE_URL of that database. docs/operations/backup.md describes each step.';
 

@@ -8,7 +8,7 @@ import { Settings } from '../../core/config/settings.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../../database/sqlite/sqlite-data-source.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
-import { word } from '../shell-word.js';
+import { shellWord } from '../../core/shell-word.js';
 import { DEMO_CLIENT } from './first-start.js';
 import { softwareFolder } from '#supported-node';
 
@@ -62,13 +62,13 @@ async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void
 function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where: string } {
   const here = process.cwd();
   const folder = softwareFolder();
-  const called = here === folder ? 'npx petstore' : `node ${word(join(folder, 'bin', 'petstore.js'))}`;
+  const called = here === folder ? 'npx petstore' : `node ${shellWord(join(folder, 'bin', 'petstore.js'))}`;
   // The command reads .env itself.
   const isGiven = process.env['DATABASE_URL'] !== undefined;
   const isFile = readDatabaseUrl(databaseUrl)?.kind === 'sqlite';
   const given = [
     ...(process.env['NODE_ENV'] === undefined ? [] : [`NODE_ENV=${nodeEnv}`]),
-    ...(isGiven && isFile ? [`DATABASE_URL=${word(databaseUrl)}`] : []),
+    ...(isGiven && isFile ? [`DATABASE_URL=${shellWord(databaseUrl)}`] : []),
   ];
   return {
     command: [...given, called].join(' '),

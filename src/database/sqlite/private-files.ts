@@ -1,5 +1,6 @@
 import { chmod, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { shellWord } from '../../core/shell-word.js';
 
 /** Permissions of files that the service creates: they contain hashes of keys and client data, so only its user has access. */
 const FILE_MODE = 0o600;
@@ -72,17 +73,12 @@ export async function rightsOfOthers(file: string): Promise<string | undefined> 
   const isOpenFolder = (modeOfFolder & WRITE_OF_OTHERS) !== 0 && (modeOfFolder & STICKY) === 0;
   const commands = [
     // The files beside the database change, so their names cannot be listed.
-    ...(areWide ? [`chmod 600 ${quoted(real)}*`] : []),
-    ...(isOpenFolder ? [`chmod go-w ${quoted(folder)}`] : []),
+    ...(areWide ? [`chmod 600 ${shellWord(real)}*`] : []),
+    ...(isOpenFolder ? [`chmod go-w ${shellWord(folder)}`] : []),
   ];
   if (commands.length === 0) return undefined;
   const what = areWide ? `read or write the files of ${file}` : `replace files in the folder of ${file}`;
   return `Other users of this machine may ${what}. Run: ${commands.join(' && ')}`;
-}
-
-/** Quotes a path as one word of a shell. */
-function quoted(path: string): string {
-  return /^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The permissions of a file or folder; none if it does not exist. */

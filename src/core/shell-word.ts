@@ -1,4 +1,4 @@
 /** Quotes text as one word of a shell. */
-export function word(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
