@@ -88,3 +88,27 @@ function exactNumber(text: string): number | bigint | JsonDecimal {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }
+
+/** Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. */
+export function plainNumbers(value: unknown): unknown {
+  if (value instanceof JsonDecimal) return value.valueOf();
+  if (typeof value !== 'object' || value === null) return value;
+  const pending: object[] = [value];
+  // A transformation of an added module may have made a circular structure.
+  let seen: Set<object> | undefined;
+  for (let holder = pending.pop(); holder; holder = pending.pop()) {
+    if (ArrayBuffer.isView(holder)) continue;
+    for (const name of Object.keys(holder)) {
+      const member = (holder as Readonly<Record<string, unknown>>)[name];
+      if (typeof member !== 'object' || member === null) continue;
+      if (member instanceof JsonDecimal) {
+        (holder as Record<string, unknown>)[name] = member.valueOf();
+        continue;
+      }
+      seen ??= new Set([value]);
+      if (!seen.has(member)) pending.push(member);
+      seen.add(member);
+    }
+  }
+  return value;
+}

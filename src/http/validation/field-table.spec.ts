@@ -33,7 +33,7 @@ class Fields {
   @Names({ optional: true })
   tags?: string[];
 
-  @Rule('odd', 'This must be odd.', (value) => value === undefined || value === 1)
+  @Rule('odd', 'This must be odd, or a half of it.', (value) => [undefined, 1, 1.5].includes(value as number))
   only?: unknown;
 }
 

@@ -1,5 +1,6 @@
 import { ValidationTypes, getMetadataStorage } from 'class-validator';
 import type { FaultDetail } from '../../core/errors/api-error.js';
+import { plainNumbers } from '../body/exact-json.js';
 import { isMadeOfFields } from './class-transformer.js';
 import { type Field, FieldRule, type SentAs } from './define-field.js';
 
@@ -105,6 +106,7 @@ export class FieldTable {
       if (value === undefined && field?.fallback === undefined) continue;
       object[name] = field ? field.read(value, as) : value;
     }
+    plainNumbers(object);
     for (const { name, conditions, rules } of this.rows) {
       const value = object[name];
       if (!conditions.every((condition) => condition(object, value))) continue;

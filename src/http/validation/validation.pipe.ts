@@ -10,7 +10,7 @@ import * as classTransformer from 'class-transformer';
 import * as classValidator from 'class-validator';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { JsonDecimal } from '../body/exact-json.js';
+import { plainNumbers } from '../body/exact-json.js';
 import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
 import { FieldTable, isDto, misspelledParameters, partKnownFields } from './field-table.js';
 import { isMergePatch, sentFields } from './merge-patch.js';
@@ -89,7 +89,7 @@ export class ValidationPipe implements PipeTransform {
     const object = table.read(value, as, faults);
     if (faults.length + known.length > 0) throw new InvalidArgument(metadata, [...faults, ...known]);
     if (as === 'patch') sentFields(object, value);
-    return as === 'text' ? object : plainNumbers(object);
+    return object;
   }
 
   /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
@@ -143,30 +143,6 @@ function detailsOf(error: ValidationError, parent = ''): FaultDetail[] {
 function slugOf(rule: string): string {
   if (rule === 'whitelistValidation') return 'unknown_field';
   return rule.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. */
-function plainNumbers(value: unknown): unknown {
-  if (value instanceof JsonDecimal) return value.valueOf();
-  if (typeof value !== 'object' || value === null) return value;
-  const pending: object[] = [value];
-  // A transformation of an added module may have made a circular structure.
-  let seen: Set<object> | undefined;
-  for (let holder = pending.pop(); holder; holder = pending.pop()) {
-    if (ArrayBuffer.isView(holder)) continue;
-    for (const name of Object.keys(holder)) {
-      const member = (holder as Readonly<Record<string, unknown>>)[name];
-      if (typeof member !== 'object' || member === null) continue;
-      if (member instanceof JsonDecimal) {
-        (holder as Record<string, unknown>)[name] = member.valueOf();
-        continue;
-      }
-      seen ??= new Set([value]);
-      if (!seen.has(member)) pending.push(member);
-      seen.add(member);
-    }
-  }
-  return value;
 }
 
 /** Nest's own pipe. Replaces decimals by numbers after class-transformer, which has read integers, and before the rules. */
