@@ -116,6 +116,8 @@ describe('a job', () => {
     expect(doing.ran).toEqual(['counted']);
     doing.count = () => Promise.reject(new Error('no pets'));
     await expect(jobs.run('pets.count')).rejects.toThrow('no pets');
+    doing.count = () => Promise.reject(undefined);
+    await expect(jobs.run('pets.count')).rejects.toThrow('Job "pets.count" failed.');
     await expect(jobs.run('pets.feed')).rejects.toThrow(
       /no job "pets\.feed"; there are: (.+, )?pets\.count, pets\.report/,
     );

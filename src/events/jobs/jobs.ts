@@ -80,7 +80,7 @@ export class Jobs implements OnApplicationBootstrap {
       throw new Error(
         `Job "${name}" is running, here or in another process, or the service is shutting down.`,
       );
-    if (outcome.error !== undefined) throw outcome.error;
+    if ('error' in outcome) throw outcome.error ?? new Error(`Job "${name}" failed.`);
   }
 
   private async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
