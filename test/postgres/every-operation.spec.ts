@@ -41,6 +41,7 @@ const ADMIN: readonly Call[] = [
   ['POST', '/admin/keys/{keyId}/unban', 200, undefined],
   ...webhookCalls('/admin', CLIENT),
   ['GET', '/admin/scopes', 200, undefined],
+  ['GET', '/admin/plans', 200, undefined],
   ['GET', '/admin/usage', 200, undefined],
   ['GET', '/admin/requests', 200, undefined],
   ['POST', '/admin/clients/{clientId}/suspend', 200, undefined],
