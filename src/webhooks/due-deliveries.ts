@@ -32,19 +32,26 @@ export interface FirstDelivery extends Pick<
   readonly isMore: boolean | number;
 }
 
-/** Steps from endpoint to endpoint in the index of waiting deliveries, so that its cost depends on the endpoints, not on the deliveries. */
-export const WAITING_ENDPOINTS = `
+/**
+ * Selects from the enabled endpoints with waiting deliveries, from one to the next in their index, so that the cost depends on the
+ * endpoints, not on the deliveries.
+ */
+export const ofWaitingEndpoints = (columns: string): string => `
   WITH RECURSIVE waiting(id) AS (
     SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE state = 'waiting'
     UNION ALL
     SELECT (SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE state = 'waiting' AND endpoint_id > waiting.id)
     FROM waiting WHERE waiting.id IS NOT NULL
   )
-  SELECT webhook_endpoints.id AS "id", failures AS "failures", delay AS "delay", CAST(due_at AS TEXT) AS "dueAt"
+  SELECT ${columns}
   FROM waiting
   JOIN webhook_endpoints ON webhook_endpoints.id = waiting.id
   JOIN clients ON clients.id = webhook_endpoints.client_id
   WHERE webhook_endpoints.disabled_at IS NULL AND clients.suspended_at IS NULL`;
+
+export const WAITING_ENDPOINTS = ofWaitingEndpoints(
+  'webhook_endpoints.id AS "id", failures AS "failures", delay AS "delay", CAST(due_at AS TEXT) AS "dueAt"',
+);
 
 /** The first delivery that waits for the endpoint `?1`. */
 export const FIRST = `

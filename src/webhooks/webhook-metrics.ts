@@ -3,28 +3,32 @@ import type { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
 import { type LabelledValue, Metrics } from '../core/metrics/metrics.js';
+import { ofWaitingEndpoints } from './due-deliveries.js';
 import { DISABLED_BECAUSE } from './webhook-endpoint.entity.js';
 import type { AttemptOutcome } from './webhook-sender.js';
 
 const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone', 'cut'];
 const ENDPOINTS = ['healthy', 'failing'];
 
+/** Number of waiting deliveries that are counted of each endpoint: what waits for one that is down has no limit. */
+const MOST_COUNTED = 10_000;
+
+const WAITING = `FROM webhook_deliveries WHERE state = 'waiting' AND endpoint_id = webhook_endpoints.id`;
+const FIRST = `SELECT message_id ${WAITING} ORDER BY webhook_deliveries.id LIMIT 1`;
+
 /** What waits for failing endpoints, and for the others, with messages that have no deliveries yet. */
 export const BACKLOG = `
   SELECT CASE WHEN failures = 0 THEN 'healthy' ELSE 'failing' END AS "endpoints",
-    COUNT(*) AS "waiting", MIN(created_at) AS "oldest"
+    SUM(waiting) AS "waiting", MIN(oldest) AS "oldest"
   FROM (
-    SELECT failures, webhook_messages.created_at
-    FROM webhook_deliveries
-    JOIN webhook_messages ON webhook_messages.id = webhook_deliveries.message_id
-    JOIN webhook_endpoints ON webhook_endpoints.id = webhook_deliveries.endpoint_id
-    JOIN clients ON clients.id = webhook_endpoints.client_id
-    WHERE state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL
+    SELECT * FROM (${ofWaitingEndpoints(`failures,
+      (SELECT COUNT(*) FROM (SELECT 1 ${WAITING} LIMIT ${MOST_COUNTED}) AS counted) AS waiting,
+      (SELECT created_at FROM webhook_messages WHERE id = (${FIRST})) AS oldest`)}) AS endpoints
     UNION ALL
-    SELECT 0, webhook_messages.created_at
+    SELECT 0, 1, webhook_messages.created_at
     FROM webhook_fan_outs
     JOIN webhook_messages ON webhook_messages.id = webhook_fan_outs.message_id
-  ) AS waiting GROUP BY 1`;
+  ) AS backlog GROUP BY 1`;
 
 /** A row of BACKLOG; on PostgreSQL the count is text, `oldest` is ISO 8601 text in UTC. */
 interface Backlog {
@@ -56,7 +60,7 @@ export class WebhookMetrics {
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     metrics.gauge(
       'petstore_webhook_waiting_deliveries',
-      'Deliveries that wait for failing and for healthy endpoints, without those of disabled endpoints and suspended clients',
+      `Deliveries that wait for failing and for healthy endpoints, at most ${MOST_COUNTED} of each, without those of disabled endpoints and suspended clients`,
       ['endpoints'],
       () => this.values(({ waiting }) => Number(waiting)),
     );

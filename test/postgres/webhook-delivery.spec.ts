@@ -307,6 +307,20 @@ it('what waits is read from an index, however much was delivered', async () => {
   }
 });
 
+it('a scrape counts 10,000 waiting deliveries of an endpoint, and no more, so that its cost has a limit', async () => {
+  const { manager, service, post, deliveries, endpointAt, clock } = silent;
+  await endpointAt(NOWHERE);
+  await post('First');
+  await deliveries();
+  await manager.query(`
+    WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
+    INSERT INTO webhook_deliveries (endpoint_id, message_id, state, attempts)
+    SELECT endpoint_id, message_id, 'waiting', 0 FROM numbers CROSS JOIN webhook_deliveries`);
+  clock.advance(7_000);
+  expect(await service.metric('petstore_webhook_waiting_deliveries')).toBe(10_000);
+  expect(await service.metric('petstore_webhook_oldest_waiting_seconds')).toBe(7);
+});
+
 it('a message is not sent again and again while the database refuses to note that it was', async () => {
   const { manager, post, deliver, endpointAt, deliveries } = await open({ database: 'file' });
   const receiver = await receive();
