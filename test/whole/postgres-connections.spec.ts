@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
@@ -17,6 +18,8 @@ const PASSWORD = 'a@b:c/d?e#f%g h&+=[]é';
 describeWith('postgres-server', 'a service and the way to its PostgreSQL', () => {
   let server: PostgresServer;
   let certificates: string;
+  /** Accepts connections, and says nothing. */
+  const hanging = createServer().listen(0, '127.0.0.1');
 
   beforeAll(async () => {
     server = await PostgresServer.start();
@@ -35,6 +38,7 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
     await server.accept('host all shop all scram-sha-256', 'local all shop scram-sha-256');
   });
   afterAll(async () => {
+    hanging.close();
     await server.remove();
     await rm(certificates, { recursive: true, force: true });
   });
@@ -110,6 +114,12 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         () => 'postgres://shop:wrong-secret@127.0.0.1:1/shop',
         {},
         /ECONNREFUSED.*Start the server/,
+      ],
+      [
+        'a server that hangs',
+        () => `postgres://shop:wrong-secret@127.0.0.1:${(hanging.address() as AddressInfo).port}/shop`,
+        {},
+        /timeout\. Check that PostgreSQL listens and responds/,
       ],
     ])('%s is refused, says why, and shows no password', async (_, urlOf, { ca }: { ca?: string }, why) => {
       const environment = { DATABASE_URL: urlOf(), ...authority(ca) };

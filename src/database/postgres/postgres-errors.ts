@@ -124,7 +124,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The driver reports these only by their message. */
 const NO_ANSWER = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
 const ANSWER_REMEDY =
-  'Check the host and the port in DATABASE_URL, the server, and firewalls in between: the program that listens there is not PostgreSQL';
+  'Check that PostgreSQL listens and responds at the host and the port in DATABASE_URL, and firewalls in between';
 const NO_TLS = /server does not support SSL/;
 const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
 
