@@ -13,7 +13,8 @@ import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-en
 import { WebhookSecretsService } from '../../src/webhooks/endpoints/webhook-secrets.service.js';
 import { FIRST, WAITING_ENDPOINTS } from '../../src/webhooks/due-deliveries.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
-import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
+import { WEBHOOK_QUOTA_THRESHOLD } from '../../src/webhooks/sources/account-webhook.events.js';
+import { WebhookEndpoint, WebhookSubscription } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessage } from '../../src/webhooks/webhook-message.entity.js';
 import { BACKLOG } from '../../src/webhooks/webhook-metrics.js';
@@ -47,6 +48,7 @@ beforeEach(() => Promise.all([all.clear(), silent.clear()]));
 
 /** A pet as it is sent; what else it may have does not matter here. */
 const sent = (name: string) => ({ id: 1n, ...newPet(name) }) as PetDto;
+const reached = { window: 'day', percent: 80, limit: 10, used: 8, resetsAt: '2026-11-21T00:00:00.000Z' };
 const newPet = (name: string) => ({ name, categoryId: 1n, status: 'available' as const });
 /** Adds animals in one transaction. */
 const addAll = ({ service: { app } }: Opened, count: number, fails = false) =>
@@ -307,18 +309,38 @@ it('what waits is read from an index, however much was delivered', async () => {
   }
 });
 
-it('a scrape counts 10,000 waiting deliveries of an endpoint, and no more, so that its cost has a limit', async () => {
-  const { manager, service, post, deliveries, endpointAt, clock } = silent;
-  await endpointAt(NOWHERE);
-  await post('First');
-  await deliveries();
-  await manager.query(`
+describe('an endpoint for which 10,000 messages and more wait', () => {
+  /** Adds so many to the one that waits. */
+  const MANY = `
     WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
     INSERT INTO webhook_deliveries (endpoint_id, message_id, state, attempts)
-    SELECT endpoint_id, message_id, 'waiting', 0 FROM numbers CROSS JOIN webhook_deliveries`);
-  clock.advance(7_000);
-  expect(await service.metric('petstore_webhook_waiting_deliveries')).toBe(10_000);
-  expect(await service.metric('petstore_webhook_oldest_waiting_seconds')).toBe(7);
+    SELECT endpoint_id, message_id, 'waiting', 0 FROM numbers CROSS JOIN webhook_deliveries`;
+
+  it('is counted up to there at a scrape, so that its cost has a limit', async () => {
+    const { manager, service, post, deliveries, endpointAt, clock } = silent;
+    await endpointAt(NOWHERE);
+    await post('First');
+    await deliveries();
+    await manager.query(MANY);
+    clock.advance(7_000);
+    expect(await service.metric('petstore_webhook_waiting_deliveries')).toBe(10_000);
+    expect(await service.metric('petstore_webhook_oldest_waiting_seconds')).toBe(7);
+  });
+
+  it('is moved by nobody who may not read the last of them', async () => {
+    const { manager, messages, service, post, deliveries, endpointAt } = silent;
+    const { id } = await endpointAt(NOWHERE, {}, ['pets.created', 'quota.threshold']);
+    await messages.send(WEBHOOK_QUOTA_THRESHOLD, reached, { clientId: service.clientId });
+    await deliveries();
+    await manager.query(MANY);
+    await post('Last');
+    await deliveries();
+    await manager.delete(WebhookSubscription, { endpointId: id, event: 'pets.created' });
+    const moved = (scopes: readonly string[]) =>
+      endpointsOf(silent).update(id, { url: 'http://127.0.0.1:10/' }, { ...SERVICE_ITSELF, scopes });
+    await expect(moved(['account'])).rejects.toMatchObject({ code: 'event_scope_not_held' });
+    await expect(moved(['account', 'pets:read'])).resolves.toMatchObject({ id });
+  });
 });
 
 it('a message is not sent again and again while the database refuses to note that it was', async () => {

@@ -1,6 +1,14 @@
 import { type EntityManager, In } from 'typeorm';
-import { WebhookDelivery } from '../webhook-delivery.entity.js';
 import { type WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
+
+/** The events of the first waiting deliveries of an endpoint after an id, and the last of their ids. */
+const WAITING_EVENTS = `
+  WITH page AS (
+    SELECT id, message_id FROM webhook_deliveries
+    WHERE endpoint_id = :endpointId AND state = 'waiting' AND id > CAST(:after AS BIGINT) ORDER BY id LIMIT 10000
+  )
+  SELECT DISTINCT event AS "event", CAST((SELECT MAX(id) FROM page) AS TEXT) AS "last"
+  FROM page JOIN webhook_messages ON webhook_messages.id = message_id`;
 
 /** An endpoint, and the names of the events that it subscribes to, in alphabetical order. */
 export type SubscribedEndpoint = WebhookEndpoint & { readonly events: readonly string[] };
@@ -18,15 +26,17 @@ export async function subscribe(
   );
 }
 
-/** Of which events messages wait for an endpoint. */
+/** Of which events messages wait for an endpoint. Millions may wait, so they are read some at a time: each statement has a time limit. */
 export async function waitingEventsOf(endpointId: string, manager: EntityManager): Promise<string[]> {
-  const rows = await manager
-    .createQueryBuilder(WebhookDelivery, 'delivery')
-    .innerJoin('delivery.message', 'message')
-    .select('DISTINCT message.event', 'event')
-    .where(`delivery.endpointId = :endpointId AND delivery.state = 'waiting'`, { endpointId })
-    .getRawMany<{ event: string }>();
-  return rows.map(({ event }) => event);
+  const { driver } = manager.connection;
+  const events = new Set<string>();
+  for (let after: string | undefined = '0'; after !== undefined;) {
+    const statement = driver.escapeQueryWithParameters(WAITING_EVENTS, { endpointId, after }, {});
+    const rows: { event: string; last: string }[] = await manager.query(...statement);
+    for (const { event } of rows) events.add(event);
+    after = rows[0]?.last;
+  }
+  return [...events];
 }
 
 /** These endpoints with their events. */
