@@ -300,24 +300,31 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect((await actions(service)).at(-1)).toMatchObject({ action: 'webhook_endpoint.deleted' });
   });
 
-  it('is deleted with a long log a few rows at a time, so that no writer waits for them all', async () => {
-    const service = await open();
-    const { id } = await make(service, audience);
-    const { messageId } = await logged(service, id);
-    const deliveries = service.repository(WebhookDelivery);
-    const { id: _, ...row } = await deliveries.findOneByOrFail({ messageId });
-    for (let more = 0; more < 4; more += 1)
-      await deliveries.insert(Array.from({ length: 500 }, () => ({ ...row })));
-    const left = new Set<number>();
-    const deleting = service.request('DELETE', `${address}/${id}`);
-    for (;;) {
-      const found = await Promise.race([deleting, deliveries.countBy({ endpointId: id })]);
-      if (typeof found !== 'number') break;
-      left.add(found);
-    }
-    expect((await deleting).status).toBe(200);
-    expect(left.size).toBeGreaterThan(2);
-  });
+  it.each([
+    ['', (id: string) => `${address}/${id}`],
+    [', with its client,', (_: string, clientId: string) => `/admin/clients/${clientId}?force=true`],
+  ])(
+    'is deleted%s with a long log a few rows at a time, so that no writer waits for them all',
+    async (_, pathOf) => {
+      const service = await open();
+      const { key } = await service.issueKey({ scopes: ['account', 'admin'] });
+      const { id } = await make(service, audience);
+      const { messageId } = await logged(service, id);
+      const deliveries = service.repository(WebhookDelivery);
+      const { id: _id, ...row } = await deliveries.findOneByOrFail({ messageId });
+      for (let more = 0; more < 4; more += 1)
+        await deliveries.insert(Array.from({ length: 500 }, () => ({ ...row })));
+      const left = new Set<number>();
+      const deleting = service.request('DELETE', pathOf(id, service.clientId), { key });
+      for (;;) {
+        const found = await Promise.race([deleting, deliveries.countBy({ endpointId: id })]);
+        if (typeof found !== 'number') break;
+        left.add(found);
+      }
+      expect((await deleting).status).toBe(200);
+      expect(left.size).toBeGreaterThan(2);
+    },
+  );
 
   it('gets new secrets, each shown this once; every old one signs besides for its own grace, four at most', async () => {
     const service = await open();

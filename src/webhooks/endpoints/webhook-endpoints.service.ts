@@ -8,7 +8,7 @@ import { ClientsService } from '../../auth/clients/clients.service.js';
 import { requireChange } from '../../auth/clients/key-rules.js';
 import { Clock } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
-import { Sweeper } from '../../database/sweeper.js';
+import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { Transactions } from '../../database/transactions.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -46,7 +46,11 @@ export class WebhookEndpointsService {
     private readonly transactions: Transactions,
     private readonly sweeper: Sweeper,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    clients.addLog((clientId) =>
+      logOf('endpoint_id IN (SELECT id FROM webhook_endpoints WHERE client_id = :clientId)', { clientId }),
+    );
+  }
 
   /** A page of the endpoints of one client, or of all, oldest first. Throws client_not_found. */
   async list(page: PageRequest, clientId?: string): Promise<Page<WebhookEndpointDto>> {
@@ -170,13 +174,7 @@ export class WebhookEndpointsService {
       return endpoint;
     };
     await deletable();
-    // A few rows at a time: the log may have millions, and other writers would wait for them all. What waits goes with the endpoint.
-    const log = {
-      entity: WebhookDelivery,
-      where: `endpoint_id = :id AND state <> 'waiting'`,
-      parameters: () => ({ id }),
-    };
-    await this.sweeper.run(log);
+    await this.sweeper.run(logOf('endpoint_id = :id', { id }));
     const work = async (manager: EntityManager): Promise<WebhookEndpointDto> => {
       const endpoint = await deletable(manager);
       await manager.delete(WebhookEndpoint, { id });
@@ -214,6 +212,15 @@ export class WebhookEndpointsService {
     await this.changes.record(manager, by, enabled ? 'enabled' : 'disabled', endpoint, details);
     if (enabled) this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
   }
+}
+
+/** The log of endpoints, which is deleted before them, a few rows at a time. What waits goes with its endpoint. */
+function logOf(where: string, parameters: object): Sweep {
+  return {
+    entity: WebhookDelivery,
+    where: `${where} AND state <> 'waiting'`,
+    parameters: () => parameters,
+  };
 }
 
 /** Throws webhook_endpoint_locked for an owner when an operator has disabled its endpoint with this id, or one with this URL. */
