@@ -12,7 +12,7 @@ import { PostgresSession } from './postgres-session.js';
 
 /** Statements that change nothing, unless a function that they call does. */
 const READS =
-  /^\s*(?:(?:SELECT|SHOW|EXPLAIN(?!.*\bANALYZE\b)|SET(?!.*\bsearch_path\b)|SAVEPOINT|RELEASE|ROLLBACK)\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE|INTO)\b))(?!.*;\s*\S)/is;
+  /^\s*(?:(?:SELECT|SHOW|EXPLAIN(?!.*\bANALY[SZ]E\b)|SET(?!.*\bsearch_path\b)|SAVEPOINT|RELEASE|ROLLBACK)\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE|INTO)\b))(?!.*;\s*\S)/is;
 
 /**
  * The connections to PostgreSQL. What is in no transaction runs on any, beside everything else; a transaction has one for itself.

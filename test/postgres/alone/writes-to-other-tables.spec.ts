@@ -90,6 +90,11 @@ describeWith('redis-server', 'a list that one of two instances has cached', () =
     ],
     ['changes its table behind a SELECT', false, [`SELECT 1; UPDATE "pets" SET name = 'Behind'`]],
     ['explains a change that it makes', false, [`EXPLAIN ANALYZE UPDATE "pets" SET name = 'Explained'`]],
+    [
+      'explains one by the other spelling',
+      false,
+      [`EXPLAIN ANALYSE UPDATE "pets" SET name = 'Explained again'`],
+    ],
     ['inserts under row security', false, ['INSERT INTO "secrets" VALUES (1)']],
     ['names the schema', false, [`UPDATE "public"."pets" SET name = 'Schema'`]],
   ])('is read anew where the other %s: kept %s', async (_, isKept, statements) => {
