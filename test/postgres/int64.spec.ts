@@ -82,6 +82,22 @@ describe('an int64', () => {
     expect(await repository.countBy({ categoryId })).toBe(0);
   });
 
+  it('is a number to the query around one', async () => {
+    const { manager } = service.app.get(DataSource);
+    const ids = [9n, 10n];
+    await manager.upsert(
+      Pet,
+      ids.map((id) => ({ id, name: 'Within', categoryId: id, status: 'sold' as const })),
+      ['id'],
+    );
+    const found = await manager
+      .createQueryBuilder()
+      .select('CAST(MAX(pet.id) AS TEXT)', 'last')
+      .from((query) => query.select('pet.id', 'id').from(Pet, 'pet').where({ name: 'Within' }), 'pet')
+      .getRawOne<object>();
+    expect(found).toEqual({ last: '10' });
+  });
+
   it.each([2n ** 54n + 1n, INT64_MAX, INT64_MIN])(
     'of %s is exact for a module that joins and takes a few',
     async (id) => {

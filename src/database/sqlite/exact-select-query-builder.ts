@@ -1,21 +1,38 @@
-import { type EntityMetadata, type ObjectLiteral, type OrderByCondition, SelectQueryBuilder } from 'typeorm';
+import {
+  type EntityMetadata,
+  type ObjectLiteral,
+  type OrderByCondition,
+  type QueryRunner,
+  SelectQueryBuilder,
+} from 'typeorm';
 import { DriverUtils } from 'typeorm/driver/DriverUtils.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { SelectQuery } from 'typeorm/query-builder/SelectQuery.js';
 import { int64Transformer } from '../int64.js';
 
 /**
- * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering
- * and indexes still see the column itself.
+ * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering, indexes, and whatever
+ * has the query within it, such as a view, still see the column itself: text would be sorted otherwise than its numbers.
  *
  * For joins with skip or take TypeORM runs two statements: the first finds the keys of the rows, sorted by the values that an
  * inner SELECT has selected; the second reads the rows with these keys.
  */
 export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
+  private isRead = false;
+
+  protected override loadRawResults(queryRunner: QueryRunner): Promise<unknown> {
+    this.isRead = true;
+    try {
+      // TypeORM writes the SQL before it first waits.
+      return super.loadRawResults(queryRunner);
+    } finally {
+      this.isRead = false;
+    }
+  }
+
   protected override buildEscapedEntityColumnSelects(alias: string, metadata: EntityMetadata): SelectQuery[] {
     const selects = super.buildEscapedEntityColumnSelects(alias, metadata);
-    // Text would be sorted otherwise than its numbers.
-    if (this.sortsSelectedValues()) return selects;
+    if (!this.isRead) return selects;
     const exact = new Set(
       metadata.columns
         .filter(isInt64)
@@ -41,11 +58,6 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
       return `CAST(${this.escape(from)}.${named(name)} AS TEXT) AS ${named(`ids_${name}`)}`;
     });
     return [[...(selects === '' ? [] : [selects]), ...exact].join(', '), orderBys];
-  }
-
-  private sortsSelectedValues(): boolean {
-    const { joinAttributes, skip, take, extraAppendedAndWhereCondition: ofKeys } = this.expressionMap;
-    return joinAttributes.length > 0 && (skip !== undefined || take !== undefined) && ofKeys === '';
   }
 }
 
