@@ -6,9 +6,11 @@ import { type Dialect, type ShownKind, literal, quoted } from './dialect.js';
 import { int64Transformer } from './int64.js';
 import type { Bindable, Order, PageCondition } from './selection.js';
 
-/** Types of columns that JSON shows as they are stored. */
+/** Types of columns that JSON shows as they are stored; classes where TypeORM took the type from the property. */
 const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
   ['integer', 'integer'],
+  ['int', 'integer'],
+  [Number, 'integer'],
   ['bigint', 'integer'],
   ['int8', 'integer'],
   ['double precision', 'number'],
@@ -16,6 +18,7 @@ const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
   [Boolean, 'boolean'],
   ['varchar', 'text'],
   ['text', 'text'],
+  [String, 'text'],
 ]);
 /** Texts, and numbers with a fraction or an exponent, which each database writes in a different way; and a negative zero. */
 const DOUBLES = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)|-0(?=[,}\]])/g;

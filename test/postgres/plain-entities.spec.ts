@@ -29,8 +29,11 @@ class Toy {
   @Int64Key()
   id!: bigint;
 
-  @Column('varchar', { length: 20 })
+  @Column({ length: 20 })
   name!: string;
+
+  @Column({ default: 3 })
+  size!: number;
 }
 
 @ChildEntity()
@@ -48,6 +51,9 @@ class ToyDto {
 
   @ApiProperty()
   name!: string;
+
+  @ApiProperty()
+  size!: number;
 }
 
 /** What the database or TypeORM makes. */
@@ -120,7 +126,7 @@ it('JsonRows reads the rows of its entity alone, and of those that extend it, wh
   const rows = service.app.get(JsonRows);
   const page = async (type: typeof Toy) =>
     JSON.parse((await rows.page(type, ToyDto, { limit: 5 })).items.text) as { name: string }[];
-  expect((await page(Toy)).map(({ name }) => name)).toEqual(['Ball', 'Rope']);
+  expect(await page(Toy)).toEqual(['Ball', 'Rope'].map((name, at) => ({ id: at + 1, name, size: 3 })));
   expect((await page(Rope)).map(({ name }) => name)).toEqual(['Rope']);
   await manager.insert(LongRope, { name: 'LongRope' });
   expect((await page(Rope)).map(({ name }) => name)).toEqual(['Rope', 'LongRope']);
