@@ -166,6 +166,11 @@ it('relations refer to generated ids, also to any int64, by the columns that Typ
   expect(await manager.find(Box, { relations })).toEqual([{ id, ...fewer, first: null }]);
 });
 
+it('rows are not streamed, which is said', async () => {
+  const kites = service.app.get(DataSource).getRepository(Kite).createQueryBuilder();
+  await expect(kites.stream()).rejects.toThrow(/stream.* not supported/i);
+});
+
 it('expired rows are swept, whatever the table and its columns are called', async () => {
   const orders = service.app.get(DataSource).getRepository(Order);
   await orders.insert([{ year: 2025 }, { year: 2026 }]);

@@ -7,6 +7,7 @@ import {
   QueryRunnerAlreadyReleasedError,
   type Table,
   type TableColumn,
+  TypeORMError,
 } from 'typeorm';
 import { Query } from 'typeorm/driver/Query.js';
 import { ApiError } from '../../core/errors/api-error.js';
@@ -101,6 +102,11 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
     await this.executeQueries(typed(to, changed), typed(from, column));
     const { type, length, precision, scale, isArray, collation } = changed;
     Object.assign(column, { type, length, precision, scale, isArray, collation, default: undefined });
+  }
+
+  /** TypeORM would read from a connection that the runner holds; this one holds none. SQLite has no streams, either. */
+  override stream(): Promise<never> {
+    throw new TypeORMError('Streams of rows are not supported. Read page by page, such as by keysetPage().');
   }
 
   override startTransaction(isolation?: IsolationLevel): Promise<void> {
