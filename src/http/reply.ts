@@ -118,13 +118,15 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
 }
 
 /**
- * Turns errors that are written by `response.json()`, or by `send()` as a text, as in a filter of a module, into the Error body with their
- * message.
+ * Has `response.json()` write numbers exactly. Turns errors that it writes, or `send()` as a text, as in a filter of a module, into the
+ * Error body with their message.
  */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
-  const { json, send } = prototype;
+  const { send } = prototype;
   prototype.json = function writeJson(this: Response, body: unknown): Response {
-    return this.statusCode < 400 ? json.call(this, body) : refuse(this, body);
+    if (this.statusCode >= 400) return refuse(this, body);
+    if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', JSON_CONTENT_TYPE);
+    return send.call(this, jsonOf(body, undefined));
   };
   prototype.send = function writeText(this: Response, body: unknown): Response {
     const isText = this.statusCode >= 400 && typeof body === 'string' && isPlainText(this);

@@ -120,7 +120,7 @@ class PlainController {
 
   @Get('written')
   written(@Res() response: Response): void {
-    response.status(203).json({ written: true });
+    response.status(203).json({ written: 2n ** 53n + 1n });
   }
 
   @Get('refused/:as')
@@ -282,7 +282,7 @@ describe('a handler', () => {
   it('writes its response itself with @Res(), and takes a property of a body', async () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
     const { status, text } = await answerOf(service, '/v1/plain/written');
-    expect([status, text]).toEqual([203, '{"written":true}']);
+    expect([status, text]).toEqual([203, '{"written":9007199254740993}']);
     expect((await service.request('POST', '/v1/plain/property', { json: { name: 'Rex' } })).text).toBe(
       '{"name":"Rex"}',
     );
