@@ -49,9 +49,18 @@ export function tablesBelow(...modules: readonly unknown[]): void {
   roots = modules;
 }
 
-/** The entities of `TypeOrmModule.forFeature()`, wherever their files are. Throws DeclarationError for what is no entity. */
+/**
+ * The entities of `TypeOrmModule.forFeature()`, wherever their files are. Throws DeclarationError for what is no entity, and for a
+ * `forRoot()` whose DataSource would take the place of the service's.
+ */
 export function registeredEntities(): Type[] {
-  return registered().flatMap((one) => {
+  const providers = registered();
+  if (providers.filter(({ provide }) => provide === DataSource).length > 1)
+    declarationFault(
+      'TypeOrmModule.forRoot() without a name would replace the DataSource of the service. ' +
+        'Give it a name, or use TypeOrmModule.forFeature() alone.',
+    );
+  return providers.flatMap((one) => {
     const { inject: [from] = [], provide, targetEntitySchema } = one;
     if (from !== DataSource || !('targetEntitySchema' in one)) return [];
     if (!targetEntitySchema)

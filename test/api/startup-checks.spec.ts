@@ -453,6 +453,14 @@ it.each([
   );
 });
 
+it('a second DataSource without a name stops the start', async () => {
+  @Module({ imports: [TypeOrmModule.forRoot({ type: 'sqlite', database: ':memory:' })] })
+  class OtherModule {}
+  expect((await started(OtherModule)).faults).toMatch(
+    /^TypeOrmModule\.forRoot\(\) without a name would replace the DataSource of the service\. Give it a name/,
+  );
+});
+
 it('a sunset before its deprecation stops the start', () => {
   const deprecated = Deprecated({ since: 2, sunset: 1, replacement: 'x', link: '/' });
   expect(() => handlerWith([Get(), deprecated])).toThrow(
