@@ -40,6 +40,7 @@ const ADMIN: readonly Call[] = [
   ...keyCalls('/admin', CLIENT),
   ['POST', '/admin/keys/{keyId}/unban', 200, undefined],
   ...webhookCalls('/admin', CLIENT),
+  ['GET', '/admin/plans', 200, undefined],
   ['GET', '/admin/scopes', 200, undefined],
   ['GET', '/admin/plans', 200, undefined],
   ['GET', '/admin/usage', 200, undefined],
