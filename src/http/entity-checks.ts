@@ -8,8 +8,10 @@ import { migrate, schemaDifference, schemaStatus } from '../database/schema.js';
 export function checkColumns({ entityMetadatas }: DataSource): void {
   for (const { name, columns } of entityMetadatas)
     for (const { propertyPath, type, transformer, enum: values, default: fallback } of columns) {
-      if (type === 'bigint' && transformer === undefined)
-        declarationFault(`${name}.${propertyPath}: SQLite reads a bigint rounded. Use @Int64Column().`);
+      if ((type === 'bigint' || type === 'int8') && transformer === undefined)
+        declarationFault(
+          `${name}.${propertyPath}: without a transformer a ${type} is read as text. Use @Int64Column().`,
+        );
       if (values && typeof fallback === 'string' && !values.includes(fallback))
         declarationFault(
           `${name}.${propertyPath}: the default "${fallback}" is not one of its values ${values.join(', ')}.`,

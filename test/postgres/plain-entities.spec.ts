@@ -78,6 +78,16 @@ class Label {
   id!: number;
 }
 
+/** Its numbers are read as the module says. */
+@Entity('codes')
+class Code {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('int8', { transformer: { from: BigInt, to: String } })
+  code!: bigint;
+}
+
 /** Its columns for other rows are those that TypeORM makes of the relations. */
 @Entity('boxes')
 class Box {
@@ -112,6 +122,7 @@ class Order {
     addedTable(Order),
     addedTable(Kite),
     addedTable(Label),
+    addedTable(Code),
     addedTable(Box),
     TypeOrmModule.forFeature([Ball, Rope, LongRope]),
   ],
@@ -164,6 +175,13 @@ it('relations refer to generated ids, also to any int64, by the columns that Typ
   expect(await manager.find(Box, { relations })).toEqual([{ id, ...fewer }]);
   await manager.save(Object.assign(found, { first: null }));
   expect(await manager.find(Box, { relations })).toEqual([{ id, ...fewer, first: null }]);
+});
+
+it('an int64 is exact by the transformer of a module', async () => {
+  const codes = service.app.get(DataSource).getRepository(Code);
+  const code = 2n ** 62n + 1n;
+  await codes.insert({ code });
+  expect(await codes.findOneBy({ code })).toEqual({ id: 1, code });
 });
 
 it('rows are not streamed, which is said', async () => {

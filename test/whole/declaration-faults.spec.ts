@@ -71,7 +71,7 @@ export class ToysModule {}
 /** What the start says, and without this, of the entity. */
 const WRONG_HANDLER =
   'ToysController.list: @Idempotent() is for operations that change something. Remove it.';
-const WRONG_COLUMN = 'Toy.price: SQLite reads a bigint rounded. Use @Int64Column().';
+const WRONG_COLUMN = 'Toy.price: without a transformer a bigint is read as text. Use @Int64Column().';
 const NO_MIGRATION =
   'Entities have tables or columns that no migration creates (CREATE TABLE "toys" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "price" bigint NOT NULL)). ' +
   'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +

@@ -61,6 +61,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
   }
 }
 
-function isInt64({ transformer }: ColumnMetadata): boolean {
-  return transformer === int64Transformer;
+/** Also with another transformer, which gets a text from PostgreSQL's driver, too. */
+function isInt64({ type, transformer }: ColumnMetadata): boolean {
+  return type === 'bigint' || type === 'int8' || transformer === int64Transformer;
 }
