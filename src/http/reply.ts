@@ -126,7 +126,7 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
   prototype.json = function writeJson(this: Response, body: unknown): Response {
     if (this.statusCode >= 400) return refuse(this, body);
     if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', JSON_CONTENT_TYPE);
-    return send.call(this, jsonOf(body, undefined));
+    return send.call(this, body === undefined ? body : jsonOf(body, undefined));
   };
   prototype.send = function writeText(this: Response, body: unknown): Response {
     const isText = this.statusCode >= 400 && typeof body === 'string' && isPlainText(this);

@@ -42,7 +42,6 @@ const ADMIN: readonly Call[] = [
   ...webhookCalls('/admin', CLIENT),
   ['GET', '/admin/plans', 200, undefined],
   ['GET', '/admin/scopes', 200, undefined],
-  ['GET', '/admin/plans', 200, undefined],
   ['GET', '/admin/usage', 200, undefined],
   ['GET', '/admin/requests', 200, undefined],
   ['POST', '/admin/clients/{clientId}/suspend', 200, undefined],
