@@ -1,7 +1,8 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { SkipThrottle, Throttle } from '@nestjs/throttler';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openForAll } from '../support/opened.js';
+import { QUOTA_THRESHOLD } from '../../src/throttling/throttling.events.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 @Controller({ path: 'plain', version: '1' })
 class PlainController {
@@ -90,6 +91,20 @@ describe('a route', () => {
 
   it('counts although its controller does not, where it says so itself', async () => {
     expect(await limits('free/counted')).toBe('"minute";r=59;t=60, "day";r=999;t=43200');
+  });
+
+  it('publishes no threshold of its own window, but those of the day of the client', async () => {
+    const own = await openForTest({
+      modules: [RoutesModule],
+      plan: 'enterprise',
+      limits: { perMinute: 60, perDay: 4 },
+    });
+    const published = own.on(QUOTA_THRESHOLD);
+    for (const path of ['rare', 'rare', 'rare', 'plain']) await own.request('GET', `/v1/${path}`);
+    expect(published.map(({ window, percent }) => [window, percent])).toEqual([
+      ['day', 80],
+      ['day', 100],
+    ]);
   });
 
   it('names the length of its window where it is no minute', async () => {
