@@ -89,8 +89,13 @@ export class ApiError extends HttpException {
     this.code = row.code;
     this.isLogged = options.isLogged ?? false;
     this.headers = options.headers ?? {};
-    HEADERS_OF_BODY.set(body, this.headers);
     this.body = body;
     this.faults = options.details ?? [];
+  }
+
+  /** Notes the headers with the body. Only filters of modules call this, so that no other refusal fills the map. */
+  override getResponse(): string | object {
+    HEADERS_OF_BODY.set(this.body, this.headers);
+    return super.getResponse();
   }
 }
