@@ -41,10 +41,10 @@ describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
     await post('X');
     const delivered = deliver();
     await asked.opened;
-    await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
+    vi.advanceTimersByTime(LIMIT_MS - 1);
     expect(await isSettled(delivered)).toBe(false);
     expect(await deliveries()).toMatchObject([{ attempts: 0 }]);
-    await vi.advanceTimersByTimeAsync(1);
+    vi.advanceTimersByTime(1);
     await delivered;
     expect(await deliveries()).toMatchObject([
       { state: 'waiting', attempts: 1, status: null, error: 'No response within 15 s.' },
@@ -63,7 +63,7 @@ describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
     await post('X');
     const delivered = deliver();
     await connected;
-    await vi.advanceTimersByTimeAsync(LIMIT_MS);
+    vi.advanceTimersByTime(LIMIT_MS);
     await delivered;
     expect(await deliveries()).toMatchObject([
       { attempts: 1, status: null, error: 'No response within 15 s.' },
