@@ -11,6 +11,12 @@ import { ResilientQuotaStore } from './resilient-quota-store.js';
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const WAIT_MS = 30;
 
+/** A store that counts in Redis while the link says so, and else in memory. */
+function storeOn(link: object, shared: RedisQuotaStore): ResilientQuotaStore {
+  const [clock, alone] = [new SystemClock(), new MemoryQuotaStore(new SystemClock())];
+  return new ResilientQuotaStore(link as RedisLink, shared, alone, clock, BAN_RULES);
+}
+
 it('decides a request that has waited for Redis across the end of a window in the window that is then', async () => {
   const alone = new MemoryQuotaStore(new SystemClock());
   const link = {
@@ -42,18 +48,11 @@ it('decides a request that has waited for Redis across the end of a window in th
 it.each([1, 2, 3, 4, 5])(
   'a ban that Redis has answered ends when it was told to where Redis fails: number %d',
   async (bans) => {
-    const alone = new MemoryQuotaStore(new SystemClock());
     const link = { isUp: true, instances: { number: 1 }, failed: () => undefined, owe: () => undefined };
     const until = MIDNIGHT + (BAN_RULES.ladderMs[Math.min(bans, BAN_RULES.ladderMs.length) - 1] ?? 0);
     const banned = { admitted: false, at: MIDNIGHT, windows: [], bannedUntil: until };
     const shared = { take: () => Promise.resolve(banned) } as unknown as RedisQuotaStore;
-    const store = new ResilientQuotaStore(
-      link as unknown as RedisLink,
-      shared,
-      alone,
-      new SystemClock(),
-      BAN_RULES,
-    );
+    const store = storeOn(link, shared);
     const windows = [{ key: 'client:a', name: 'minute', limit: 9, lengthMs: MINUTE_MS }];
     const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
     await store.take(request, MIDNIGHT);
@@ -68,7 +67,6 @@ it.each([1, 2, 3, 4, 5])(
 );
 
 it('a ban that began while Redis failed is kept and handed over, also where Redis has admitted a request before', async () => {
-  const alone = new MemoryQuotaStore(new SystemClock());
   const link = { isUp: false, instances: { number: 1 }, failed: () => undefined, owe: () => undefined };
   const windows = [{ key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS }];
   const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
@@ -76,13 +74,7 @@ it('a ban that began while Redis failed is kept and handed over, also where Redi
   const shared = {
     take: (_: QuotaRequest, at: number) => Promise.resolve({ admitted: true, at, windows: [free] }),
   } as unknown as RedisQuotaStore;
-  const store = new ResilientQuotaStore(
-    link as unknown as RedisLink,
-    shared,
-    alone,
-    new SystemClock(),
-    BAN_RULES,
-  );
+  const store = storeOn(link, shared);
   let now = MIDNIGHT;
   let until: number | undefined;
   for (; until === undefined; now += 1_000) until = (await store.take(request, now)).bannedUntil;
