@@ -1,9 +1,11 @@
-/** A token, and a quoted string (RFC 9110 section 5.6); one that is not closed extends to the end of the text. */
-const TOKEN = String.raw`[\w!#$%&'*+.^\x60|~-]+`;
+/** A token (RFC 9110 section 5.6.2). */
+export const TOKEN = String.raw`[\w!#$%&'*+.^\x60|~-]+`;
+/** A quoted string; one that is not closed extends to the end of the text. */
 const QUOTED = String.raw`"(?:[^"\\]|\\[^])*(?:"|\\?$)`;
-/** The elements of a field between commas outside of quoted strings, and the parts of an element between semicolons. */
+/** The elements of a field between commas outside of quoted strings. */
 const ELEMENTS = new RegExp(`(?:[^",]|${QUOTED})+`, 'g');
-const PARTS = new RegExp(`(?:[^";]|${QUOTED})+`, 'g');
+/** The parts of an element between semicolons outside of quoted strings. */
+export const PARTS = new RegExp(`(?:[^";]|${QUOTED})+`, 'g');
 
 /** The media type of a `Content-Type` without its parameters, in lower case; empty without one. */
 export function mediaTypeOf(contentType = ''): string {

@@ -164,6 +164,11 @@ describe('an upload with Nest’s FileInterceptor', () => {
       '--x\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nab',
       boundary,
     ],
+    [
+      'with a part behind its file that no one would receive',
+      '--x\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nab\r\n--x\r\n\r\n\r\n--x--',
+      boundary,
+    ],
   ])('is malformed %s', async (_, body, headers) => {
     const answer = await post('/v1/photos', body, headers);
     expect([answer.status, answer.body.code]).toEqual([400, 'malformed_request']);

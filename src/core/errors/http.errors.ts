@@ -8,7 +8,8 @@ export const HTTP_ERRORS = defineErrors({
     example: { reason: 'it has no Host (RFC 9112 section 3.2)' },
     cause:
       'The bytes received are not an HTTP/1.1 request, `Host` is missing or invalid, `Host`, `Authorization` or `Content-Type` is repeated, ' +
-      'the target is not a path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says.',
+      'the target is not a path or cannot be decoded, the transfer coding is unknown, the body is not compressed as `Content-Encoding` says, or it is a form (`multipart/form-data`) that is ' +
+      'not well-formed, has no valid boundary, or has a part that would be lost.',
     remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 says.',
   },
   malformed_json: {

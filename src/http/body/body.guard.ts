@@ -16,6 +16,7 @@ import { announcesBody } from '../adapter/service-server.js';
 import { UnmatchedRoutes } from '../adapter/unmatched-routes.js';
 import { type Consumption, consumptionOf, takes } from './consumes.decorator.js';
 import { parseExactJson, writeExactJson } from './exact-json.js';
+import { checkMultipart } from './multipart-check.js';
 import { CODINGS, limitBody, readBody, unsupported } from './read-body.js';
 import { isJsonType, mediaTypeOf } from '../media-type.js';
 
@@ -80,13 +81,24 @@ export class BodyGuard implements CanActivate {
       keepRawBody(request, Buffer.isBuffer(body) ? body : Buffer.from(writeExactJson(body)));
       return true;
     }
-    const { types, limitBytes = this.settings.bodyLimitBytes, isRead, isWanted } = consumption;
-    if (isRead) {
+    const {
+      types,
+      limitBytes = this.settings.bodyLimitBytes,
+      isRead,
+      isParsed,
+      isWanted,
+      takesText,
+    } = consumption;
+    const sent = mediaTypeOf(request.headers['content-type']);
+    if (isRead || (isParsed && isJsonType(sent))) {
       const reading = read(request, response, consumption, limitBytes);
       return operation && !isWanted ? reading.then(() => refuseIgnored(request.body)) : reading;
     }
     if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
+    if (sent === 'multipart/form-data') checkMultipart(request, { takesText: !operation || takesText });
     limitBody(request, response, { types, limitBytes });
+    // What reads the body replaces this; ValidationPipe throws it where nothing has.
+    if (isParsed) request.body = unsupported(request, types, []);
     return true;
   }
 }

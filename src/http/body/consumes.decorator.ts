@@ -11,6 +11,8 @@ const JSON_TYPE = 'application/json';
 const JSON_ALONE: readonly string[] = [JSON_TYPE];
 const OF_PATCH: readonly string[] = ['application/merge-patch+json', JSON_TYPE];
 
+const OF_FILES: ReadonlySet<unknown> = new Set([RouteParamtypes.FILE, RouteParamtypes.FILES]);
+
 /** The bodies that a handler accepts, and who reads them. */
 export interface Consumption {
   /** The media types, or ranges such as `image/*`, in lower case. */
@@ -23,6 +25,8 @@ export interface Consumption {
   readonly isParsed: boolean;
   /** Whether the handler may read a body, or its document describes one. */
   readonly isWanted: boolean;
+  /** Whether the handler may read the texts of a form, and not only its files. */
+  readonly takesText: boolean;
 }
 
 /**
@@ -63,6 +67,7 @@ export function consumptionOf(handler: object, controller: Type, method = ''): C
     isParsed: isJson || kinds.has(RouteParamtypes.BODY),
     // Without its name in the controller, the parameters of a handler are unknown.
     isWanted: method === '' || parameters.some(mayReadBody) || documented.some((one) => one.in === 'body'),
+    takesText: method === '' || parameters.some((one) => mayReadBody(one) && !OF_FILES.has(one.kind)),
   };
 }
 

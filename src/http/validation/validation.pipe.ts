@@ -52,6 +52,8 @@ export class ValidationPipe implements PipeTransform {
   /** Throws InvalidArgument, or malformed_json where the body is empty and may not be. */
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     const { type, metatype } = metadata;
+    // Nothing has read the body: BodyGuard says how it is refused.
+    if (type === 'body' && value instanceof ApiError) throw value;
     if (!metatype || !isDto(metatype) || type === 'custom') return this.ofOtherClass(value, metadata);
     const isObject = typeof value === 'object' && value !== null;
     if (type !== 'body') {

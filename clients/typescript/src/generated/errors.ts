@@ -109,7 +109,7 @@ export class MalformedJsonError extends PetstoreError {
   override readonly name: string = 'MalformedJsonError';
 }
 
-/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request, `Host` is missing or invalid, `Host`, `Authorization` or `Content-Type` is repeated, the target is not a path or cannot be decoded, the transfer coding is unknown, or the body is not compressed as `Content-Encoding` says. */
+/** 400 `malformed_request`. The bytes received are not an HTTP/1.1 request, `Host` is missing or invalid, `Host`, `Authorization` or `Content-Type` is repeated, the target is not a path or cannot be decoded, the transfer coding is unknown, the body is not compressed as `Content-Encoding` says, or it is a form (`multipart/form-data`) that is not well-formed, has no valid boundary, or has a part that would be lost. */
 export class MalformedRequestError extends PetstoreError {
   declare readonly code: 'malformed_request';
   override readonly name: string = 'MalformedRequestError';

@@ -1,0 +1,190 @@
+import type { Request } from 'express';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { PARTS, TOKEN, mediaTypeOf } from '../media-type.js';
+import { failBody, malformed } from './read-body.js';
+
+/** A boundary (RFC 2046 section 5.1.1). */
+const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;
+/** A quoted string (RFC 9110 section 5.6.4). */
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
+const PARAMETER = String.raw`[ \t]*;[ \t]*(${TOKEN})=(${TOKEN}|${QUOTED})`;
+const PARAMETERS = new RegExp(PARAMETER, 'g');
+/** The `Content-Disposition` of a part (RFC 7578 section 4.2). */
+const FORM_DATA = new RegExp(`^form-data(?:${PARAMETER})*[ \t]*$`, 'i');
+/** An extended value (RFC 8187 section 3.2.1), such as that of `filename*`. */
+const EXTENDED = /^(?:utf-8|iso-8859-1)'[^']*'(?:%[\da-f]{2}|[\w!#$&+.^`|~-])+$/i;
+/** A file name that multer takes for none: it takes the last segment of a path. */
+const NAMELESS = /(?:^|[\\/])\.{0,2}$/;
+const PROTOTYPE = /(?:^|\[)__proto__(?:$|[[\]])/;
+
+const LINE_BREAK = Buffer.from('\r\n');
+/** Maximum bytes of the header of a part. Beyond 2,000 fields, busboy ignores what follows. */
+const LONGEST_HEAD = 4_096;
+
+/** Takes the content of a part, piece by piece; throws when nobody would receive it. */
+type Content = (piece: Buffer, isLast: boolean) => void;
+
+/**
+ * Checks a body of multipart/form-data while an interceptor for files reads it. Multer and its parser, busboy, skip without an error
+ * what they do not understand, so anything in the body that would not reach the handler is a refusal: the stream of the body
+ * fails with it. Throws malformed_request for a `Content-Type` without one boundary, and writes a valid one as multer reads it.
+ */
+export function checkMultipart(request: Request, { takesText }: { readonly takesText: boolean }): void {
+  const boundary = boundaryOf(request.headers['content-type']);
+  request.headers['content-type'] = `multipart/form-data; boundary="${boundary}"`;
+  const check = new MultipartCheck(boundary, takesText);
+  // Before the listener of what reads the body, and not earlier: a listener of `data` makes the stream flow.
+  request.once('resume', () =>
+    request.prependListener('data', (chunk: Buffer) => {
+      try {
+        check.write(chunk);
+      } catch (refusal) {
+        failBody(request, refusal as Error);
+      }
+    }),
+  );
+}
+
+/** The boundary in a `Content-Type`: quoted or not, in any case, among other parameters, or empty ones (RFC 9110 section 5.6.6). */
+function boundaryOf(contentType = ''): string {
+  const [boundary, second] = (contentType.match(PARTS) ?? [])
+    .map((part) => /^\s*boundary\s*=\s*(.*?)\s*$/i.exec(part)?.[1])
+    .filter((value) => value !== undefined)
+    .map(unquoted);
+  if (boundary === undefined || second !== undefined || !BOUNDARY.test(boundary))
+    throw malformed(
+      'its Content-Type must have one boundary of 1 to 70 characters (RFC 2046 section 5.1.1)',
+      undefined,
+    );
+  return boundary;
+}
+
+function unquoted(value: string): string {
+  return new RegExp(`^${QUOTED}$`).test(value) ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value;
+}
+
+class MultipartCheck {
+  // The first boundary needs no line break before it.
+  private pending: Buffer = LINE_BREAK;
+  private place: 'content' | 'delimiter' | 'head' = 'content';
+  private content: Content = blank;
+  private hasEnded = false;
+  private readonly delimiter: Buffer;
+
+  constructor(
+    boundary: string,
+    private readonly takesText: boolean,
+  ) {
+    this.delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  }
+
+  write(chunk: Buffer): void {
+    this.pending = Buffer.concat([this.pending, chunk]);
+    while (this.step());
+  }
+
+  /** Checks the next piece of what is pending; returns whether another may follow at once. */
+  private step(): boolean {
+    if (this.hasEnded) blank(this.pending);
+    else if (this.place === 'content') return this.readContent();
+    else if (this.place === 'head') return this.readHead();
+    else if (this.pending.length >= 2) return this.readDelimiter();
+    return false;
+  }
+
+  private readContent(): boolean {
+    const { pending, delimiter } = this;
+    const at = pending.indexOf(delimiter);
+    const isLast = at !== -1;
+    const end = isLast ? at : Math.max(0, pending.length - delimiter.length + 1);
+    this.content(pending.subarray(0, end), isLast);
+    this.pending = pending.subarray(isLast ? at + delimiter.length : end);
+    if (isLast) this.place = 'delimiter';
+    return isLast;
+  }
+
+  private readDelimiter(): boolean {
+    const mark = this.pending.toString('latin1', 0, 2);
+    if (mark === '--') this.hasEnded = true;
+    else if (mark !== '\r\n') throw fault('a line with its boundary has more than that');
+    this.pending = this.pending.subarray(2);
+    this.place = 'head';
+    return true;
+  }
+
+  private readHead(): boolean {
+    const end = this.pending.indexOf('\r\n\r\n');
+    if ((end === -1 ? this.pending.length : end) > LONGEST_HEAD)
+      throw fault(`the header of a part has more than ${LONGEST_HEAD} bytes`);
+    if (end === -1) return false;
+    this.content = this.contentOf(this.pending.toString('latin1', 0, end));
+    this.pending = this.pending.subarray(end + 4);
+    this.place = 'content';
+    return true;
+  }
+
+  private contentOf(head: string): Content {
+    const lines = head.replace(/\r\n(?=[ \t])/g, '').split('\r\n');
+    const field = (name: string): string[] =>
+      lines.flatMap((line) => new RegExp(`^${name}:[ \t]*(.*?)[ \t]*$`, 'i').exec(line)?.[1] ?? []);
+    const [disposition = '', second] = field('content-disposition');
+    if (second !== undefined || !FORM_DATA.test(disposition))
+      throw fault('a part has no valid Content-Disposition: form-data');
+    const named = (name: string): string[] =>
+      [...disposition.matchAll(PARAMETERS)].flatMap(([, key, value = '']) =>
+        key?.toLowerCase() === name ? unquoted(value) : [],
+      );
+    const [name = '', other] = named('name');
+    if (name === '' || other !== undefined) throw fault('a part must have one name');
+    if (PROTOTYPE.test(name)) throw fault('a part is named __proto__');
+    const [extended] = named('filename*');
+    if (extended !== undefined && !EXTENDED.test(extended)) throw fault('a filename* is malformed');
+    if (/^(?:base64|quoted-printable)$/i.test(field('content-transfer-encoding')[0] ?? ''))
+      throw fault('a part has a Content-Transfer-Encoding (RFC 7578 section 4.7)');
+    const [contentType = ''] = field('content-type');
+    const type = mediaTypeOf(contentType);
+    if (type.startsWith('multipart/')) throw fault('a part is itself multipart (RFC 7578 section 4.3)');
+    const fileName = extended?.replace(/^.*'/, '') ?? named('filename')[0] ?? '';
+    if (fileName === '' && type !== 'application/octet-stream') {
+      if (!this.takesText) throw unexpected(name);
+      return textIn(/;[ \t]*charset="?([^";]*)/i.exec(contentType)?.[1] ?? 'utf-8');
+    }
+    return NAMELESS.test(fileName) ? empty : () => undefined;
+  }
+}
+
+function blank(piece: Buffer): void {
+  if (/[^ \t\r\n]/.test(piece.toString('latin1'))) throw fault('it has bytes outside of its parts');
+}
+
+/** What a browser sends for a file that nobody has chosen. */
+function empty(piece: Buffer): void {
+  if (piece.length > 0) throw fault('a file has no name');
+}
+
+function textIn(charset: string): Content {
+  try {
+    const decoder = new TextDecoder(charset.trim(), { fatal: true });
+    return (piece, isLast) => {
+      try {
+        decoder.decode(piece, { stream: !isLast });
+      } catch {
+        throw fault('a text is not in its charset');
+      }
+    };
+  } catch {
+    throw fault('the charset of a part is unknown');
+  }
+}
+
+function fault(reason: string): ApiError {
+  return malformed(`its body is not valid multipart/form-data: ${reason}`, undefined);
+}
+
+function unexpected(field: string): ApiError {
+  const message = 'This field is unknown: the operation takes files alone.';
+  return new ApiError(HTTP_ERRORS.validation_failed, {
+    details: [{ field, code: 'unknown_field', message }],
+  });
+}
