@@ -1,5 +1,5 @@
 import '../core/one-copy.js';
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type Provider, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { ApiKeyGuard } from '../auth/api-key.guard.js';
 import { AuthModule } from '../auth/auth.module.js';
@@ -55,14 +55,14 @@ class RoutesModule {}
     AuthModule,
   ],
   providers: [
-    { provide: APP_GUARD, useClass: DeprecationHeadersGuard },
-    { provide: APP_GUARD, useClass: ApiKeyGuard },
-    { provide: APP_GUARD, useClass: QuotaGuard },
-    { provide: APP_GUARD, useClass: ScopesGuard },
-    { provide: APP_GUARD, useClass: RequestHeadGuard },
-    { provide: APP_GUARD, useClass: SunsetGuard },
-    { provide: APP_PIPE, useClass: ValidationPipe },
-    { provide: APP_FILTER, useClass: ErrorFilter },
+    ...global(APP_GUARD, DeprecationHeadersGuard),
+    ...global(APP_GUARD, ApiKeyGuard),
+    ...global(APP_GUARD, QuotaGuard),
+    ...global(APP_GUARD, ScopesGuard),
+    ...global(APP_GUARD, RequestHeadGuard),
+    ...global(APP_GUARD, SunsetGuard),
+    ...global(APP_PIPE, ValidationPipe),
+    ...global(APP_FILTER, ErrorFilter),
     UnmatchedRoutes,
     CacheMetrics,
     BodyGuard,
@@ -78,3 +78,8 @@ class RoutesModule {}
   exports: [AuthModule, DatabaseModule],
 })
 export class HttpModule {}
+
+/** A part of the chain, which Nest's testing module can override by its class. */
+function global(token: string, part: Type): Provider[] {
+  return [part, { provide: token, useExisting: part }];
+}

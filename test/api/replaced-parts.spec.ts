@@ -1,15 +1,35 @@
-import { type ArgumentsHost, Catch, Controller, Get, Global, Module } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Global,
+  ImATeapotException,
+  Module,
+  type Type,
+} from '@nestjs/common';
 import { APP_FILTER, BaseExceptionFilter } from '@nestjs/core';
+import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
+import { ApiKeyGuard } from '../../src/auth/api-key.guard.js';
+import type { Caller } from '../../src/auth/caller.js';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
+import { ScopesGuard } from '../../src/auth/scopes.guard.js';
 import { Clock, SystemClock } from '../../src/core/time/clock.js';
 import { uniqueViolation } from '../../src/database/constraint-violations.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
 import { defineErrors } from '../../src/core/errors/define-errors.js';
+import { BodyGuard } from '../../src/http/body/body.guard.js';
+import { DeprecationHeadersGuard, SunsetGuard } from '../../src/http/deprecation/deprecation.guards.js';
+import { ErrorFilter } from '../../src/http/error.filter.js';
+import { RequestHeadGuard } from '../../src/http/request-head.guard.js';
+import { ValidationPipe } from '../../src/http/validation/validation.pipe.js';
+import { QuotaGuard } from '../../src/throttling/quota.guard.js';
 import { QuotaPolicy } from '../../src/throttling/quota-policy.js';
 import { API_KEY_BANNED } from '../../src/throttling/throttling.events.js';
 import { issueKey } from '../kit/issued-key.js';
@@ -17,7 +37,7 @@ import { application } from '../support/application.js';
 import { ContractsModule } from '../support/contracts/contracts.module.js';
 import { TestService } from '../kit/test-service.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
-import { openForAll } from '../support/opened.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 const list = (service: TestService, key = service.key) => service.request('GET', '/v1/pets?limit=1', { key });
 const policyOf = ({ headers }: { headers: Headers }) => headers.get('ratelimit-policy');
@@ -158,5 +178,55 @@ describe('an exception filter of a module', async () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('link')).toBe(`</docs/errors#${code}>; rel="help"`);
     expect(answer.text).not.toContain('secret');
+  });
+});
+
+/** Takes the place of a guard, a pipe or a filter: refuses whatever it gets. */
+class Teapot {
+  canActivate(): never {
+    throw new ImATeapotException();
+  }
+
+  transform(): never {
+    throw new ImATeapotException();
+  }
+
+  catch(_: unknown, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(418).json({});
+  }
+}
+
+describe('Nest’s testing module overrides by its class', () => {
+  const CHAIN: readonly Type[] = [
+    DeprecationHeadersGuard,
+    ApiKeyGuard,
+    QuotaGuard,
+    ScopesGuard,
+    RequestHeadGuard,
+    SunsetGuard,
+    BodyGuard,
+    ValidationPipe,
+    ErrorFilter,
+  ];
+
+  it.each(CHAIN.map((part) => [part.name, part] as const))('%s', async (_, part) => {
+    const service = await openForTest({
+      override: (testing) => testing.overrideProvider(part).useClass(Teapot),
+    });
+    const headers = { authorization: `Bearer ${service.key}` };
+    const { status } = await fetch(`${service.url}/v1/pets${part === ErrorFilter ? '/7' : ''}`, { headers });
+    expect(status).toBe(418);
+  });
+
+  it('the guard of API keys, as a test does that is about something else', async () => {
+    const caller: Caller = { clientId: 'c', keyId: 'k', user: null, scopes: ['pets:read'] };
+    const canActivate = (context: ExecutionContext): boolean => {
+      context.switchToHttp().getRequest<Request>().caller = caller;
+      return true;
+    };
+    const service = await openForTest({
+      override: (testing) => testing.overrideProvider(ApiKeyGuard).useValue({ canActivate }),
+    });
+    expect((await service.request('GET', '/v1/pets', { key: null })).status).toBe(200);
   });
 });
