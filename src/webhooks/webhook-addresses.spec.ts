@@ -1,26 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { exampleEnvironment } from '../core/config/define-settings.js';
 import { Settings } from '../core/config/settings.js';
+import { HostNames } from './host-names.js';
 import { WebhookAddresses } from './webhook-addresses.js';
 
-/** Resolves every name to given addresses. */
-class Resolved extends WebhookAddresses {
-  addresses: string[] = [];
-  askedSystem = 0;
+/** Finds given addresses for every name, by one source after the other. */
+class Found extends HostNames {
+  sources: string[][] = [];
 
-  protected override resolve(): Promise<string[]> {
-    return Promise.resolve(this.addresses);
-  }
-
-  protected override resolveBySystem(): Promise<string[]> {
-    this.askedSystem += 1;
-    return Promise.resolve([]);
+  override async *addressesOf(): AsyncGenerator<readonly string[]> {
+    yield* this.sources;
   }
 }
 
+const { signal } = new AbortController();
 const settings = (networks?: string) =>
   new Settings({ ...exampleEnvironment(), ...(networks ? { WEBHOOK_ALLOWED_NETWORKS: networks } : {}) });
-const addresses = (networks?: string) => new Resolved(settings(networks));
+
+/** The policy with these networks, and what it makes of a URL whose host has addresses. */
+function addresses(networks?: string) {
+  const names = new Found();
+  const policy = new WebhookAddresses(settings(networks), names);
+  return Object.assign(policy, {
+    among: (url: string, ...sources: string[][]) => {
+      names.sources = sources;
+      return policy.of(new URL(url), signal);
+    },
+  });
+}
 
 const NOT_PUBLIC: [what: string, address: string][] = [
   ['this network', '0.0.0.0'],
@@ -79,16 +86,16 @@ describe('an address', () => {
     async (_, address) => {
       const policy = addresses();
       expect(policy.allows(address)).toBe(false);
-      policy.addresses = [address];
-      await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('its address is not public');
+      await expect(policy.among('https://hooks.example/', [address])).rejects.toThrow(
+        'its address is not public',
+      );
     },
   );
 
   it.each(PUBLIC)('that is public (%s) is allowed', async (address) => {
     const policy = addresses();
     expect(policy.allows(address)).toBe(true);
-    policy.addresses = ['127.0.0.1', address, '::1'];
-    expect(await policy.of(new URL('https://hooks.example/'))).toEqual([
+    expect(await policy.among('https://hooks.example/', ['127.0.0.1', address, '::1'])).toEqual([
       { address, family: address.includes(':') ? 6 : 4 },
     ]);
   });
@@ -101,21 +108,21 @@ describe('an address', () => {
     expect(['10.2.0.1', 'fc00::1', '192.0.2.8', '127.0.0.1'].map((one) => policy.allows(one))).not.toContain(
       true,
     );
-    policy.addresses = ['8.8.8.8', '10.1.0.1', '10.2.0.1'];
-    expect(await policy.of(new URL('http://hooks.internal/'))).toEqual([{ address: '10.1.0.1', family: 4 }]);
-    expect(await policy.of(new URL('https://hooks.internal/'))).toHaveLength(2);
-    policy.addresses = ['8.8.8.8'];
-    await expect(policy.of(new URL('http://hooks.example/'))).rejects.toThrow('its address is not public');
+    const several = ['8.8.8.8', '10.1.0.1', '10.2.0.1'];
+    const local = { address: '10.1.0.1', family: 4 };
+    expect(await policy.among('http://hooks.internal/', several)).toEqual([local]);
+    expect(await policy.among('https://hooks.internal/', several)).toHaveLength(2);
+    await expect(policy.among('http://hooks.example/', ['8.8.8.8'])).rejects.toThrow(
+      'its address is not public',
+    );
   });
 
-  it.each([
-    ['does not exist', []],
-    ['is not public', ['10.2.0.1']],
-  ])('of a host that %s is looked up by the system too, where networks are allowed', async (_, found) => {
+  it('of the first source that has an allowed one is taken', async () => {
     const policy = addresses('10.1.0.0/16');
-    policy.addresses = found;
-    await expect(policy.of(new URL('https://hooks.example/'))).rejects.toThrow('its address is not public');
-    expect(policy.askedSystem).toBe(1);
+    const sources = [[], ['10.2.0.1'], ['10.1.0.1'], ['10.1.0.2']];
+    expect(await policy.among('https://hooks.example/', ...sources)).toEqual([
+      { address: '10.1.0.1', family: 4 },
+    ]);
   });
 });
 

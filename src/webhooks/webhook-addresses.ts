@@ -1,7 +1,7 @@
-import { promises as dns } from 'node:dns';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../core/config/settings.js';
+import { HostNames, isLocalhost } from './host-names.js';
 import { type UrlFault, faultOfForm, refused } from './url-form.js';
 
 /** Networks that are not public unicast (IANA's registries of special-purpose addresses, and multicast). */
@@ -32,9 +32,6 @@ const UNICAST_6 = blockListOf(['2000::/3']);
 /** What operators do about a refusal, in development as well. */
 const REMEDY = 'The operator of the service allows private networks with WEBHOOK_ALLOWED_NETWORKS.';
 
-/** Timeout of a DNS query, in milliseconds, and number of tries. */
-const RESOLVER = { timeout: 3_000, tries: 2 };
-
 /** An allowed address. */
 export interface AllowedAddress {
   readonly address: string;
@@ -57,7 +54,10 @@ export class WebhookAddresses {
   private readonly allowed: BlockList;
   private readonly hasAllowed: boolean;
 
-  constructor({ webhookAllowedNetworks }: Settings) {
+  constructor(
+    { webhookAllowedNetworks }: Settings,
+    private readonly names: HostNames,
+  ) {
     this.hasAllowed = webhookAllowedNetworks.length > 0;
     this.allowed = blockListOf(webhookAllowedNetworks);
   }
@@ -77,8 +77,7 @@ export class WebhookAddresses {
     const address = literalOf(hostname);
     if (address !== undefined && !this.allows(address))
       return refused(`The address is not public, so no messages are sent to it. ${REMEDY}`);
-    // RFC 6761 section 6.3.
-    if (/(?:^|\.)localhost$/.test(hostname) && !this.isAllowed('127.0.0.1') && !this.isAllowed('::1'))
+    if (isLocalhost(hostname) && !this.isAllowed('127.0.0.1') && !this.isAllowed('::1'))
       return refused(`The host is the machine of the service, so no messages are sent to it. ${REMEDY}`);
     if (protocol === 'https:') return undefined;
     if (!this.hasAllowed || (address !== undefined && !this.isAllowed(address)))
@@ -87,42 +86,25 @@ export class WebhookAddresses {
   }
 
   /**
-   * The allowed addresses of a URL's host. Throws AddressRefused without one. A URL with http:// reaches allowed networks only.
+   * The allowed addresses of a URL's host, by the first source that has any. Throws AddressRefused without one. A URL with http:// reaches
+   * allowed networks only.
    */
-  async of({ protocol, hostname }: URL): Promise<AllowedAddress[]> {
+  async of({ protocol, hostname }: URL, signal: AbortSignal): Promise<AllowedAddress[]> {
     const may = (address: string) => (protocol === 'https:' ? this.allows(address) : this.isAllowed(address));
     const literal = literalOf(hostname);
-    const found = literal === undefined ? await this.resolve(hostname) : [literal];
-    let addresses = found.filter(may);
-    if (addresses.length === 0 && literal === undefined && this.hasAllowed)
-      addresses = (await this.resolveBySystem(hostname)).filter(may);
-    if (addresses.length === 0) {
-      this.logger.debug(
-        `No message is sent to ${hostname}: of its addresses (${found.join(', ')}) none is allowed`,
-      );
-      throw new AddressRefused();
+    const sources =
+      literal === undefined ? this.names.addressesOf(hostname, this.hasAllowed, signal) : [[literal]];
+    const refusedOnes: string[] = [];
+    for await (const found of sources) {
+      const addresses = found.filter(may);
+      if (addresses.length > 0)
+        return addresses.map((address) => ({ address, family: isIP(address) as 4 | 6 }));
+      refusedOnes.push(...found);
     }
-    return addresses.map((address) => ({ address, family: isIP(address) as 4 | 6 }));
-  }
-
-  /**
-   * Every address of a name, from the name servers. Node queries them itself: the system's resolver would block one of the few threads
-   * that files and SQLite need while a server does not respond.
-   */
-  protected async resolve(hostname: string): Promise<string[]> {
-    const resolver = new dns.Resolver(RESOLVER);
-    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    return answers.flatMap((answer) => {
-      if (answer.status === 'fulfilled') return answer.value;
-      this.logger.debug(String(answer.reason));
-      return [];
-    });
-  }
-
-  /** Every address of a name, from the system's resolver: names of allowed networks may be in its hosts file. */
-  protected async resolveBySystem(hostname: string): Promise<string[]> {
-    const found = await dns.lookup(hostname, { all: true }).catch(() => []);
-    return found.map(({ address }) => address);
+    this.logger.debug(
+      `No message is sent to ${hostname}: of its addresses (${refusedOnes.join(', ')}) none is allowed`,
+    );
+    throw new AddressRefused();
   }
 
   private isAllowed(address: string): boolean {

@@ -101,7 +101,7 @@ export class WebhookSender implements OnModuleDestroy {
 
   private async post(attempt: Attempt, signal: AbortSignal): Promise<ReceiverResponse> {
     const url = new URL(attempt.url);
-    const addresses = await this.addresses.of(url);
+    const addresses = await this.addresses.of(url, signal);
     signal.throwIfAborted();
     return (
       (await this.exchange(attempt, url, addresses, signal)) ??

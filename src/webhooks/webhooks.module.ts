@@ -10,6 +10,7 @@ import { WebhookEndpointsService } from './endpoints/webhook-endpoints.service.j
 import { WebhookSecretsService } from './endpoints/webhook-secrets.service.js';
 import { AccountEvents } from './sources/account-events.js';
 import { ExpiringKeys } from './sources/expiring-keys.js';
+import { HostNames } from './host-names.js';
 import { WebhookAddresses } from './webhook-addresses.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
@@ -34,6 +35,7 @@ import { WebhookSettlements } from './webhook-settlements.js';
     DueDeliveries,
     EndpointChanges,
     ExpiringKeys,
+    HostNames,
     WebhookAddresses,
     WebhookDeliveriesService,
     WebhookDispatcher,

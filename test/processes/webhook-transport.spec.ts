@@ -20,6 +20,8 @@ const NO_ADDRESS =
 interface Started {
   readonly endpointAt: (url: string) => Promise<string>;
   readonly post: (name: string) => Promise<void>;
+  /** Numbers of look-ups that the system's resolver had at once. */
+  readonly lookUpsBySystem: () => number[];
   /** How the latest delivery of an endpoint ended; undefined while it was not tried. */
   readonly outcome: (endpointId: string) => Promise<string | undefined>;
 }
@@ -77,6 +79,8 @@ beforeAll(async () => {
       const { status } = await started.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
       expect(status).toBe(201);
     },
+    lookUpsBySystem: () =>
+      [...started.output.matchAll(/look-ups by the system: (\d+)/g)].map(([, running]) => Number(running)),
     outcome: async (endpointId) => {
       const order = { id: 'DESC' } as const;
       const [latest] = await manager.find(WebhookDelivery, { where: { endpointId }, order, take: 1 });
@@ -171,6 +175,8 @@ describe('the name of a receiver', () => {
       await expect.poll(() => service.outcome(id), { message: name }).toBeDefined();
       expect([name, await service.outcome(id)]).toEqual([name, NO_ADDRESS]);
     }
+    // A look-up that is not answered occupies one of the threads that PostgreSQL's name needs as well.
+    expect(new Set(service.lookUpsBySystem())).toEqual(new Set([1]));
     expect(trap.connections).toBe(0);
   });
 

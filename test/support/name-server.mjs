@@ -1,7 +1,9 @@
-// Preloaded by a process of a test: names are asked of the server at TEST_NAME_SERVER alone, and the system knows none.
+// Preloaded by a process of a test: names are asked of the server at TEST_NAME_SERVER alone. The system's resolver knows no name, and does
+// not answer for one that begins with `silent`; how many look-ups it has at once is written to stdout.
 import { promises as dns } from 'node:dns';
 
 const server = process.env.TEST_NAME_SERVER;
+let running = 0;
 
 dns.Resolver = class extends dns.Resolver {
   constructor(options) {
@@ -9,5 +11,11 @@ dns.Resolver = class extends dns.Resolver {
     this.setServers([server]);
   }
 };
-dns.lookup = (name) =>
-  Promise.reject(Object.assign(new Error(`no hosts file: ${name}`), { code: 'ENOTFOUND' }));
+dns.lookup = async (name) => {
+  running += 1;
+  process.stdout.write(`look-ups by the system: ${running}\n`);
+  if (name.startsWith('silent')) await new Promise(() => undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  running -= 1;
+  throw Object.assign(new Error(`unknown to the system: ${name}`), { code: 'ENOTFOUND' });
+};

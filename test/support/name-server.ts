@@ -38,8 +38,13 @@ export class NameServer {
     const preload = pathToFileURL(join(ROOT, 'test/support/name-server.mjs')).href;
     return {
       NODE_OPTIONS: `--import ${preload}`,
-      TEST_NAME_SERVER: `127.0.0.1:${this.socket.address().port}`,
+      TEST_NAME_SERVER: this.address,
     };
+  }
+
+  /** Its address and port. */
+  get address(): string {
+    return `127.0.0.1:${this.socket.address().port}`;
   }
 
   /** How often the IPv4 addresses of a name were asked for. */

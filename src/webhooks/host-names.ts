@@ -1,0 +1,162 @@
+import { promises as dns } from 'node:dns';
+import { readFile, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { Injectable, Logger } from '@nestjs/common';
+import { withinTime } from '../events/limited-time.js';
+
+/** Timeout of a query, in milliseconds, and number of tries for each name server; a repeated query has twice the time. */
+const QUERY = { timeout: 1_500, tries: 2 };
+/** Maximum time of each step of a look-up, in milliseconds: three of them fit into an attempt. */
+const STEP_MS = 4_500;
+/** Maximum size of a hosts file, in bytes. */
+const LARGEST_FILE = 1_048_576;
+/** Maximum number of search domains. */
+const MOST_DOMAINS = 6;
+/** Codes of responses without such a name or address, and of a machine without a name server. */
+const CONCLUSIVE = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
+
+/** What the name servers respond. */
+interface Response {
+  readonly addresses: readonly string[];
+  /** Whether all queries were answered. */
+  readonly isConclusive: boolean;
+}
+
+/**
+ * Finds the addresses of hosts as the system does, but hardly ever by its resolver: `getaddrinfo` occupies one of the few threads that
+ * files, SQLite and the names of all other servers need, for as long as a name server does not respond. Node.js queries name servers
+ * without threads.
+ */
+@Injectable()
+export class HostNames {
+  protected readonly files = { hosts: '/etc/hosts', resolver: '/etc/resolv.conf' };
+  private readonly logger = new Logger('Webhooks');
+  private hosts: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
+  private versionOfHosts = '';
+  private systemTurn: Promise<unknown> = Promise.resolve();
+
+  /**
+   * The addresses of a name by each source, one source after the other: the name servers, and for a host of the operator's network
+   * before them the hosts file, after them the search domains of resolv.conf and, if no name server knows the name, the system's
+   * resolver. Ends early once the signal aborts.
+   */
+  async *addressesOf(
+    name: string,
+    isOfNetwork: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly string[]> {
+    if (isOfNetwork) yield await this.fromHostsFile(name);
+    // RFC 6761 section 6.3.
+    if (isLocalhost(name)) {
+      yield ['127.0.0.1', '::1'];
+      return;
+    }
+    const asItIs = await this.query([name], signal);
+    yield asItIs.addresses;
+    if (!isOfNetwork || asItIs.addresses.length > 0) return;
+    const searched = await this.query(await this.searched(name), signal);
+    yield searched.addresses;
+    if (searched.addresses.length > 0 || !asItIs.isConclusive || !searched.isConclusive) return;
+    yield await this.bySystemInTurn(name, signal);
+  }
+
+  /** A resolver with the name servers that the system has at this moment. */
+  protected resolver(): dns.Resolver {
+    return new dns.Resolver(QUERY);
+  }
+
+  /** Every address of a name, from the system's resolver, which has further sources, such as multicast DNS. */
+  protected async bySystem(name: string): Promise<string[]> {
+    return (await dns.lookup(name, { all: true })).map(({ address }) => address);
+  }
+
+  /** One look-up at a time, which cannot be aborted, so that at most one thread is occupied. */
+  private async bySystemInTurn(name: string, signal: AbortSignal): Promise<readonly string[]> {
+    const lookUp = (limited: AbortSignal): Promise<string[]> => {
+      const turn = this.systemTurn.then(() => (limited.aborted ? [] : this.bySystem(name))).catch(() => []);
+      this.systemTurn = turn;
+      return turn;
+    };
+    return withinTime(STEP_MS, signal, lookUp).catch(() => []);
+  }
+
+  /** Queries A and AAAA records of some names at once; the addresses of the first name that has any. */
+  private async query(names: readonly string[], signal: AbortSignal): Promise<Response> {
+    const resolver = this.resolver();
+    const cancel = (): void => resolver.cancel();
+    const timer = setTimeout(cancel, STEP_MS);
+    signal.addEventListener('abort', cancel);
+    try {
+      const queries = names.map((name) =>
+        Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]),
+      );
+      if (signal.aborted) cancel();
+      const answers = await Promise.all(queries);
+      const failures = answers
+        .flat()
+        .flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+      for (const failure of failures) this.logger.debug(String(failure));
+      const found = answers.map((ofName) =>
+        ofName.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
+      );
+      return {
+        addresses: found.find(({ length }) => length > 0) ?? [],
+        isConclusive: failures.every(({ code = '' }: NodeJS.ErrnoException) => CONCLUSIVE.has(code)),
+      };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** The name in each search domain. */
+  private async searched(name: string): Promise<string[]> {
+    const text = await readFile(this.files.resolver, 'utf8').catch(() => '');
+    return searchDomainsOf(text).map((domain) => `${name}.${domain}`);
+  }
+
+  /** The addresses of a name in the hosts file, which is read again when it has changed. */
+  private async fromHostsFile(name: string): Promise<readonly string[]> {
+    const { mtimeMs, size } = await stat(this.files.hosts).catch(() => ({ mtimeMs: 0, size: 0 }));
+    const version = `${mtimeMs} ${size}`;
+    if (version !== this.versionOfHosts) this.hosts = undefined;
+    this.versionOfHosts = version;
+    this.hosts ??= this.readHosts(size);
+    return (await this.hosts).get(name) ?? [];
+  }
+
+  private async readHosts(size: number): Promise<Map<string, string[]>> {
+    const { hosts: path } = this.files;
+    if (size <= LARGEST_FILE) return hostsOf(await readFile(path, 'utf8').catch(() => ''));
+    this.logger.warn(`${path} is not read for webhooks, because it is larger than 1 MiB`);
+    return new Map();
+  }
+}
+
+/** Whether a name, in lower case, is of this machine. */
+export function isLocalhost(name: string): boolean {
+  return /(?:^|\.)localhost$/.test(name);
+}
+
+/** The addresses of each name, in lower case, in the text of a hosts file. */
+export function hostsOf(text: string): Map<string, string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of names) {
+      const key = name.toLowerCase();
+      const addresses = hosts.get(key);
+      if (addresses) addresses.push(address);
+      else hosts.set(key, [address]);
+    }
+  }
+  return hosts;
+}
+
+/** The search domains in the text of a resolv.conf; its last `search` or `domain` counts. */
+export function searchDomainsOf(text: string): string[] {
+  const [, domains = ''] = [...text.matchAll(/^(?:search|domain)[ \t]+(.*)/gm)].at(-1) ?? [];
+  const named = domains.split(/\s+/).map((domain) => domain.replace(/\.$/, ''));
+  return named.filter((domain) => domain !== '').slice(0, MOST_DOMAINS);
+}
