@@ -4,7 +4,7 @@ import { OPERATIONS } from './generated/operations.js';
 import { type Int64Form, type Int64Input, type Int64Of, readJson, withInt64, writeJson } from './json.js';
 import type { Operation } from './operation.js';
 import { type CheckedOptions, type ClientOptions, checked } from './options.js';
-import { type Quota, isJson, linkTarget } from './responses.js';
+import { type Quota, isJson, linkTarget, tagOf } from './responses.js';
 import { Sender } from './sender.js';
 import type * as T from './types.js';
 
@@ -76,7 +76,7 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     return {
       answer: answer as T.AnswerTo<Id, Int64Of<Form>>,
       status,
-      etag: headers.get('etag') ?? undefined,
+      etag: tagOf(headers),
       location: headers.get('location') ?? undefined,
       isReplayed: headers.get('idempotent-replayed') === 'true',
     };

@@ -16,6 +16,14 @@ export function quotaOf(headers: Headers): Quota | undefined {
   return Number.isNaN(limit + remaining + resetsAt.getTime()) ? undefined : { limit, remaining, resetsAt };
 }
 
+/**
+ * The entity tag as the service sent it. A proxy that compresses makes it weak, or appends the coding, and the service, whose tags are
+ * all strong, would refuse it as `If-Match`.
+ */
+export function tagOf(headers: Headers): string | undefined {
+  return headers.get('etag')?.replace(/^W\/|-(?:gzip|br|zstd|deflate)(?="$)/g, '');
+}
+
 /** The error that a response is. `asked` names the request; `text` does not contain the key. */
 export function errorOf(response: Response, text: string, asked: string, url: string): Error {
   const { status, headers } = response;

@@ -76,7 +76,10 @@ export interface PagedList<Entry> extends AsyncIterable<Entry> {
 export interface Exchange<Answer> {
   readonly answer: Answer;
   readonly status: number;
-  /** Names the returned state: send it as `If-Match` to change that state and no other. */
+  /**
+   * Names the returned state, as the service sent it, whatever a proxy has made of it: send it as `If-Match` to change that state and no
+   * other.
+   */
   readonly etag: string | undefined;
   /** Address of what was created, relative to that of the request. */
   readonly location: string | undefined;

@@ -88,9 +88,9 @@ export const HTTP_ERRORS = defineErrors({
     message:
       'A precondition failed: the ETag of the resource is different, or this operation does not support If-Match.',
     cause:
-      'No entity tag in `If-Match` matches the resource (a weak tag, `W/"…"`, never does), `If-None-Match` matches it, or the operation changes something and does not support `If-Match`.',
+      'No entity tag in `If-Match` matches the resource (a weak tag, `W/"…"`, never does; a proxy that compresses responses makes tags weak, or appends `-gzip`), `If-None-Match` matches it, or the operation changes something and does not support `If-Match`.',
     remedy:
-      'Fetch the resource again, reapply the change, and send its `ETag` unchanged. Send no `If-Match` to an operation that does not document it.',
+      'Fetch the resource again, reapply the change, and send its `ETag` unchanged. Behind a proxy that compresses, remove `W/` and `-gzip` from it. Send no `If-Match` to an operation that does not document it.',
   },
   payload_too_large: {
     status: 413,

@@ -33,9 +33,22 @@ export function isEntityTagField(field: string): boolean {
   return list === '*' || TAGS.test(list);
 }
 
+/** What Apache and Caddy append to the tag of a response that they compress. nginx and HAProxy make it weak. */
+const OF_COMPRESSION = /-(?:gzip|br|zstd|deflate)"$/;
+const CHANGED_BY_PROXY = {
+  ...HTTP_ERRORS.precondition_failed,
+  message:
+    'A precondition failed: If-Match has the current ETag, but a proxy has changed it (W/"…" or "…-gzip"). Send it as the service does, ' +
+    'without W/ and -gzip, and disable compression in the proxy.',
+};
+
 /** Throws precondition_failed unless an `If-Match` names this tag. */
 export function requireMatch(ifMatch: string, tag: string): void {
-  if (!namesEntityTag(ifMatch, tag, 'strong')) throw new ApiError(HTTP_ERRORS.precondition_failed);
+  if (namesEntityTag(ifMatch, tag, 'strong')) return;
+  const isChanged = [...ifMatch.matchAll(TAG)].some(
+    ([, , named]) => named?.replace(OF_COMPRESSION, '"') === tag,
+  );
+  throw new ApiError(isChanged ? CHANGED_BY_PROXY : HTTP_ERRORS.precondition_failed);
 }
 
 /**

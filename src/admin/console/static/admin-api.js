@@ -90,7 +90,7 @@ export async function ask(method, path, options = {}) {
   const body = isFile && response.ok ? text : parsed(text);
   const { headers } = response;
   if (response.ok && body !== undefined)
-    return { body, next: nextOf(headers.get('link')), tag: headers.get('etag') };
+    return { body, next: nextOf(headers.get('link')), tag: tagOf(headers) };
   const refusal = response.ok ? strangeAnswer(isOrder) : refusalOf(response, body, isOrder);
   if (key !== undefined) throw refusal;
   if (refusal.status === 429) pauseFor(refusal);
@@ -102,6 +102,15 @@ export async function ask(method, path, options = {}) {
     endSession(sent, `You were signed out. ${refusal.message} (${refusal.code})`);
   }
   throw refusal;
+}
+
+/**
+ * The tag as the service sent it. A proxy that compresses makes it weak, or appends the coding, and the service, whose tags are all
+ * strong, would refuse it as `If-Match`.
+ * @param {Headers} headers
+ */
+function tagOf(headers) {
+  return headers.get('etag')?.replace(/^W\/|-(?:gzip|br|zstd|deflate)(?="$)/g, '') ?? null;
 }
 
 /**
