@@ -13,9 +13,6 @@ import { type CallersKey, type FoundKey, KeyCache } from './key-cache.js';
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const NO_TOKEN = /^bearer *$/i;
 
-/** Runs a look-up in the database, immediately or queued. */
-export type LookUpTurn = (lookUp: () => Promise<FoundKey>) => Promise<FoundKey>;
-
 /** A valid key. */
 export interface VerifiedKey {
   readonly key: CallersKey;
@@ -48,29 +45,39 @@ export class ApiKeyVerifier {
       : undefined;
   }
 
-  /**
-   * The key of the credential, with its client; `isFresh` reads it from the database. `turn` runs the look-up of a key that is not
-   * cached; a cached key is returned synchronously. Throws missing_api_key, invalid_api_key, and, only when the whole key matched, so
-   * that guessing reveals nothing, expired_api_key or revoked_api_key. Throws service_unavailable if the database does not respond.
-   */
-  verify(
-    authorization: string | undefined,
-    turn: LookUpTurn,
-    isFresh = false,
-  ): VerifiedKey | Promise<VerifiedKey> {
-    const credential = authorization ?? '';
-    if (credential === '' || NO_TOKEN.test(credential)) throw refusal(AUTH_ERRORS.missing_api_key);
-    const token = BEARER.exec(credential)?.[1];
+  /** The digest of the key in a credential. Throws missing_api_key, or invalid_api_key for what cannot be a key. */
+  digestIn(authorization = ''): string {
+    if (authorization === '' || NO_TOKEN.test(authorization)) throw refusal(AUTH_ERRORS.missing_api_key);
+    const token = BEARER.exec(authorization)?.[1];
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
-    const digest = digestOf(token);
+    return digestOf(token);
+  }
+
+  /** Whether the key of a digest was valid when it was last read, some seconds ago. */
+  isKnown(digest: string): boolean {
+    return this.cache.lastRead(digest) !== undefined;
+  }
+
+  /** The key of a digest, if it is cached; throws as `find()` does. */
+  cached(digest: string): VerifiedKey | undefined {
     const versions = this.cache.versions();
-    const cached = isFresh ? undefined : this.cache.get(digest, versions);
-    const verified = ({ key }: FoundKey): VerifiedKey => {
-      if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
-      refuseEndedCredential(key, this.clock.now());
-      return { key, cachedAt: this.cache.isShared ? cached?.version : undefined, versions };
-    };
-    return cached ? verified(cached) : turn(() => this.cache.find(digest)).then(verified);
+    const found = this.cache.get(digest, versions);
+    return found && this.validIn(found, this.cache.isShared ? found.version : undefined, versions);
+  }
+
+  /**
+   * Reads the key of a digest, with its client, from the database. Throws invalid_api_key, and, only when the whole key matched, so
+   * that guessing reveals nothing, expired_api_key or revoked_api_key; service_unavailable if the database does not respond.
+   */
+  async find(digest: string): Promise<VerifiedKey> {
+    const versions = this.cache.versions();
+    return this.validIn(await this.cache.find(digest), undefined, versions);
+  }
+
+  private validIn({ key }: FoundKey, cachedAt: number | undefined, versions: Versions): VerifiedKey {
+    if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
+    refuseEndedCredential(key, this.clock.now());
+    return { key, cachedAt, versions };
   }
 }
 

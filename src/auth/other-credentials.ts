@@ -4,6 +4,8 @@ import { ClientQuotas } from './clients/client-quotas.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { PlanLimits } from '../core/config/plan-table.js';
+import { unavailable } from '../database/unavailable.js';
+import { TookTooLong, withinTime } from '../events/limited-time.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import type { Caller } from './caller.js';
@@ -11,6 +13,11 @@ import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './c
 
 /** A bearer token (RFC 6750 section 2.1) that does not begin as an API key does. */
 const OTHER_TOKEN = /^bearer +(?!pst_)([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** How long a verifier may take, in milliseconds. */
+const LONGEST_MS = 10_000;
+/** Nothing ends a verification before its time. */
+const NEVER = new AbortController().signal;
 
 /** Verifies credentials other than API keys, if a module provides a CredentialVerifier. */
 @Injectable()
@@ -26,9 +33,13 @@ export class OtherCredentials {
     return OTHER_TOKEN.exec(authorization)?.[1];
   }
 
-  /** The owner of a token, and the subject that its requests count for. Throws what the verifier throws, and invalid_api_key if it does not accept the token. */
+  /**
+   * The owner of a token, and the subject that its requests count for. Throws what the verifier throws, invalid_api_key if it does not
+   * accept the token, and service_unavailable if it takes longer than 10 seconds.
+   */
   async verify(token: string, request: Request): Promise<{ caller: Caller; subject: QuotaSubject }> {
-    const verified = await this.verifier?.verify(token, request);
+    const answer = this.verifier?.verify(token, request);
+    const verified = answer instanceof Promise ? await inTime(answer) : answer;
     if (!verified) throw new ApiError(AUTH_ERRORS.invalid_api_key);
     const { user, scopes, plan } = verified;
     if (user === '') throw new Error('The CredentialVerifier returned a user without a name.');
@@ -41,6 +52,14 @@ export class OtherCredentials {
     if (plan !== 'enterprise') return this.quotas.policy.limitsOf(plan);
     if (limits) return limits;
     throw new Error('The CredentialVerifier returned a user of the plan enterprise without limits.');
+  }
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await withinTime(LONGEST_MS, NEVER, () => answer);
+  } catch (error) {
+    throw error instanceof TookTooLong ? unavailable('the credential cannot be verified', error) : error;
   }
 }
 

@@ -7,8 +7,9 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { Metrics } from '../../core/metrics/metrics.js';
+import { type Countable, RequestsInFlight, isCountable } from '../../core/requests-in-flight.js';
 import { isAnsweredUnderOverload } from '../answered-under-overload.decorator.js';
-import { type Countable, EventLoopLag, RequestsInFlight, isCountable } from './server-load.js';
+import { EventLoopLag } from './event-loop-lag.js';
 import { routesOf } from './registered-routes.js';
 import { announcesBody, hasUnreadBody, type ReportingRequest } from './service-server.js';
 

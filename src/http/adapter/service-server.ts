@@ -9,7 +9,7 @@ import {
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Application } from 'express';
-import type { Countable, RequestsInFlight } from './server-load.js';
+import type { Countable, RequestsInFlight } from '../../core/requests-in-flight.js';
 
 /** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {
@@ -85,6 +85,7 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
   {
     countedIn: RequestsInFlight | undefined = undefined;
     abandoned: NodeJS.Timeout | undefined = undefined;
+    isWaiting = false;
 
     /** If its client is gone, a response ends without a head. */
     override end(...body: unknown[]): this {

@@ -1,55 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { MessageChannel } from 'node:worker_threads';
-
-/** Shortest time between two probes, in milliseconds. */
-const PERIOD_MS = 20;
-/** After this time without a probe the last one says nothing about now, in milliseconds. */
-const FORGOTTEN_AFTER_MS = 1_000;
-
-/**
- * Measures how long new work waits for the event loop. A message that the process sends to itself is queued with the
- * requests of all connections, so it waits as long as they do; a timer would not, because libuv runs none while more than 1,024
- * connections have something to read. A pause, such as one of the garbage collector, makes one probe late. A queue that the
- * service does not get through makes every probe late, and `isStanding()` reports only that. A probe is sent only when a
- * request arrives: an idle process is not woken.
- */
-export class EventLoopLag {
-  private readonly channel = new MessageChannel();
-  private sentAt = Number.NEGATIVE_INFINITY;
-  private isUnderWay = false;
-  private latest = 0;
-
-  /** `boundMs`: the longest tolerated lag, in milliseconds. */
-  constructor(private readonly boundMs: number) {
-    this.channel.port2.on('message', () => {
-      this.latest = performance.now() - this.sentAt;
-      this.isUnderWay = false;
-    });
-    // It must not keep the process running.
-    this.channel.port2.unref();
-  }
-
-  /** The lag that the latest probe found, in milliseconds; 0 without requests. */
-  get ms(): number {
-    return performance.now() - this.sentAt > FORGOTTEN_AFTER_MS + this.latest ? 0 : this.latest;
-  }
-
-  /** To be called for each request, so that the loop is probed. */
-  watch(): void {
-    if (this.isUnderWay) return;
-    const now = performance.now();
-    if (now - this.sentAt < PERIOD_MS) return;
-    this.latest = this.ms;
-    this.sentAt = now;
-    this.isUnderWay = true;
-    this.channel.port1.postMessage(null);
-  }
-
-  /** Whether the latest probe and the running one both exceed the bound. */
-  isStanding(): boolean {
-    return this.isUnderWay && this.latest > this.boundMs && performance.now() - this.sentAt > this.boundMs;
-  }
-}
 
 /** Time over which responses are counted, in milliseconds: longer than a group of writes, whose responses come together. */
 const WINDOW_MS = 250;
@@ -69,6 +18,8 @@ export interface Countable {
   /** Where the request counts: until the head of its response is sent or the response is ended. */
   countedIn: RequestsInFlight | undefined;
   abandoned: NodeJS.Timeout | undefined;
+  /** Whether the request waits for something, which is no work. */
+  isWaiting: boolean;
 }
 
 /** Whether a response is one of the service's own server. */
@@ -80,6 +31,20 @@ export function isCountable(response: ServerResponse): response is ServerRespons
 export function abandon(response: ServerResponse): void {
   if (!isCountable(response) || !response.countedIn) return;
   response.abandoned = setTimeout(() => response.countedIn?.end(response), MOST_ABANDONED_MS).unref();
+}
+
+/** Until the request is resumed, it counts nowhere: it waits for its turn, or for someone else. */
+export function suspend(response: ServerResponse): void {
+  if (!isCountable(response) || response.isWaiting) return;
+  response.isWaiting = true;
+  if (response.countedIn) response.countedIn.count -= 1;
+}
+
+/** The request is worked on again. */
+export function resume(response: ServerResponse): void {
+  if (!isCountable(response) || !response.isWaiting) return;
+  response.isWaiting = false;
+  if (response.countedIn) response.countedIn.count += 1;
 }
 
 /** Counts the requests that the service works on. Counting costs nothing: the clock is read only for the rate. */
@@ -94,13 +59,14 @@ export class RequestsInFlight {
   begin(response: ServerResponse & Countable): void {
     if (response.headersSent || response.req.socket.destroyed) return;
     response.countedIn = this;
-    this.count += 1;
+    if (!response.isWaiting) this.count += 1;
   }
 
   /** The work on a request that counts here is over. */
   end(response: Countable): void {
     response.countedIn = undefined;
     clearTimeout(response.abandoned);
+    if (response.isWaiting) return;
     this.count -= 1;
     this.answered += 1;
   }

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import { RequestsInFlight } from './server-load.js';
+import { RequestsInFlight } from './requests-in-flight.js';
 
-const RESPONSE = { countedIn: undefined, abandoned: undefined };
+const RESPONSE = { countedIn: undefined, abandoned: undefined, isWaiting: false };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 

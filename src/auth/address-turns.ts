@@ -1,0 +1,95 @@
+import type { Request, Response } from 'express';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { resume, suspend } from '../core/requests-in-flight.js';
+import { TransientMap } from '../core/transient-map.js';
+import { quotaSubjectOf } from '../throttling/quota-policy.js';
+import { refusalOf } from '../throttling/quota-refusals.js';
+import type { QuotaService } from '../throttling/quota.service.js';
+import type { QuotaSubject } from '../throttling/quota.js';
+
+/** How many requests of an address may wait once it has used up its minute. */
+const MOST_WAITING = 8;
+
+/** A request that waits for its turn. */
+interface Waiter {
+  readonly begin: () => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/** The look-ups of one address. */
+interface Line {
+  running: number;
+  /** In the order in which they came. */
+  readonly waiting: Set<Waiter>;
+}
+
+/**
+ * Limits the look-ups of unknown credentials by address. As many run at the same time as the address may still send wrong credentials
+ * in this minute, but at least one; the others wait. Once the minute is used up, few may wait, and the rest are refused. A request is
+ * no load until its credential is known, so that one address, or a slow look-up, does not refuse other callers.
+ */
+export class AddressTurns {
+  private readonly lines = new TransientMap<string, Line>();
+
+  constructor(private readonly quota: QuotaService) {}
+
+  /**
+   * Waits for the turn of a request; call what it returns at the end of the look-up. Throws rate_limit_exceeded where too many wait,
+   * service_unavailable when the counters cannot be read or the client has gone.
+   */
+  async enter(request: Request, response: Response): Promise<() => void> {
+    const address = quotaSubjectOf(request);
+    const line = this.lines.get(address.id) ?? { running: 0, waiting: new Set() };
+    this.lines.set(address.id, line);
+    suspend(response);
+    try {
+      await new Promise<void>((begin, refuse) => {
+        const waiter = { begin, refuse };
+        line.waiting.add(waiter);
+        response.once('close', () => line.waiting.delete(waiter) && refuse(clientHasGone()));
+        void this.advance(address, line);
+      });
+    } catch (refusal) {
+      resume(response);
+      throw refusal;
+    }
+    return () => {
+      resume(response);
+      line.running -= 1;
+      void this.advance(address, line);
+    };
+  }
+
+  /** Lets those begin whose turn has come, and refuses those that may not wait. */
+  private async advance(address: QuotaSubject, line: Line): Promise<void> {
+    try {
+      const verdict = line.waiting.size > 0 ? await this.quota.look(address) : undefined;
+      const most = Math.max(1, verdict?.windows[0]?.remaining ?? 0);
+      for (const waiter of line.waiting) {
+        if (line.running >= most) break;
+        line.running += 1;
+        line.waiting.delete(waiter);
+        waiter.begin();
+      }
+      if (verdict?.admitted === false)
+        for (const waiter of [...line.waiting].slice(MOST_WAITING)) {
+          line.waiting.delete(waiter);
+          waiter.refuse(refusalOf(verdict, '1'));
+        }
+    } catch (failure) {
+      for (const waiter of line.waiting) waiter.refuse(failure);
+      line.waiting.clear();
+    }
+    if (line.running === 0 && line.waiting.size === 0 && this.lines.get(address.id) === line)
+      this.lines.delete(address.id);
+  }
+}
+
+/** Nobody receives it; it ends the work on the request. */
+function clientHasGone(): ApiError {
+  return new ApiError(HTTP_ERRORS.service_unavailable, {
+    params: { reason: 'the client has gone' },
+    isLogged: true,
+  });
+}
