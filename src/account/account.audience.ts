@@ -33,27 +33,45 @@ export const READ_BOUND: UncountedBound = {
   what: 'to read the account',
 };
 
+/** Reads per minute of each key, and of all keys of a client, so that more keys do not allow more of them. */
+const SHARED = { perMinute: 30, per: 'key', perClient: 60 } as const;
 /**
- * How often a key may list and change keys. Per key, because with a limit per client a leaked key that uses it up could
- * keep the client from revoking it with another key.
+ * Changes per minute of each key. Not per client, because a leaked key that uses such a limit up could keep the client from revoking it
+ * with another key. How many changes a client makes in a day is limited by itself.
  */
-const KEYS_BOUND: UncountedBound = {
-  name: 'account-keys',
-  perMinute: 30,
-  per: 'key',
-  what: 'on keys of the account',
+const PER_KEY = { perMinute: 30, per: 'key' } as const;
+
+/** How often keys may be listed and shown. */
+const KEY_READS: UncountedBound = { name: 'account-keys', ...SHARED, what: 'on keys of the account' };
+
+/** How often keys may be changed. */
+const KEY_CHANGES: UncountedBound = {
+  name: 'account-key-changes',
+  ...PER_KEY,
+  what: 'to change keys of the account',
 };
 
 /** The same for operations that create a key: a banned key must not create one that is not banned. */
-export const NEW_KEYS_BOUND: UncountedBound = { ...KEYS_BOUND, refusesBanned: true };
+export const NEW_KEYS_BOUND: UncountedBound = { ...KEY_CHANGES, refusesBanned: true };
 
-/** How often a key may list, change and test webhook endpoints. Per key, as for keys; a banned key may, too. */
-const WEBHOOKS_BOUND: UncountedBound = {
+/** How often webhook endpoints and deliveries may be listed and shown, and messages be sent for a test or again; a banned key may, too. */
+const WEBHOOK_READS: UncountedBound = {
   name: 'account-webhooks',
-  perMinute: 30,
-  per: 'key',
+  ...SHARED,
   what: 'on webhooks of the account',
 };
 
-export const HOLDERS_OF_KEYS: Audience = { ...HOLDERS, uncounted: KEYS_BOUND };
-export const HOLDERS_OF_WEBHOOKS: Audience = { ...HOLDERS, uncounted: WEBHOOKS_BOUND };
+/** How often webhook endpoints may be changed. */
+const WEBHOOK_CHANGES: UncountedBound = {
+  name: 'account-webhook-changes',
+  ...PER_KEY,
+  what: 'to change webhooks of the account',
+};
+
+export const HOLDERS_OF_KEYS: Audience = { ...HOLDERS, uncounted: KEY_CHANGES, uncountedReads: KEY_READS };
+export const HOLDERS_OF_WEBHOOKS: Audience = {
+  ...HOLDERS,
+  uncounted: WEBHOOK_CHANGES,
+  uncountedReads: WEBHOOK_READS,
+};
+export const HOLDERS_OF_DELIVERIES: Audience = { ...HOLDERS, uncounted: WEBHOOK_READS };

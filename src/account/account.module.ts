@@ -3,7 +3,12 @@ import { keysController } from '../admin/keys/keys.controller.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
-import { HOLDERS_OF_KEYS, HOLDERS_OF_WEBHOOKS, NEW_KEYS_BOUND } from './account.audience.js';
+import {
+  HOLDERS_OF_DELIVERIES,
+  HOLDERS_OF_KEYS,
+  HOLDERS_OF_WEBHOOKS,
+  NEW_KEYS_BOUND,
+} from './account.audience.js';
 import { AccountController } from './account.controller.js';
 
 /** Self-service over HTTP: what a key holder may see and change of its client. */
@@ -13,7 +18,7 @@ import { AccountController } from './account.controller.js';
     AccountController,
     keysController(HOLDERS_OF_KEYS, NEW_KEYS_BOUND),
     webhooksController(HOLDERS_OF_WEBHOOKS),
-    webhookDeliveriesController(HOLDERS_OF_WEBHOOKS),
+    webhookDeliveriesController(HOLDERS_OF_DELIVERIES),
   ],
 })
 export class AccountModule {}

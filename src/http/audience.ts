@@ -16,6 +16,8 @@ export interface Audience {
   readonly readScope?: Scope;
   /** The bound of the operations, if no quota counts them. */
   readonly uncounted?: UncountedBound;
+  /** The bound of read operations, if it is another one. */
+  readonly uncountedReads?: UncountedBound;
   /** The client to which a caller is limited; throws no_account. Without it, all clients. */
   readonly holderOf?: (caller: Caller | undefined) => { readonly clientId: string };
 }
@@ -28,24 +30,30 @@ export function differencesOf({ holderOf }: Audience) {
 
 /** A controller below the path of an audience. */
 export function AudienceController(
-  { prefix, scope, readScope = scope, uncounted }: Audience,
+  audience: Audience,
   path: string,
   tag: readonly [name: string, description: string],
 ): ClassDecorator {
+  const { prefix, uncounted } = audience;
   return applyDecorators(
     Tag(...tag),
-    (controller: { readonly prototype: object }) => requireScopes(controller.prototype, scope, readScope),
+    (controller: { readonly prototype: object }) => separateReads(controller.prototype, audience),
     ...(uncounted ? [Uncounted(uncounted)] : []),
     Controller(`${prefix}/${path}`),
   );
 }
 
-/** Has each operation of a controller need its scope: one for GET, the other for every other method. */
-function requireScopes(prototype: object, scope: Scope, readScope: Scope): void {
+/** Has each operation of a controller need its scope and keep its bound: those of reads for GET, the others for every other method. */
+function separateReads(
+  prototype: object,
+  { scope, readScope = scope, uncounted, uncountedReads = uncounted }: Audience,
+): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
     const method: unknown = Reflect.getMetadata(METHOD_METADATA, descriptor.value as object);
     if (method === undefined) continue;
-    RequireScopes(method === RequestMethod.GET ? readScope : scope)(prototype, name, descriptor);
+    const isRead = method === RequestMethod.GET;
+    RequireScopes(isRead ? readScope : scope)(prototype, name, descriptor);
+    if (isRead && uncountedReads) Uncounted(uncountedReads)(prototype, name, descriptor);
   }
 }
 

@@ -14,6 +14,7 @@ import {
   quotaHeaders,
   requestOf,
   underLimits,
+  violatedWindow,
   windowsOf,
 } from './quota.js';
 import { QuotaStore } from './quota-store.js';
@@ -21,7 +22,7 @@ import { clientIdOfSubject, quotaSubjectOf } from './quota-policy.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
 import { type CountedRefusal, QuotaThresholds, RefusedAddresses, isNoteworthy } from './quota-reports.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
-import { type UncountedBound, windowOfBound } from './uncounted.decorator.js';
+import { type UncountedBound, windowsOfBound } from './uncounted.decorator.js';
 
 /** Lets the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()
@@ -82,7 +83,7 @@ export class QuotaService {
     const verdict = await this.decide({
       subject: subject.id,
       isClient: subject.perDay !== undefined,
-      windows: [windowOfBound(bound, subject)],
+      windows: windowsOfBound(bound, subject),
     });
     if (subject.renewal && !subject.renewal.isCurrent()) {
       subject = await subject.renewal.renew();
@@ -90,7 +91,8 @@ export class QuotaService {
     }
     request.isCounted = true;
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
-    const looked = verdict.admitted ? await this.look(subject) : verdict;
+    const violated = violatedWindow(verdict);
+    const looked = violated ? { ...verdict, windows: [violated] } : await this.look(subject);
     const isRefused = !verdict.admitted || (bound.refusesBanned === true && looked.bannedUntil !== undefined);
     const headers = quotaHeaders({ ...looked, admitted: !isRefused });
     setHeaders(response, headers);

@@ -13,6 +13,8 @@ export interface UncountedBound {
   readonly perMinute: number;
   /** Whether all keys of a client share the limit, or each key has it. */
   readonly per: 'client' | 'key';
+  /** Requests of all keys of a client together in one UTC minute, if each key has the limit; by default as many as its keys allow. */
+  readonly perClient?: number;
   /** What the operations do, for the message of a refusal: `to read the account`. */
   readonly what: string;
   /** Whether a banned key is refused, because the operation would give it a new key; by default it is admitted. */
@@ -28,8 +30,13 @@ export function Uncounted(bound: UncountedBound): ClassDecorator & MethodDecorat
   return SetMetadata(UNCOUNTED, bound);
 }
 
-/** The window in which an uncounted request of a subject is counted. */
-export function windowOfBound({ name, perMinute, per }: UncountedBound, subject: QuotaSubject): QuotaWindow {
-  const ofKey = per === 'key' && subject.keyId !== undefined ? `:${subject.keyId}` : '';
-  return { key: `${subject.id}:${name}${ofKey}`, name, limit: perMinute, lengthMs: MINUTE_MS };
+/** The windows in which an uncounted request of a subject is counted. */
+export function windowsOfBound(
+  { name, perMinute, per, perClient }: UncountedBound,
+  { id, keyId }: QuotaSubject,
+): QuotaWindow[] {
+  const ofKey = per === 'key' && keyId !== undefined ? `:${keyId}` : '';
+  const window = { key: `${id}:${name}${ofKey}`, name, limit: perMinute, lengthMs: MINUTE_MS };
+  if (perClient === undefined) return [window];
+  return [window, { ...window, key: `${id}:${name}:client`, name: `${name}-client`, limit: perClient }];
 }

@@ -573,6 +573,43 @@ describe('what an operator disabled', () => {
 });
 
 describe('self-service of webhooks and the quota', () => {
+  it.each([
+    ['account-webhooks', 'POST', '/test'],
+    ['account-webhooks', 'POST', '/deliveries/:delivery/redeliver'],
+    ['account-webhooks', 'GET', '/deliveries/:delivery'],
+    ['account-webhooks', 'GET', ''],
+    ['account-keys', 'GET', '/../../keys'],
+    ['account-keys', 'GET', '/../../keys/:key'],
+  ])('is bounded by %s for all keys of a client together: %s …%s', async (bound, method, path) => {
+    const service = await open({ plan: 'free' });
+    const { id } = await make(service);
+    const { id: delivery } = await logged(service, id);
+    const scopes = ['account', 'pets:read', 'pets:write'];
+    const keys = await Promise.all([1, 2, 3, 4].map(() => service.issueKey({ scopes })));
+    const [last = expect.unreachable(), ...others] = keys;
+    const target = new URL(
+      `/account/webhooks/${id}${path.replace(':delivery', delivery).replace(':key', last.id)}`,
+      service.url,
+    ).pathname;
+    const statuses: number[] = [];
+    for (const { key } of others)
+      for (let sent = 0; sent < 30; sent += 1)
+        statuses.push((await service.request(method, target, { key })).status);
+    expect(statuses.filter((status) => status < 300)).toHaveLength(60);
+    const refused = await service.request(method, target, { key: last.key });
+    expect(outcome(refused)).toBe('429 rate_limit_exceeded');
+    expect(refused.body.message).toContain('The limit of 60 requests per minute on ');
+    expect(refused.headers.get('ratelimit-policy')).toBe(`"${bound}-client";q=60;w=60`);
+    expect(refused.headers.get('retry-after')).toBe('50');
+    const { key } = last;
+    // Leaked keys cannot keep another from ending what they made.
+    expect(outcome(await service.request('DELETE', `/account/webhooks/${id}`, { key }))).toBe(200);
+    const [{ id: leaked } = expect.unreachable()] = others;
+    expect(outcome(await service.request('POST', `/account/keys/${leaked}/revoke`, { key }))).toBe(200);
+    service.clock.advance(50_000);
+    expect((await service.request('GET', '/account/keys', { key })).status).toBe(200);
+  });
+
   it('counts for nothing but a bound of its own, for each key', async () => {
     const service = await open({ plan: 'free' });
     const { headers } = await service.request('GET', '/account/webhooks');

@@ -106,6 +106,13 @@ describeWith('redis-server', 'the bound of two instances on reads of the account
     const { body, headers } = await keys();
     expect([body.length, headers.get('x-ratelimit-remaining')]).toEqual([1, '57']);
 
+    // The same for what each key has a bound of as well.
+    const lists = [];
+    for (const { key } of [await one.issueKey({ scopes }), await one.issueKey({ scopes })])
+      for (let sent = 0; sent < 32; sent += 1)
+        lists.push((await (sent % 2 === 0 ? one : other).request('GET', '/account/keys', { key })).status);
+    expect(lists.filter((status) => status === 200)).toHaveLength(59);
+
     for (const service of services) service.clock.advance(60_000);
     // Each learns of the other with its next heartbeat.
     for (const service of services)

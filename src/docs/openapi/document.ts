@@ -171,17 +171,16 @@ function completeOperation(
 
 /** Extensions of an operation in the published document, for programs. */
 function extensionsOf({ scopes = [], bound }: OperationRecord): object {
-  const { name, perMinute, per, refusesBanned = false } = bound ?? {};
+  const { what: _, ...shown } = bound ?? {};
   return {
     ...(scopes.length > 0 ? { 'x-required-scopes': scopes } : {}),
-    ...(bound
-      ? { 'x-uncounted': { name, perMinute, per, ...(refusesBanned ? { refusesBanned } : {}) } }
-      : {}),
+    ...(bound ? { 'x-uncounted': shown } : {}),
   };
 }
 
-function boundText({ perMinute, per, refusesBanned }: UncountedBound): string {
-  const whose = per === 'key' ? 'each key' : 'all keys of a client';
+function boundText({ perMinute, per, perClient, refusesBanned }: UncountedBound): string {
+  const together = perClient === undefined ? '' : ` and ${perClient} for all keys of a client`;
+  const whose = per === 'key' ? `each key${together}` : 'all keys of a client';
   const ofBanned = refusesBanned ? ' Refused while the key that is sent is banned.' : '';
   return `Counts for no quota; at most ${perMinute} such requests a minute for ${whose}.${ofBanned}`;
 }
