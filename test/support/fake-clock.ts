@@ -5,12 +5,17 @@ import { FAKETIME } from './requirements.js';
 /** A wall clock for one process, by libfaketime, which looks at it once a second; the machine's is touched by nobody. */
 export async function fakeClock(folder: string) {
   const file = join(folder, 'clock');
-  /** By how many seconds it is ahead of the machine's. */
-  const set = async (ahead: number): Promise<void> => {
+  const write = async (time: string): Promise<void> => {
     // At once: the library may read it at any moment.
-    await writeFile(`${file}.new`, `${ahead < 0 ? '-' : '+'}${Math.abs(Math.round(ahead))}`);
+    await writeFile(`${file}.new`, time);
     await rename(`${file}.new`, file);
   };
+  /** By how many seconds it is ahead of the machine's. */
+  const set = (ahead: number): Promise<void> =>
+    write(`${ahead < 0 ? '-' : '+'}${Math.abs(Math.round(ahead))}`);
+  /** Stops it at an instant, in ms since the Unix epoch, to the second. */
+  const stopAt = (instant: number): Promise<void> =>
+    write(new Date(instant).toISOString().slice(0, 19).replace('T', ' '));
   await set(0);
   const environment = {
     TZ: 'UTC',
@@ -20,5 +25,5 @@ export async function fakeClock(folder: string) {
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     DONT_FAKE_MONOTONIC: '1',
   };
-  return { set, environment };
+  return { set, stopAt, environment };
 }
