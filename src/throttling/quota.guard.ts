@@ -3,38 +3,28 @@ import { Reflector } from '@nestjs/core';
 import {
   InjectThrottlerOptions,
   InjectThrottlerStorage,
+  type Resolvable,
   ThrottlerGuard,
   type ThrottlerModuleOptions,
-  type ThrottlerRequest,
 } from '@nestjs/throttler';
-import {
-  THROTTLER_LIMIT,
-  THROTTLER_SKIP,
-  THROTTLER_TTL,
-} from '@nestjs/throttler/dist/throttler.constants.js';
 import type { Request } from 'express';
 import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-policy.js';
 import { QuotaService } from './quota.service.js';
 import type { QuotaWindow } from './quota.js';
+import { decoratedWindow, isDecorated } from './throttle-decorators.js';
 import { UNCOUNTED, type UncountedBound } from './uncounted.decorator.js';
-
-/** Prefix of all metadata keys of Throttler's decorators. */
-const THROTTLER = 'THROTTLER:';
-/** Metadata key of `@SkipThrottle()` without names. */
-const SKIP_KEY = `${THROTTLER_SKIP}default`;
 
 /**
  * Throttler's guard, changed to decide all windows of a request together: the stock guard counts them one after the other, so
- * that a request refused by the day's window still uses up one of the minute. `@Throttle` and `@SkipThrottle` are still
- * resolved by the stock code.
+ * that a request refused by the day's window still uses up one of the minute.
  */
 @Injectable()
 export class QuotaGuard extends ThrottlerGuard {
-  private readonly collected = new WeakMap<ExecutionContext, QuotaWindow[]>();
   private readonly isPlain;
   private readonly boundOf;
+  private readonly decorated;
 
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
@@ -43,9 +33,14 @@ export class QuotaGuard extends ThrottlerGuard {
     private readonly quota: QuotaService,
   ) {
     super(options, storage, reflector);
-    this.isPlain = new HandlerMetadata((targets) => !targets.some(saysAnythingOfThrottling));
+    this.isPlain = new HandlerMetadata(
+      (targets) => !targets.some((target) => isDecorated(target) || Reflect.hasMetadata(UNCOUNTED, target)),
+    );
     this.boundOf = new HandlerMetadata((targets) =>
       reflector.getAllAndOverride<UncountedBound | undefined>(UNCOUNTED, targets),
+    );
+    this.decorated = new HandlerMetadata((targets) =>
+      this.throttlers.map(({ name = '' }) => decoratedWindow(name, targets)),
     );
   }
 
@@ -53,7 +48,7 @@ export class QuotaGuard extends ThrottlerGuard {
     const request = requestOf(context);
     if (!request) return true;
     const response = responseOf(context);
-    // Without metadata the stock code would find the same two windows, and take some 8 µs to do so.
+    // Without metadata these are the two windows of the subject, and finding them would take some 8 µs.
     if (this.isPlain.of(context)) {
       await this.quota.take(request, response);
       return true;
@@ -63,40 +58,29 @@ export class QuotaGuard extends ThrottlerGuard {
       await this.quota.takeUncounted(request, response, bound);
       return true;
     }
-    const windows: QuotaWindow[] = [];
-    this.collected.set(context, windows);
-    await super.canActivate(context);
+    const windows = await this.windowsOf(context, request);
     if (windows.length > 0) await this.quota.take(request, response, windows);
     return true;
   }
 
-  /** `@SkipThrottle()` without names skips all windows. */
-  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(this.onRoute(context, SKIP_KEY) === true);
+  /** The windows of the subject that count an operation; one that its decorators change counts the operation alone. */
+  private async windowsOf(context: ExecutionContext, request: Request): Promise<QuotaWindow[]> {
+    const subject = quotaSubjectOf(request);
+    const route = `${subject.id}:${context.getClass().name}.${context.getHandler().name}`;
+    const valueOf = async (value: Resolvable<number>): Promise<number> =>
+      typeof value === 'function' ? value(context) : value;
+    const windows: QuotaWindow[] = [];
+    for (const [at, decorated] of this.decorated.of(context).entries()) {
+      const throttler = this.throttlers[at];
+      if (!throttler || decorated.isSkipped || throttler.skipIf?.(context)) continue;
+      const { limit, ttl } = decorated;
+      windows.push({
+        key: limit === undefined && ttl === undefined ? subject.id : route,
+        name: throttler.name ?? '',
+        limit: await valueOf(limit ?? throttler.limit),
+        lengthMs: await valueOf(ttl ?? throttler.ttl),
+      });
+    }
+    return windows;
   }
-
-  /** Called by the stock guard once per window that applies; a window set by `@Throttle` counts per route. */
-  protected override handleRequest({ context, limit, ttl, throttler }: ThrottlerRequest): Promise<boolean> {
-    const name = throttler.name ?? 'default';
-    const subject = quotaSubjectOf(context.switchToHttp().getRequest<Request>());
-    const ofRoute = [THROTTLER_LIMIT, THROTTLER_TTL].some(
-      (option) => this.onRoute(context, option + name) !== undefined,
-    );
-    const key = ofRoute
-      ? `${subject.id}:${context.getClass().name}.${context.getHandler().name}`
-      : subject.id;
-    this.collected.get(context)?.push({ key, name, limit, lengthMs: ttl });
-    return Promise.resolve(true);
-  }
-
-  private onRoute(context: ExecutionContext, key: string): unknown {
-    return this.reflector.getAllAndOverride<unknown>(key, [context.getHandler(), context.getClass()]);
-  }
-}
-
-/** Whether a handler or controller has any metadata of Throttler's decorators, or of `@Uncounted()`. */
-function saysAnythingOfThrottling(target: object): boolean {
-  return Reflect.getMetadataKeys(target).some(
-    (key) => String(key).startsWith(THROTTLER) || key === UNCOUNTED,
-  );
 }

@@ -62,9 +62,67 @@ class FreeController {
   counted(): object {
     return {};
   }
+
+  @Get('both')
+  @SkipThrottle({ minute: false, day: false })
+  both(): object {
+    return {};
+  }
+
+  @Get('by-day')
+  @SkipThrottle({ day: false })
+  byDay(): object {
+    return {};
+  }
+
+  @Get('limited')
+  @Throttle({ minute: { limit: 5, ttl: 60_000 } })
+  limited(): object {
+    return {};
+  }
 }
 
-@Module({ controllers: [PlainController, RareController, HourlyController, FreeController] })
+/** Inherits what its parent skips, and says another word of the day. */
+@Controller({ path: 'heir', version: '1' })
+@SkipThrottle({ day: false })
+class HeirController extends FreeController {}
+
+@Controller({ path: 'undone', version: '1' })
+@SkipThrottle({ default: false })
+class UndoneController extends FreeController {}
+
+@Controller({ path: 'by-name', version: '1' })
+@SkipThrottle({ minute: true })
+class ByNameController {
+  @Get('skipped')
+  skipped(): object {
+    return {};
+  }
+
+  @Get('undone')
+  @SkipThrottle({ default: false })
+  undone(): object {
+    return {};
+  }
+
+  @Get('limited')
+  @Throttle({ minute: { limit: () => 2 } })
+  limited(): object {
+    return {};
+  }
+}
+
+@Module({
+  controllers: [
+    PlainController,
+    RareController,
+    HourlyController,
+    FreeController,
+    HeirController,
+    UndoneController,
+    ByNameController,
+  ],
+})
 class RoutesModule {}
 
 const service = await openForAll({ modules: [RoutesModule], at: '2026-11-20T12:00:00.000Z' });
@@ -92,6 +150,27 @@ describe('a route', () => {
   it('counts although its controller does not, where it says so itself', async () => {
     expect(await limits('free/counted')).toBe('"minute";r=59;t=60, "day";r=999;t=43200');
   });
+
+  const MINUTE = '"minute";r=59;t=60';
+  const DAY = '"day";r=999;t=43200';
+
+  it.each([
+    ['free/both', `${MINUTE}, ${DAY}`],
+    ['free/by-day', DAY],
+    ['free/limited', '"minute";r=4;t=60'],
+    ['heir', DAY],
+    ['heir/both', `${MINUTE}, ${DAY}`],
+    ['heir/limited', `"minute";r=4;t=60, ${DAY}`],
+    ['undone', `${MINUTE}, ${DAY}`],
+    ['by-name/skipped', DAY],
+    ['by-name/undone', `${MINUTE}, ${DAY}`],
+    ['by-name/limited', `"minute";r=1;t=60, ${DAY}`],
+  ])(
+    'counts where its method says so, then where its class does, then its parent: %s',
+    async (path, counted) => {
+      expect(await limits(path)).toBe(counted);
+    },
+  );
 
   it('publishes no threshold of its own window, but those of the day of the client', async () => {
     const own = await openForTest({
