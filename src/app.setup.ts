@@ -24,6 +24,7 @@ import { EarlyResponses } from './http/early-response.js';
 import { refuseExactly, replyExactly } from './http/reply.js';
 import { Overload } from './http/adapter/overload.js';
 import { RequestRecords, assignRequestId, traceRequest } from './http/request-records.js';
+import { LateChecks } from './http/startup-checks.js';
 import { ServiceAdapter } from './http/adapter/service-adapter.js';
 import { serverOf } from './http/adapter/service-server.js';
 import { Upgrades } from './http/adapter/upgrades.js';
@@ -76,12 +77,14 @@ export function setupApp(application: INestApplication): INestApplication {
   refuseExactly(adapter.getInstance<{ readonly response: Response }>());
   app.useGlobalGuards(app.get(BodyGuard));
   app.get(EarlyResponses).heed(config);
+  app.get(LateChecks).watch(config);
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   app.set(PUBLIC_PREFIX, publicPrefix(settings.publicBaseUrl));
-  app.enableVersioning({ type: VersioningType.URI });
+  // Another versioning that was enabled before is refused when the application is started, as one that is enabled later.
+  if (!config.getVersioning()) app.enableVersioning({ type: VersioningType.URI });
   const first = [
     assignRequestId,
     traceRequest,

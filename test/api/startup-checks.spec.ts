@@ -3,6 +3,7 @@ import {
   Controller,
   Delete,
   Get,
+  type INestApplication,
   Injectable,
   Logger,
   Module,
@@ -14,14 +15,19 @@ import {
   Scope,
   SetMetadata,
   type Type,
+  UseGuards,
+  VersioningType,
 } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants.js';
-import { APP_GUARD } from '@nestjs/core';
-import { SkipThrottle, Throttle } from '@nestjs/throttler';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { WebSocketGateway } from '@nestjs/websockets';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, EntitySchema } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AppModule } from '../../src/app.module.js';
+import { setupApp } from '../../src/app.setup.js';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Cached } from '../../src/http/caching/cached.decorator.js';
 import { openDataSource } from '../../src/database/data-source.js';
@@ -176,6 +182,19 @@ class CachedByCallerController {
 class MisspeltController {
   @Get()
   @described('misspelt')
+  answer(): object {
+    return {};
+  }
+}
+
+@Injectable()
+class OwnThrottlerGuard extends ThrottlerGuard {}
+
+@Controller({ path: 'guarded', version: '1' })
+@UseGuards(OwnThrottlerGuard)
+@RequireScopes()
+class GuardedController {
+  @Get()
   answer(): object {
     return {};
   }
@@ -338,6 +357,21 @@ describe('a start', () => {
       ['WrongController.answer: blockDuration of @Throttle() is not supported. Remove it.'],
     ],
     [
+      '@Throttle() and @SkipThrottle() of one window',
+      [handlerWith([Get(), SkipThrottle(), Throttle({ minute: { limit: 1 } }), ...right()], 'torn')],
+      ['WrongController.answer: @Throttle() limits minute, which @SkipThrottle() beside it skips.'],
+    ],
+    [
+      'Nest’s ThrottlerGuard on a method',
+      [handlerWith([Get(), UseGuards(ThrottlerGuard), ...right()], 'guarded')],
+      ['WrongController.answer: ThrottlerGuard would count requests a second time'],
+    ],
+    [
+      'Nest’s ThrottlerGuard on a class',
+      [GuardedController],
+      ['GuardedController.answer: OwnThrottlerGuard would count requests a second time'],
+    ],
+    [
       'a limit of the day for everybody',
       [
         handlerWith(
@@ -451,6 +485,66 @@ it.each([
   expect((await started(KitesModule)).faults).toContain(
     `TypeOrmModule.forFeature(): ${name} is not a class with @Entity(). Decorate the class`,
   );
+});
+
+describe('the paths of the service', () => {
+  it.each<[string, (app: INestApplication) => unknown, RegExp]>([
+    [
+      'setGlobalPrefix()',
+      (app) => app.setGlobalPrefix('api'),
+      /^setGlobalPrefix\('api'\): .*PUBLIC_BASE_URL/,
+    ],
+    [
+      'setGlobalPrefix() with exceptions',
+      (app) => app.setGlobalPrefix('api', { exclude: ['health/live', 'docs'] }),
+      /^setGlobalPrefix\('api'\): .*RouterModule/,
+    ],
+    [
+      'other versions',
+      (app) => app.enableVersioning({ type: VersioningType.HEADER, header: 'X-Version' }),
+      /^enableVersioning\(\): the service has enabled versions in paths/,
+    ],
+    [
+      'a default version',
+      (app) => app.enableVersioning({ type: VersioningType.URI, defaultVersion: '1' }),
+      /^enableVersioning\(\): /,
+    ],
+  ])('stop the start when they are changed by %s', async (_, prepare, line) => {
+    await expect(application({ prepare })).rejects.toThrow(line);
+    // Before setupApp(), too.
+    const testing = await Test.createTestingModule({ imports: [AppModule] }).compile();
+    const app = testing.createNestApplication({ logger: false });
+    onTestFinished(() => app.close());
+    prepare(app);
+    await expect(setupApp(app).init()).rejects.toThrow(line);
+  });
+
+  it('stop the start of an application that was not set up', async () => {
+    const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
+    onTestFinished(() => app.close());
+    await expect(app.listen(0)).rejects.toThrow(/^NestFactory\.create\(AppModule\): .* Call setupApp\(app\)/);
+  });
+});
+
+const THROTTLERS = { throttlers: [{ ttl: 60_000, limit: 10 }] };
+
+it.each([
+  ['module', { imports: [ThrottlerModule.forRoot(THROTTLERS)] }, /^ThrottlerModule: the service counts/],
+  ['guard', { providers: [{ provide: APP_GUARD, useClass: ThrottlerGuard }] }, /^ThrottlerGuard would count/],
+  [
+    'guard by its class',
+    { providers: [OwnThrottlerGuard, { provide: APP_GUARD, useExisting: OwnThrottlerGuard }] },
+    /^OwnThrottlerGuard would count/,
+  ],
+  [
+    'guard of each request',
+    { providers: [{ provide: APP_GUARD, useClass: ThrottlerGuard, scope: Scope.REQUEST }] },
+    /^ThrottlerGuard would count/,
+  ],
+])('a %s of @nestjs/throttler, as Nest documents it, stops the start', async (_, metadata, line) => {
+  @Module(metadata)
+  class LimitsModule {}
+  expect((await started(LimitsModule)).faults).toMatch(line);
 });
 
 it('a second DataSource without a name stops the start', async () => {

@@ -10,6 +10,8 @@ import { Pet } from '../../src/pets/pet.entity.js';
 import { Contract } from './contract.js';
 import { defineFixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';
+import { Clock } from '../../src/core/time/clock.js';
+import type { TestClock } from './test-clock.js';
 import { TestService, type TestServiceOptions } from './test-service.js';
 import { openForAll } from '../support/opened.js';
 
@@ -108,7 +110,7 @@ describe('the documents of services', () => {
     ['time, after an operation was removed', { at: '2031-01-01T00:00:00Z' }],
     ['modules', { modules: [ExtrasModule] }],
     ['modules, made for one service', { modules: [{ module: class {}, imports: [ExtrasModule] }] }],
-    ['preparation', { prepare: (app) => app.setGlobalPrefix('store') }],
+    ['preparation', { prepare: (app) => app.get<TestClock>(Clock).set('2031-01-01T00:00:00Z') }],
   ])('are those of their %s', async (_, options) => {
     expect(await documentsOf(options)).not.toEqual(plain);
   });
