@@ -63,7 +63,7 @@ export type OptionalInput<Id extends OperationId, Options> =
 /** A page of a list. */
 export interface Page<Entry> {
   readonly items: readonly Entry[];
-  /** Where the next page begins: pass it as `cursor` to continue later. Undefined on the last page. */
+  /** Where the next page begins: pass it as `cursor` to continue later, which may miss entries that were added at the same time. Undefined on the last page. */
   readonly cursor: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export function apiDescription({ plans, page }: DocumentFacts): string {
     UNKNOWN_PARAMETERS,
 
     '## Page through a list',
-    'A list has at most `limit` entries. If there are more, the response has a `Link` with `rel="next"`: follow it unchanged until it is missing. The cursor is opaque and valid only for the same filter.',
+    'A list has at most `limit` entries. If there are more, the response has a `Link` with `rel="next"`: follow it unchanged until it is missing. The cursor is opaque and valid only for the same filter. Entries that are added at the same time can become visible in another order than that of their ids: to miss none, read the list again from its first page, or receive webhooks.',
 
     '## Make conditional requests',
     'A response to GET has an `ETag`. Send it in `If-None-Match`: while nothing has changed, the response is 304 without a body. It counts like any other request. Revalidate stored responses before each use, and use them for one key only.',
