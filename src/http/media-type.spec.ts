@@ -24,6 +24,7 @@ describe('an Accept', () => {
   });
 
   it.each([
+    'application/json; charset=utf8; q=0',
     'application',
     '*',
     '*/json',
@@ -60,6 +61,8 @@ describe('a Content-Type', () => {
   it.each([
     'Application/JSON',
     'application/json; Charset="utf-8"',
+    'application/json;charset=UTF8',
+    'application/json; charset="utf8"',
     'application/json; foo="a;charset=latin1,b\\""; charset=utf-8',
     'application/json; ;charset=utf-8;',
   ])('%j is JSON in UTF-8', (header) => {
@@ -87,14 +90,14 @@ describe('a Content-Type', () => {
   it('is JSON in UTF-8 with any parameters of which none is another charset', () => {
     const parameter = fc.tuple(
       fc.constantFrom('foo', 'Bar', 'charset', 'Charset'),
-      fc.constantFrom('utf-8', '"UTF-8"', 'latin1', '"a;charset=latin1"', '"\\""'),
+      fc.constantFrom('utf-8', '"UTF-8"', 'utf8', 'latin1', '"a;charset=latin1"', '"\\""'),
       fc.constantFrom(';', '; ', ' ;\t', '; ;'),
     );
     fc.assert(
       fc.property(fc.array(parameter), (parameters) => {
         const header = parameters.map(([name, value, behind]) => `${behind}${name}=${value}`).join('');
         const isUtf8 = parameters.every(
-          ([name, value]) => name.toLowerCase() !== 'charset' || /^"?utf-8"?$/i.test(value),
+          ([name, value]) => name.toLowerCase() !== 'charset' || /^"?utf-?8"?$/i.test(value),
         );
         expect(isJsonInUtf8(`application/json${header}`)).toBe(isUtf8);
       }),

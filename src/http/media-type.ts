@@ -17,9 +17,9 @@ export function isJsonType(type: string): boolean {
   return type === 'application/json' || type.endsWith('+json');
 }
 
-/** Parameters (RFC 9110 section 5.6.6), where the charset can be none but UTF-8, which RFC 8259 section 8.1 demands. */
+/** Parameters (RFC 9110 section 5.6.6), where the charset can be none but UTF-8, which RFC 8259 section 8.1 demands; many write `utf8`. */
 const IN_UTF8 = new RegExp(
-  String.raw`^(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)${TOKEN}=(?:${TOKEN}|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$`,
+  String.raw`^(?:;[ \t]*(?:(?:charset=(?:utf-?8|"utf-?8")|(?!charset=)${TOKEN}=(?:${TOKEN}|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$`,
   'i',
 );
 
@@ -50,5 +50,5 @@ export function accepts(accept: string, type: string): boolean {
 
 /** Whether a parameter of a range is neither its weight nor the charset, UTF-8, in which every response is sent. */
 function asksForVariant(parameter: string): boolean {
-  return !/^(?:q=.*|charset="?utf-8"?|)$/.test(parameter);
+  return !/^(?:q=.*|charset="?utf-?8"?|)$/.test(parameter);
 }

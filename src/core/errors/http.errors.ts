@@ -17,7 +17,7 @@ export const HTTP_ERRORS = defineErrors({
     message: 'The request body is not valid JSON: {reason}.',
     example: { reason: 'it is empty' },
     cause:
-      'The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, has a duplicate member, ' +
+      'The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, has a duplicate member or one named `__proto__`, ' +
       'is nested deeper than 64 levels, or has a number of more than 1,000 characters.',
     remedy: 'Send one JSON document in UTF-8.',
   },

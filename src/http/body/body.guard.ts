@@ -141,12 +141,24 @@ function refuseIgnored(body: unknown): true {
 }
 
 function parsed(bytes: Buffer): unknown {
+  const text = textOf(bytes);
+  if (BLANK.test(text)) return undefined;
   try {
-    const text = UTF8.decode(bytes);
-    return BLANK.test(text) ? undefined : parseExactJson(text);
+    return parseExactJson(text);
   } catch (error) {
     // The parser quotes the character that it does not expect, which may be half of a surrogate pair.
-    const reason = error instanceof SyntaxError ? error.message.toWellFormed() : 'it is not UTF-8';
-    throw new ApiError(HTTP_ERRORS.malformed_json, { params: { reason }, cause: error });
+    throw error instanceof SyntaxError ? notJson(error.message.toWellFormed(), error) : error;
   }
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch (error) {
+    throw notJson('it is not UTF-8', error);
+  }
+}
+
+function notJson(reason: string, cause: unknown): ApiError {
+  return new ApiError(HTTP_ERRORS.malformed_json, { params: { reason }, cause });
 }

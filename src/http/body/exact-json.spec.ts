@@ -39,7 +39,9 @@ describe('parseExactJson', () => {
         const ours = outcomeOf((json) => inDoubles(parseExactJson(json)), text);
         const native = outcomeOf(JSON.parse, text);
         if (ours === 'refused' && native !== 'refused')
-          expect(() => parseExactJson(text)).toThrow(/Duplicate key|has a duplicate member/);
+          expect(() => parseExactJson(text)).toThrow(
+            /^it has (?:the member ".*" twice|a member named __proto__)$/s,
+          );
         else expect(ours).toStrictEqual(native);
       }),
       { numRuns: 500 },
@@ -74,7 +76,7 @@ describe('parseExactJson', () => {
   });
 
   it('takes names of an object’s prototype for names', () => {
-    const text = '{"__proto__":{"a":1},"constructor":2,"hasOwnProperty":3,"toString":4}';
+    const text = '{"constructor":2,"hasOwnProperty":3,"prototype":{"a":1},"toString":4}';
     const parsed = parseExactJson(text) as object;
     expect(writeExactJson(parsed)).toBe(text);
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);

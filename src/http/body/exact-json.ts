@@ -1,9 +1,8 @@
 import { parse, stringify } from 'lossless-json';
+import { shortened } from '../../core/errors/api-error.js';
 
 /** Maximum levels of nested arrays and objects, because later code is recursive. */
 export const MOST_LEVELS = 64;
-/** The rest of a string after its first quote; of one that is not closed, the rest of the text. */
-const STRING = /[^"\\]*(?:\\[^][^"\\]*)*"?/y;
 /** Found in every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
 const INEXACT = /\d{16}|\d[.eE]/;
 /** Maximum characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
@@ -29,15 +28,15 @@ export class JsonDecimal {
 /**
  * Parses JSON (RFC 8259) without changing a number: integers that a double cannot hold become `bigint`, numbers with a
  * fraction or an exponent `JsonDecimal`, everything else is as JSON.parse has it. Throws SyntaxError for anything but one
- * JSON document, for a duplicate member, and beyond MOST_LEVELS and LONGEST_NUMBER.
+ * JSON document, for a duplicate member and one named `__proto__`, and beyond MOST_LEVELS and LONGEST_NUMBER.
  */
 export function parseExactJson(text: string): unknown {
   const named = membersNamed(text);
   const plain = INEXACT.test(text) ? undefined : plainly(text);
-  if (plain !== undefined && membersOf(plain) === named) return plain;
-  const value = parse(text, undefined, exactNumber);
-  // The parser accepts some duplicate members.
-  if (membersOf(value) < named) throw new SyntaxError('it has a duplicate member, or one named __proto__');
+  const value = plain === undefined ? parse(text, undefined, EXACTLY) : plain;
+  // Of duplicate members, both parsers keep the last.
+  if (membersOf(value) < named)
+    throw new SyntaxError(`it has the member ${JSON.stringify(shortened(duplicateIn(text), 100))} twice`);
   return value;
 }
 
@@ -61,11 +60,8 @@ function membersNamed(text: string): number {
   let level = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
-    if (character === '"') {
-      STRING.lastIndex = at + 1;
-      STRING.test(text);
-      at = STRING.lastIndex - 1;
-    } else if (character === ':') members += 1;
+    if (character === '"') at = endOfString(text, at + 1) - 1;
+    else if (character === ':') members += 1;
     else if (character === '}' || character === ']') level -= 1;
     else if (character === '{' || character === '[') level += 1;
     if (level > MOST_LEVELS) throw new SyntaxError(`it is nested deeper than ${MOST_LEVELS} levels`);
@@ -73,13 +69,50 @@ function membersNamed(text: string): number {
   return members;
 }
 
-/** The number of members of the objects in a parsed value. */
+/** Where a string ends whose first quote is before `from`; of one that is not closed, where the text ends. */
+function endOfString(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (text[before - 1] === '\\') before -= 1;
+    if ((quote - before) % 2 === 0) return quote + 1;
+  }
+  return text.length;
+}
+
+/** The first name that an object of a JSON text has twice. */
+function duplicateIn(text: string): string {
+  const objects: Set<string>[] = [];
+  let string: [from: number, to: number] = [0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') {
+      string = [at, endOfString(text, at + 1)];
+      at = string[1] - 1;
+    } else if (character === '{') objects.push(new Set());
+    else if (character === '}') objects.pop();
+    else if (character === ':') {
+      const names = objects.at(-1);
+      const name = JSON.parse(text.slice(...string)) as string;
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+  }
+  return '';
+}
+
+/** The number of members of the objects in a parsed value. Throws SyntaxError for one named `__proto__`, which later code may lose. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null || value instanceof JsonDecimal) return 0;
+  if (Object.hasOwn(value, '__proto__')) throw new SyntaxError('it has a member named __proto__');
   let members = Array.isArray(value) ? 0 : Object.keys(value).length;
   for (const part of Object.values(value)) members += membersOf(part);
   return members;
 }
+
+const EXACTLY = {
+  parseNumber: exactNumber,
+  onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
+};
 
 function exactNumber(text: string): number | bigint | JsonDecimal {
   if (text.length > LONGEST_NUMBER)

@@ -85,8 +85,9 @@ export class ValidationPipe implements PipeTransform {
     known: readonly FaultDetail[],
   ): unknown {
     const table = FieldTable.of(metadata.metatype as new () => object);
-    if (!table)
-      return this.valid(metadata.type === 'body' ? this.bodies[as] : this.parameters, value, metadata, known);
+    if (!table && metadata.type === 'body')
+      return this.valid(this.bodies[as], value, metadata, [...inheritedNamesIn(value), ...known]);
+    if (!table) return this.valid(this.parameters, value, metadata, known);
     const faults: FaultDetail[] = [];
     const object = table.read(value, as, faults);
     if (faults.length + known.length > 0) throw new InvalidArgument(metadata, [...faults, ...known]);
@@ -127,6 +128,16 @@ export class ValidationPipe implements PipeTransform {
 /** Whether a body is a form: multer, which Nest's interceptors for files use, gives it no prototype, which parsed JSON has. */
 function isForm(body: object): boolean {
   return Object.getPrototypeOf(body) === null;
+}
+
+/** A fault for each nested member with a name such as `constructor`, `prototype` or `toString`: class-transformer or Nest would drop it silently. */
+function inheritedNamesIn(value: object, parent = ''): FaultDetail[] {
+  return Object.entries(value).flatMap(([name, member]) => {
+    const field = parent === '' ? name : `${parent}.${name}`;
+    if (name in Object.prototype)
+      return { field, code: 'unknown_field', message: 'This name is not allowed.' };
+    return typeof member === 'object' && member !== null ? inheritedNamesIn(member as object, field) : [];
+  });
 }
 
 const NOT_AN_OBJECT = { field: '', code: 'not_an_object', message: 'The body must be a JSON object.' };

@@ -103,7 +103,7 @@ export class KeyProtectedError extends PetstoreError {
   override readonly name: string = 'KeyProtectedError';
 }
 
-/** 400 `malformed_json`. The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, has a duplicate member, is nested deeper than 64 levels, or has a number of more than 1,000 characters. */
+/** 400 `malformed_json`. The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, has a duplicate member or one named `__proto__`, is nested deeper than 64 levels, or has a number of more than 1,000 characters. */
 export class MalformedJsonError extends PetstoreError {
   declare readonly code: 'malformed_json';
   override readonly name: string = 'MalformedJsonError';
