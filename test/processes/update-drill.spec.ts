@@ -149,12 +149,6 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
     expect([made.status, idOf(made.text) > idOf(body)]).toEqual([201, true]);
   });
 
-  it('fans out the message that waited for it', async () => {
-    await expect.poll(async () => (await drill.rows()).webhook_fan_outs).toEqual([]);
-    // Their endpoints failed, and are not due yet.
-    expect(drill.receiver.received).toEqual([]);
-  });
-
   it('runs commands beside the service', async () => {
     const runs = await Promise.all(
       COMMANDS.map(async ([line, shown]) => {
@@ -164,6 +158,12 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
       }),
     );
     expect(runs).toHaveLength(COMMANDS.length);
+  });
+
+  it('fans out the message that waited for it', async () => {
+    await expect.poll(async () => (await drill.rows()).webhook_fan_outs).toEqual([]);
+    // Their endpoints failed, and are not due yet.
+    expect(drill.receiver.received).toEqual([]);
   });
 
   it('stops in time, with every row as it was but for what the requests changed', async () => {

@@ -29,9 +29,9 @@ export function lostRows(
   });
 }
 
-/** Numbers of reports that grow with each request, and what follows from them. */
+/** Numbers of reports that grow with each request, and members whose value is another one later, or in other words. */
 const GROWS = /^(?:used|requests|refused|calls|lastHour)$/;
-const FOLLOWS = /^(?:remaining|p50Ms|p99Ms|lastUsedAt|lastDay)$/;
+const DIFFERS = /^(?:remaining|p50Ms|p99Ms|lastUsedAt|lastDay|description)$/;
 
 /** Where a JSON document lacks what an earlier one had. Elements of a list may be at other places, and new members are no loss. */
 export function lostMembers(before: unknown, after: unknown, at = '$'): string[] {
@@ -43,7 +43,7 @@ export function lostMembers(before: unknown, after: unknown, at = '$'): string[]
   if (typeof before === 'object' && before !== null) {
     const there = (after ?? {}) as Record<string, unknown>;
     return Object.entries(before).flatMap(([name, value]) => {
-      if (FOLLOWS.test(name)) return name in there ? [] : [`${at}.${name}`];
+      if (DIFFERS.test(name)) return name in there ? [] : [`${at}.${name}`];
       if (GROWS.test(name)) return Number(there[name]) >= Number(value) ? [] : [`${at}.${name}: ${value}`];
       return lostMembers(value, there[name], `${at}.${name}`);
     });
