@@ -209,6 +209,11 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     expect(outcome(await change({ events: ['pets.created'] }))).toBe('403 event_scope_not_held');
     // What another key had it told of may be kept, and not be sent elsewhere.
     const { id } = await make(service, audience);
+    const rotated = (by: string, of = id) =>
+      service.request('POST', `${address}/${of}/rotate-secret`, { key: by, json: {} });
+    expect(outcome(await rotated(key))).toBe('403 event_scope_not_held');
+    expect((await service.request('GET', `${address}/${id}`)).body.previousSecretUntil).toBeNull();
+    expect([outcome(await rotated(service.key)), outcome(await rotated(key, body.id))]).toEqual([200, 200]);
     expect(outcome(await change({ label: 'Shop', events: ['pets.created', 'quota.threshold'] }, id))).toBe(
       200,
     );

@@ -9,6 +9,7 @@ import {
   toWebhookEndpointWithSecretDto,
 } from './dto/webhook-endpoint.dto.js';
 import { EndpointChanges } from './endpoint-changes.js';
+import { requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
@@ -26,12 +27,14 @@ export class WebhookSecretsService {
 
   /**
    * Gives an endpoint a new secret. Messages are also signed with the old one for `grace`, in milliseconds, and with those of
-   * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found and
-   * webhook_secret_limit_reached.
+   * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found,
+   * webhook_secret_limit_reached, and event_scope_not_held when the requester lacks the scope of an event, whose messages the secret would
+   * let it forge.
    */
   rotate(id: string, grace: number, by: Requester): Promise<WebhookEndpointWithSecretDto> {
     return this.changes.run(by, async (manager) => {
       const endpoint = await this.endpoints.find(id, by, manager);
+      requireEventScopes(endpoint.events, by);
       const until = grace === 0 ? null : this.clock.instant(grace);
       const previousSecrets = until === null ? [] : this.withPrevious(endpoint, until);
       const secrets = { secret: newWebhookSecret(), previousSecrets };

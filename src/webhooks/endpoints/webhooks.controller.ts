@@ -148,7 +148,8 @@ export function webhooksController(audience: Audience): Type {
       id: `rotate${own}WebhookSecret`,
       summary: 'Rotate the secret of a webhook endpoint',
       description:
-        'Creates a new secret. During the `grace`, messages are signed with both, so that the receiver can switch to the new one.',
+        'Creates a new secret. During the `grace`, messages are signed with both, so that the receiver can switch to the new one. ' +
+        'Also needs the scopes of the events of the endpoint.',
       answers: {
         status: 200,
         description: 'The endpoint with its new secret, which is shown only in this response',
@@ -157,7 +158,13 @@ export function webhooksController(audience: Audience): Type {
     })
     @ApiBody({ type: WebhookSecretRotationDto, required: false })
     @Header('Cache-Control', 'no-store')
-    @ApiErrors(...errors, webhook_endpoint_not_found, webhook_secret_limit_reached, ...limitErrors)
+    @ApiErrors(
+      ...errors,
+      event_scope_not_held,
+      webhook_endpoint_not_found,
+      webhook_secret_limit_reached,
+      ...limitErrors,
+    )
     rotateSecret(
       @Param() { endpointId }: WebhookEndpointParams,
       @Body() { grace }: WebhookSecretRotationDto,
