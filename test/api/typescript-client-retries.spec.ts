@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ClientOptions, PetstoreClient } from '../../clients/typescript/src/index.js';
 import { REX, all, created, errorOf, scriptedClient } from '../support/scripted-client.js';
 import { type Step, json, refusal } from '../support/scripted-server.js';
@@ -194,5 +194,21 @@ describe('an aborted signal ends a call at once with its reason, and leaves no t
     controller.abort(reason);
     expect(await failed).toBe(reason);
     expect([time.timers, getEventListeners(controller.signal, 'abort')]).toEqual([0, []]);
+  });
+
+  it('also 40 calls with the same signal, of which Node.js does not warn', async () => {
+    const warnings: string[] = [];
+    const warned = ({ name }: Error): number => warnings.push(name);
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
+    const { client, time, arrived } = await scriptedClient(Array.from({ length: 41 }, () => never));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const failed = Array.from({ length: 40 }, () => errorOf(all(client.pets.list({}, { signal }))));
+    await expect.poll(() => arrived.length).toBe(40);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    controller.abort(reason);
+    expect(new Set(await Promise.all(failed))).toEqual(new Set([reason]));
+    expect([time.timers, getEventListeners(signal, 'abort'), warnings]).toEqual([0, [], []]);
   });
 });

@@ -109,9 +109,9 @@ async function within<Value = void>(
 ): Promise<Value> {
   signal?.throwIfAborted();
   const controller = new AbortController();
-  let [timer, abort]: [unknown?, (() => void)?] = [];
+  let [timer, stopListening]: [unknown, () => void] = [undefined, () => undefined];
   const ended = new Promise<never>((resolve, reject) => {
-    signal?.addEventListener('abort', (abort = () => reject(signal.reason)));
+    if (signal) stopListening = onAbort(signal, () => reject(signal.reason));
     const end = () => (late() ? reject(late()) : resolve(undefined as never));
     timer = setTimeout(end, Math.min(ms, LONGEST_TIMER_MS));
   });
@@ -119,7 +119,32 @@ async function within<Value = void>(
     return await Promise.race([ended, work(controller.signal)]);
   } finally {
     clearTimeout(timer as number);
-    if (abort) signal?.removeEventListener('abort', abort);
+    stopListening();
     controller.abort();
   }
+}
+
+/** The calls that listen to a signal, and the one listener of all of them: Node.js warns of more than ten. */
+const listening = new WeakMap<
+  AbortSignal,
+  { readonly calls: Set<() => void>; readonly listener: () => void }
+>();
+
+/** Calls a function when the signal aborts; returns how to stop that. */
+function onAbort(signal: AbortSignal, call: () => void): () => void {
+  let shared = listening.get(signal);
+  if (!shared) {
+    const calls = new Set<() => void>();
+    shared = { calls, listener: () => calls.forEach((one) => one()) };
+    listening.set(signal, shared);
+    signal.addEventListener('abort', shared.listener);
+  }
+  const { calls, listener } = shared;
+  calls.add(call);
+  return () => {
+    calls.delete(call);
+    if (calls.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    listening.delete(signal);
+  };
 }
