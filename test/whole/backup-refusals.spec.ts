@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Connection } from '../../src/database/sqlite/connection.js';
 import { MANY_ANIMALS, backUpTo, pet, storeWith } from '../support/backup-orders.js';
@@ -64,6 +64,31 @@ describe('a backup', () => {
     const link = join(await folderOfTest(), 'b.sqlite');
     await symlink(database, link);
     await expect(backUpTo(link, { database, overwrite: true })).rejects.toThrow(/is the database itself/);
+  });
+
+  it.each([
+    ['to a file', 'none.sqlite'],
+    ['to a file in no folder', 'none/none.sqlite'],
+    ['to itself', 'b.sqlite'],
+  ])('is not written through a link %s that does not exist', async (_, target) => {
+    const folder = await folderOfTest();
+    const [link, other] = [join(folder, 'b.sqlite'), join(await folderOfTest(), target)];
+    await symlink(target === 'b.sqlite' ? link : other, link);
+    for (const overwrite of [false, true])
+      await expect(backUpTo(link, { overwrite })).rejects.toThrow(
+        `${link} is a link to a file that does not exist. Remove it, or name another file.`,
+      );
+    expect([await readdir(folder), await readdir(dirname(other)).catch(() => [])]).toEqual([
+      ['b.sqlite'],
+      [],
+    ]);
+  });
+
+  it.each(['-wal', '-journal'])('is not written beside a link %s that leads nowhere', async (end) => {
+    const folder = await folderOfTest();
+    await symlink(join(folder, 'none'), join(folder, `b.sqlite${end}`));
+    await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(`b.sqlite${end} is beside`);
+    expect(await readdir(folder)).toEqual([`b.sqlite${end}`]);
   });
 
   it('is refused where it cannot lie, and says why', async () => {

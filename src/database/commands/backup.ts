@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import { SIDECARS, realFileOf } from '../sqlite/private-files.js';
@@ -27,6 +27,9 @@ export interface BackupOrder {
 export async function backUp({ database, file, overwrite, signal }: BackupOrder): Promise<CopiedStore> {
   if (!(await isThere(database)))
     throw new Refusal(`${database} does not exist. Set DATABASE_URL to the database.`);
+  // Another user who may write to the folder could choose where the backup goes.
+  if (!(await isThere(file)) && (await hasName(file)))
+    throw new Refusal(`${file} is a link to a file that does not exist. Remove it, or name another file.`);
   const final = await realFileOf(file).catch(() => {
     throw new Refusal(
       `The folder ${dirname(file)} does not exist. Create it, or name a file in another folder.`,
@@ -60,10 +63,18 @@ async function refuseOfStore(database: string, final: string): Promise<void> {
       `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
     );
   for (const end of ['-wal', '-journal'])
-    if (await isThere(`${final}${end}`))
+    if (await hasName(`${final}${end}`))
       throw new Refusal(
         `${basename(final)}${end} is beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
       );
+}
+
+/** Whether there is anything with this name, if only a link that leads nowhere. */
+function hasName(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Refuses the wrong file now: no restore would take its backup. */
