@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
+import { ManagementServer } from '../../src/core/metrics/management-server.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { TestService } from '../kit/test-service.js';
 import { ON_POSTGRES } from '../support/databases.js';
@@ -18,6 +19,24 @@ async function valuesOf(service: TestService, metric: string, label: string): Pr
   const values = lines.map((line) => new RegExp(`\\b${label}="([^"]*)"`).exec(line)?.[1] ?? '');
   return [...new Set(values)].toSorted();
 }
+
+it('no response of the management port is kept by a cache', async () => {
+  const service = await open({ MANAGEMENT_PORT: '0' });
+  const port = await service.app.get(ManagementServer).listen();
+  for (const [method, path, status] of [
+    ['GET', '/metrics', 200],
+    ['HEAD', '/metrics?a=b', 200],
+    ['POST', '/metrics', 405],
+    ['GET', '/none', 404],
+  ] as const) {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    expect([path, response.status, response.headers.get('cache-control')]).toEqual([
+      path,
+      status,
+      'no-store',
+    ]);
+  }
+});
 
 describe('the route of a request', () => {
   it('is that of the page or the folder of the file that answers it, and never the path that was asked for', async () => {

@@ -97,7 +97,7 @@ export class ManagementServer implements OnApplicationShutdown {
       return refuse(new ApiError(HTTP_ERRORS.method_not_allowed, { params, headers }));
     }
     const { contentType, text } = await this.metrics.exposition();
-    response.writeHead(200, { 'Content-Type': contentType }).end(text);
+    response.writeHead(200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(text);
   }
 }
 
