@@ -1,5 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import { POSTGRES_URL_ALLOWED, readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
+import {
+  POSTGRES_URL_ALLOWED,
+  faultOfSqlitePath,
+  readDatabaseUrl,
+  shownDatabaseUrl,
+} from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/commands/copy.js';
 import type { Call } from './call.js';
@@ -25,7 +30,11 @@ export async function copy(call: Call): Promise<void> {
 function addressesOf(from: string, to: string): { readonly file: string; readonly to: string } {
   const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)];
   const faults = [
-    ...(source ? [] : ['--from: This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.']),
+    ...(source
+      ? []
+      : [
+          `--from: ${faultOfSqlitePath(from) ?? 'This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.'}`,
+        ]),
     ...(target ? [] : [`--to: This must be ${POSTGRES_URL_ALLOWED}.`]),
   ];
   if (!source || !target) throw new InvalidArgumentError(faults.join('\n'));

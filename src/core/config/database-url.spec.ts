@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { exampleEnvironment } from './define-settings.js';
+import { Settings } from './settings.js';
 import { readDatabaseUrl, shownDatabaseUrl } from './database-url.js';
 
 const POSTGRES = {
@@ -72,6 +74,19 @@ describe('a DATABASE_URL', () => {
     ['a broken escape in a parameter', 'postgres://db/pets?host=/run/%zz'],
   ])('with %s is refused', (_, text) => {
     expect(readDatabaseUrl(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['sqlite:data/a#b.sqlite', 'must not contain #.'],
+    ['sqlite:data/a?mode=ro', 'must not contain ?.'],
+    ['sqlite:/srv/#1/what?.sqlite', 'must not contain #.'],
+    ['sqlite:a\tb', 'must not contain the control character U+0009.'],
+  ])('of SQLite, %j, names the character that its path must not have', (text, fault) => {
+    const settings = () => new Settings({ ...exampleEnvironment(), DATABASE_URL: text });
+    expect(settings).toThrow(
+      /^DATABASE_URL: the value given is not allowed; it must be .*\. The path of .*\.$/,
+    );
+    expect(settings).toThrow(fault);
   });
 
   it.each([

@@ -66,6 +66,15 @@ export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress |
   };
 }
 
+/** Which character of a URL no path of an SQLite file may have; undefined without one. */
+export function faultOfSqlitePath(text: string): string | undefined {
+  const [, character] = /^sqlite:[^?#\p{Cc}]*([?#\p{Cc}])/u.exec(text) ?? [];
+  if (character === undefined) return undefined;
+  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const shown = /[?#]/.test(character) ? character : `the control character U+${code}`;
+  return `The path of an SQLite file must not contain ${shown}.`;
+}
+
 /** A DATABASE_URL without its password, for output. */
 export function shownDatabaseUrl(text: string): string {
   return text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*?):.*@/s, '$1@');

@@ -124,7 +124,8 @@ export function readInto(target: object, { settings }: DeclaredSettings, environ
     if (value === undefined) {
       const shown = secret ? 'the value given' : JSON.stringify(text);
       const fault = text === '' ? 'not set' : `${shown} is not allowed`;
-      faults.push(`${variable}: ${fault}; it must be ${type.allowed}.`);
+      const why = type.faultOf?.(text);
+      faults.push(`${variable}: ${fault}; it must be ${type.allowed}.${why === undefined ? '' : ` ${why}`}`);
     }
     Object.defineProperty(target, property, { value, enumerable: !secret });
   }

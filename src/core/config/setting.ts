@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { DATABASE_URL_ALLOWED, readDatabaseUrl } from './database-url.js';
+import { DATABASE_URL_ALLOWED, faultOfSqlitePath, readDatabaseUrl } from './database-url.js';
 import { parseInstant } from '../time/instant.js';
 import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 
@@ -9,6 +9,8 @@ export interface SettingType<T> {
   readonly allowed: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;
+  /** A sentence about a text that is not allowed, without the text, where `allowed` is not enough to find the fault. */
+  faultOf?(text: string): string | undefined;
   /** A value as text that `parse` takes, for the docs; needed where it is not a string, number or boolean. */
   write?(value: T): string;
 }
@@ -68,6 +70,7 @@ export const host: SettingType<string> = {
 export const databaseUrl: SettingType<string> = {
   allowed: DATABASE_URL_ALLOWED,
   parse: (text) => (readDatabaseUrl(text) ? text : undefined),
+  faultOf: faultOfSqlitePath,
 };
 
 /** The path of a file. */
