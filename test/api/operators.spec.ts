@@ -75,6 +75,13 @@ describe('the audit trail', async () => {
   const list = async (query: string) =>
     (await trail.request('GET', `/admin/audit?${query}`, { key })).body as Record<string, string>[];
 
+  /** What the export has for the name of a client. */
+  const nameInExport = async (name: string) => {
+    const made = await trail.request('POST', '/admin/clients', { key, json: { name, plan: 'free' } });
+    const { text } = await trail.request('GET', `/admin/audit/export?client=${made.body.id}`, { key });
+    const [, quoted, plain] = /,(?:"((?:[^"]|"")*)"|([^",]*)),[\da-f-]{36},,[^\r]*\r\n$/.exec(text) ?? [];
+    return plain ?? quoted?.replaceAll('""', '"');
+  };
   const actions = (entries: Record<string, string>[]) => entries.map(({ action }) => action);
 
   it.each([
@@ -117,6 +124,22 @@ describe('the audit trail', async () => {
     const args = ['audit', 'export', '--client', '=1+1, "Shop"'];
     expect(await printedBy(trail, args)).toEqual({ code: 0, stdout: text, stderr: '' });
   });
+
+  it.each(
+    ['=1+1', '+1', '-1+2', '@SUM(1)', '＝1+1', '＋1', '－1', '＠SUM(1)', '﹦1', '−1'].concat(
+      '"=1+1"',
+      "'=1+1",
+      '""＝1',
+      '" =1',
+    ),
+  )('is exported as CSV in which the name %j is no formula', async (name) => {
+    expect(await nameInExport(name)).toBe(`'${name}`);
+  });
+
+  it.each(['Shop = 1+1', 'a＝b', '"Shop"', 'me@shop.example', '（＋）'])(
+    'is exported as CSV in which the name %j is as it was',
+    async (name) => expect(await nameInExport(name)).toBe(name),
+  );
 
   it('is exported whole, however many pages it has', async () => {
     const many = await openForTest();

@@ -90,10 +90,16 @@ export class AuditListing {
   }
 }
 
-/** A cell of CSV. A text that a spreadsheet would run as a formula is quoted, because clients choose names. */
+/** How a formula begins, after what spreadsheets pass over; a minus sign is U+2212, too. */
+const FORMULA = /^[\s\p{Cc}\p{Cf}"']*[=+\-@\u2212]|^[\t\r\n]/u;
+
+/**
+ * A cell of CSV. A text that a spreadsheet would run as a formula is quoted, because clients choose names. In East Asian locales the
+ * full-width characters begin one, too, which the compatibility form replaces.
+ */
 function cellOf(value: string | bigint | object | null): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = FORMULA.test(text.normalize('NFKC')) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
