@@ -176,7 +176,7 @@ describe('a member with a name of the prototype', () => {
   it('is like any other elsewhere', async () => {
     const json = '{"constructor":{"prototype":{"a":1}},"prototype":[],"toString":"x","hasOwnProperty":2}';
     expect((await post('/v1/orders/anything', json)).body.body).toEqual(JSON.parse(json));
-    const anything = [{ then: 'x', length: null }];
+    const anything = [{ __html: 'x', length: null }];
     expect((await order(`,"anything":${JSON.stringify(anything)}`)).body.order.anything).toEqual(anything);
   });
 });

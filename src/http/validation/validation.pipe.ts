@@ -134,7 +134,7 @@ function isForm(body: object): boolean {
 function inheritedNamesIn(value: object, parent = ''): FaultDetail[] {
   return Object.entries(value).flatMap(([name, member]) => {
     const field = parent === '' ? name : `${parent}.${name}`;
-    if (name in Object.prototype)
+    if (name in Object.prototype || name === 'prototype')
       return { field, code: 'unknown_field', message: 'This name is not allowed.' };
     return typeof member === 'object' && member !== null ? inheritedNamesIn(member as object, field) : [];
   });
