@@ -2,7 +2,7 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Transactions } from '../database/transactions.js';
-import { DOTTED_NAME, declarationFault, decorated } from '../core/declaration-faults.js';
+import { checkDeclaredName, declarationFault, decorated } from '../core/declaration-faults.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BackgroundLoops } from './jobs/background-loops.js';
 import { JobMetrics } from './jobs/job-metrics.js';
@@ -34,7 +34,6 @@ export interface DurableOptions<Told extends object> {
 /** An event that is not lost when a process dies or a listener fails. */
 export interface DurableEvent<Told extends object> extends DomainEvent<Told>, DurableOptions<Told> {}
 
-const LISTENER = /^[a-z][a-z0-9_.-]{0,99}$/;
 const declared = new Set<string>();
 
 /**
@@ -48,8 +47,7 @@ export function defineEvent<Told extends object>(
   options: DurableOptions<Told>,
 ): DurableEvent<Told>;
 export function defineEvent(name: string, options?: DurableOptions<object>): DomainEvent<object> {
-  if (!DOTTED_NAME.test(name))
-    declarationFault(`Event "${name}" is not of the form subject.happened, such as pet.created. Rename it.`);
+  checkDeclaredName('Event', name, 'subject.verb', 'pet.created');
   if (declared.has(name)) declarationFault(`Event "${name}" is declared twice. Rename one of them.`);
   declared.add(name);
   return { name, ...options };
@@ -141,10 +139,7 @@ export function OnDomainEvent(
     if (options === undefined) return OnEvent(event.name)(target, key, descriptor);
     const { value } = descriptor;
     const { listener } = options;
-    if (!LISTENER.test(listener))
-      fault(
-        `the listener "${listener}" of ${event.name} is malformed. Use lower-case letters, digits, "_", "." and "-".`,
-      );
+    checkDeclaredName(`${decorated(target, key)}: the listener`, listener, 'name', 'adoptions.mail');
     if (!value) return;
     const before = (Reflect.getMetadata(DURABLE_LISTENER, value) ?? []) as DurableListening[];
     Reflect.defineMetadata(DURABLE_LISTENER, [...before, { event: event.name, listener }], value);

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Scope } from '../auth/clients/scopes.js';
-import { DOTTED_NAME, declarationFault } from '../core/declaration-faults.js';
+import { checkDeclaredName, declarationFault } from '../core/declaration-faults.js';
 
 /** What an event's data is; it exists in types alone. */
 declare const DATA: unique symbol;
@@ -30,10 +30,7 @@ export function defineWebhookEvent<Data extends object>(
 ): WebhookEvent<Data> {
   const { description, scope, data } = more;
   const event = { name, description, scope, data };
-  if (!DOTTED_NAME.test(name))
-    declarationFault(
-      `Webhook event "${name}" is not of the form subject.happened, such as pets.created. Rename it.`,
-    );
+  checkDeclaredName('Webhook event', name, 'subject.verb', 'pets.created');
   if (declared.has(name)) declarationFault(`Webhook event "${name}" is declared twice. Rename one of them.`);
   declared.set(name, event);
   return event;

@@ -40,7 +40,7 @@ describe('a durable listener', () => {
       }
       return Wrong;
     };
-    expect(declare).toThrow(`Wrong.mail: the listener "${listener}" of pet.sold is malformed.`);
+    expect(declare).toThrow(`Wrong.mail: the listener "${listener}" is not of the form name`);
   });
 
   it('that is there twice stops the start', async () => {
@@ -65,7 +65,7 @@ describe('the name of an event', () => {
   it.each(['', 'pet', 'Pet.created', 'pet.created.twice', 'pet created', ' pet.created', 'pet.'])(
     'is not %o',
     (name) => {
-      expect(() => defineEvent(name)).toThrow(`Event "${name}" is not of the form subject.happened`);
+      expect(() => defineEvent(name)).toThrow(`Event "${name}" is not of the form subject.verb`);
     },
   );
 });

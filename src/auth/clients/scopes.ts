@@ -1,4 +1,4 @@
-import { declarationFault } from '../../core/declaration-faults.js';
+import { checkDeclaredName, declarationFault } from '../../core/declaration-faults.js';
 
 /** A permission of keys, declared by the feature that checks it. */
 export interface Scope {
@@ -17,7 +17,6 @@ export interface Scope {
 /** How keys get a scope, and how they lose it; the defaults suit every scope but an administrative one. */
 export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'includes' | 'lastKeyProtected'>>;
 
-const NAME = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)?$/;
 const declared = new Map<string, Scope>();
 
 /**
@@ -39,10 +38,7 @@ export function defineScopes<Right extends string>(
 export function defineScope(name: string, description: string, options: ScopeOptions = {}): Scope {
   const { grantedByDefault = true, lastKeyProtected = false, includes = [] } = options;
   const scope = { name, description, grantedByDefault, lastKeyProtected, includes };
-  if (!NAME.test(name))
-    declarationFault(
-      `Scope "${name}" is not of the form feature:right, in lower-case letters, digits and hyphens. Rename it.`,
-    );
+  checkDeclaredName('Scope', name, 'feature:right', 'pets:read');
   if (declared.has(name))
     declarationFault(`Scope "${name}" is declared twice. Give the feature, or the right, another name.`);
   declared.set(name, scope);

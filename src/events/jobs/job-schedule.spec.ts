@@ -87,7 +87,7 @@ it.each(['', 'expire', 'Adoptions.expire', 'adoptions expire', `a.${'b'.repeat(9
   'no job is called %o',
   (name) => {
     expect(declare({ name, every: MINUTE })).toThrow(
-      `Counter.count: the job "${name}" is not of the form subject.verb, such as adoptions.expire.`,
+      `Counter.count: the job "${name}" is not of the form subject.verb, such as adoptions.expire: `,
     );
   },
 );

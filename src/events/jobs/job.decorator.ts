@@ -1,4 +1,4 @@
-import { DOTTED_NAME, declarationFault, decorated } from '../../core/declaration-faults.js';
+import { checkDeclaredName, declarationFault, decorated } from '../../core/declaration-faults.js';
 import { type JobSchedule, scheduleFault } from './job-schedule.js';
 
 /** Name and schedule of a job. */
@@ -22,8 +22,7 @@ export function Job(options: JobOptions) {
     { value }: TypedPropertyDescriptor<Method>,
   ): void => {
     const fault = (text: string) => declarationFault(`${decorated(target, key)}: ${text}`);
-    if (!DOTTED_NAME.test(options.name))
-      fault(`the job "${options.name}" is not of the form subject.verb, such as adoptions.expire.`);
+    checkDeclaredName(`${decorated(target, key)}: the job`, options.name, 'subject.verb', 'adoptions.expire');
     const ofSchedule = scheduleFault(options);
     if (ofSchedule !== undefined) fault(`the job "${options.name}" has ${ofSchedule}.`);
     if (value) Reflect.defineMetadata(JOB, options, value);
