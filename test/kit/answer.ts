@@ -26,14 +26,15 @@ export async function send(
   path: string,
   { key, json, body, headers = {} }: RequestOptions,
 ): Promise<Answer> {
+  const sent = new Headers();
+  if (typeof key === 'string') sent.set('authorization', `Bearer ${key}`);
+  if (json !== undefined) sent.set('content-type', 'application/json');
+  // Replaces a header of the same name in any case; fetch would join both.
+  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
   const response = await fetch(origin + path, {
     method,
     redirect: 'manual',
-    headers: {
-      ...(typeof key === 'string' ? { authorization: `Bearer ${key}` } : {}),
-      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
+    headers: sent,
     ...(json === undefined ? {} : { body: typeof json === 'string' ? json : stringify(json) }),
     ...(body === undefined ? {} : { body, duplex: 'half' as const }),
   });

@@ -53,6 +53,17 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', asy
     );
   });
 
+  it.each(['authorization', 'Authorization', 'AUTHORIZATION'])('replaces the header %s', async (name) => {
+    const { status } = await service.request('GET', '/v1/pets', { headers: { [name]: 'Bearer wrong' } });
+    expect(status).toBe(401);
+  });
+
+  it.each(['content-type', 'Content-Type'])('replaces the header %s of a body', async (name) => {
+    const headers = { [name]: 'text/plain' };
+    const { status } = await service.request('POST', '/v1/pets', { json: {}, headers });
+    expect(status).toBe(415);
+  });
+
   it('reads metrics by their labels', async () => {
     const admitted = () => service.metric('petstore_quota_verdicts_total', { verdict: 'admitted' });
     const before = await admitted();
