@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { importing } from '../core/import-failure.js';
@@ -6,6 +6,17 @@ import { importing } from '../core/import-failure.js';
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Read once: reading them takes a tenth of a start in a process that has started the service before, as suites do. */
 let sourceFiles: Promise<string[]> | undefined;
+
+/** The files of the source that declare a class of one of these names, as src/pets/pets.dto.ts. A file of a package is not found. */
+export async function filesDeclaring(names: readonly string[]): Promise<string[]> {
+  const declaration = new RegExp(`\\bclass (?:${names.join('|')})\\b`);
+  const files = await (sourceFiles ??= readdir(SOURCE_ROOT, { recursive: true }));
+  const sources = files.filter((file) => /\.[jt]s$/.test(file) && !file.endsWith('.d.ts')).toSorted();
+  const texts = await Promise.all(sources.map((file) => readFile(join(SOURCE_ROOT, file), 'utf8')));
+  return sources
+    .filter((_, at) => declaration.test(texts[at] ?? ''))
+    .map((file) => `src/${file.replace(/\.js$/, '.ts')}`);
+}
 
 /**
  * The classes exported by every file below the source root whose name ends in `.<kind>.ts` (`.js` once

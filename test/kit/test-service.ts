@@ -12,6 +12,7 @@ import { exampleEnvironment } from '../../src/core/config/define-settings.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { DemoData } from '../../src/database/demo-data.js';
 import { type DomainEvent, DomainEvents } from '../../src/events/domain-events.js';
+import { writeExactJson } from '../../src/http/body/exact-json.js';
 import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
@@ -111,7 +112,7 @@ export class TestService {
   /** The OpenAPI documents of this service, each with the path that its operations are below. */
   get documents(): readonly DocumentBelow[] {
     // As it is served: a function within it is left out.
-    return (this.given ??= JSON.parse(JSON.stringify(this.contract.documents)) as readonly DocumentBelow[]);
+    return (this.given ??= JSON.parse(writeExactJson(this.contract.documents)) as readonly DocumentBelow[]);
   }
 
   /** The OpenAPI document of this service. `request()` checks each response against that of its path. */

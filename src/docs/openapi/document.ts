@@ -4,6 +4,7 @@ import { OtherCredentials } from '../../auth/other-credentials.js';
 import { Settings } from '../../core/config/settings.js';
 import { ErrorSchema } from '../../core/errors/api-errors.decorator.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
+import { writeExactJson } from '../../http/body/exact-json.js';
 import type { OperationRecord } from '../../http/operation-record.js';
 import type { UncountedBound } from '../../throttling/uncounted.decorator.js';
 import { describeDeprecation } from './described-deprecation.js';
@@ -116,7 +117,7 @@ function referenced(paths: object, components: Components): Components {
   const all = components as Record<string, Record<string, unknown>>;
   const found = new Set<string>();
   const collect = (value: unknown): void => {
-    for (const [reference, kind = '', name = ''] of JSON.stringify(value).matchAll(REFERENCE)) {
+    for (const [reference, kind = '', name = ''] of writeExactJson(value).matchAll(REFERENCE)) {
       if (found.has(reference)) continue;
       found.add(reference);
       collect(all[kind]?.[name] ?? {});

@@ -1,12 +1,20 @@
 import type { ControllerOptions, INestApplication, Type } from '@nestjs/common';
-import { VERSION_METADATA } from '@nestjs/common/constants.js';
+import { PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import { versionOf } from '../../http/adapter/registered-routes.js';
-import { type OperationRecord, operationRecordOf, routeHandlersOf } from '../../http/operation-record.js';
-import type { OperationObject } from './document-outlines.js';
+import {
+  type OperationRecord,
+  type RouteHandler,
+  operationRecordOf,
+  routeHandlersOf,
+} from '../../http/operation-record.js';
+import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, type OperationObject } from './document-outlines.js';
 
-/** The handlers that may be below a prefix: those of its version, and those without a version, which may have any path. */
+/** The prefixes of operations without a version that have a document. */
+const WITHOUT_VERSION = new Set([ACCOUNT_DOCUMENT.prefix, ADMIN_DOCUMENT.prefix]);
+
+/** The handlers that may be below a prefix: those of its version, and those without a version whose path may begin with it. */
 export class DocumentedHandlers {
   /**
    * The modules of these handlers. Schemas of one name are one to @nestjs/swagger, although a Pet of the second version is another
@@ -17,11 +25,10 @@ export class DocumentedHandlers {
   private readonly records = new Map<string, OperationRecord>();
 
   constructor(app: INestApplication, prefix: string) {
-    const version = versionOf(prefix);
     const modules = new Set<Type>();
-    for (const { controller, method, handler, module } of routeHandlersOf(app.get(DiscoveryService))) {
-      const versions = [versionAt(handler) ?? versionAt(controller)].flat();
-      if (!versions.some((one) => one === version || typeof one !== 'string')) continue;
+    for (const one of routeHandlersOf(app.get(DiscoveryService))) {
+      if (!isBelow(one, prefix)) continue;
+      const { controller, method, handler, module } = one;
       modules.add(module);
       const { operationId = `${controller.name}_${method}` } = (Reflect.getMetadata(
         DECORATORS.API_OPERATION,
@@ -39,6 +46,20 @@ export class DocumentedHandlers {
       [...this.records].find(([id]) => ['_', '['].some((end) => operationId.startsWith(id + end)))?.[1];
     return record ?? operationRecordOf(Object, Object);
   }
+}
+
+/** The versions of a handler; one that is not a text stands for all, or none. */
+export function versionsOf({ controller, handler }: RouteHandler): unknown[] {
+  return [versionAt(handler) ?? versionAt(controller)].flat();
+}
+
+/** Whether the document of the operations below a prefix may have a handler. */
+export function isBelow(one: RouteHandler, prefix: string): boolean {
+  const versions = versionsOf(one);
+  if (versions.some((version) => typeof version === 'string')) return versions.includes(versionOf(prefix));
+  const [first = ''] = [Reflect.getMetadata(PATH_METADATA, one.controller) as string | string[]].flat();
+  const [top = ''] = first.split('/').filter(Boolean);
+  return !WITHOUT_VERSION.has(`/${top}`) || `/${top}` === prefix;
 }
 
 /** The version of a controller or handler, as Nest keeps it; VERSION_NEUTRAL is a symbol. */

@@ -3,6 +3,7 @@ import { AUTH_ERRORS } from '../../auth/auth.errors.js';
 import { ApiError, type ErrorBody, type FaultDetail } from '../../core/errors/api-error.js';
 import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { writeExactJson } from '../../http/body/exact-json.js';
 import { isJsonType } from '../../http/media-type.js';
 import type { OperationRecord } from '../../http/operation-record.js';
 import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
@@ -32,7 +33,7 @@ export function shareResponses(operations: readonly OperationObject[]): Record<s
   for (const operation of operations)
     for (const [status, response] of Object.entries(operation.responses) as [string, ResponseObject][]) {
       if (status.startsWith('2')) continue;
-      const text = status + JSON.stringify(response);
+      const text = status + writeExactJson(response);
       const use = uses.get(text) ?? { status, response, of: [] };
       uses.set(text, { ...use, of: [...use.of, operation] });
     }

@@ -6,6 +6,7 @@ import type { Application } from 'express';
 import { originOf } from '../../core/config/listening-faults.js';
 import { Settings } from '../../core/config/settings.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
+import { writeExactJson } from '../../http/body/exact-json.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
 import { GUIDE_PLACES, addReaderPages } from '../pages/reader-pages.js';
@@ -23,7 +24,7 @@ const DOCS = API_DOCUMENT.docsPath;
 
 /** The forms in which a document is served. */
 const FORMS = {
-  '/openapi.json': (document: OpenAPIObject) => JSON.stringify(document),
+  '/openapi.json': (document: OpenAPIObject) => writeExactJson(document),
   '/openapi.yaml': async (document: OpenAPIObject) =>
     (await import('yaml')).stringify(document, { aliasDuplicateObjects: false }),
 };

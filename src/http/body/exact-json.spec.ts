@@ -32,6 +32,31 @@ function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
   }
 }
 
+describe('a value that contains itself', () => {
+  const toy: Record<string, unknown> = { name: 'Bear' };
+  const boxes = [{ toys: [toy] }];
+  toy['box'] = boxes[0];
+  const node: Record<string, unknown> = {};
+  node['parent'] = node;
+
+  it.each([
+    ['a relation', boxes, 'the result.0.toys.0.box refers back to the result.0'],
+    ['the object itself', node, 'the result.parent refers back to the result'],
+  ])('cannot be written: %s', (_, value, text) => {
+    expect(() => writeExactJson(value)).toThrow(
+      new TypeError(`A result cannot be written as JSON: ${text}.`),
+    );
+  });
+
+  it('is none where one object is twice, however deep', () => {
+    const shared = { id: 1n };
+    expect(writeExactJson([shared, { shared }])).toBe('[{"id":1},{"shared":{"id":1}}]');
+    let deep: object = {};
+    for (let level = 0; level < 20_000; level += 1) deep = { deep };
+    expect(() => writeExactJson(deep)).toThrow(RangeError);
+  });
+});
+
 describe('parseExactJson', () => {
   it('takes what JSON.parse takes, for the same value, except for members named twice', () => {
     fc.assert(

@@ -49,9 +49,41 @@ function plainly(text: string): unknown {
   }
 }
 
-/** Writes JSON with `bigint` as a JSON integer. */
-export function writeExactJson(value: unknown): string {
-  return stringify(value) ?? 'null';
+/** Writes JSON with `bigint` as a JSON integer. Throws a TypeError that names the property where a value contains itself. */
+export function writeExactJson(value: unknown, indent?: number): string {
+  try {
+    return stringify(value, null, indent) ?? 'null';
+  } catch (error) {
+    // Of the recursion: a search for circles before it would cost each response.
+    if (error instanceof RangeError) refuseCircle(value);
+    throw error;
+  }
+}
+
+/** Throws a TypeError if a value contains itself, such as an entity whose relation refers back to it. */
+export function refuseCircle(value: unknown): void {
+  const holders = new Map<object, string>();
+  const done = new Set<object>();
+  /** Each object with the members that are left of it: the value may be too deep for a recursion. */
+  const path: { readonly holder: object; readonly left: [name: string, member: unknown][] }[] = [];
+  const enter = (name: string, member: unknown): void => {
+    if (typeof member !== 'object' || member === null || done.has(member)) return;
+    const first = holders.get(member);
+    if (first !== undefined)
+      throw new TypeError(`A result cannot be written as JSON: ${name} refers back to ${first}.`);
+    holders.set(member, name);
+    path.push({ holder: member, left: Object.entries(member).toReversed() });
+  };
+  enter('the result', value);
+  for (let at = path.at(-1); at; at = path.at(-1)) {
+    const next = at.left.pop();
+    if (next) enter(`${holders.get(at.holder)}.${next[0]}`, next[1]);
+    else {
+      path.pop();
+      holders.delete(at.holder);
+      done.add(at.holder);
+    }
+  }
 }
 
 /** The number of members in a JSON text. Throws SyntaxError beyond MOST_LEVELS: the parser is recursive. */

@@ -1,0 +1,89 @@
+import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { DECORATORS } from '@nestjs/swagger';
+import { ErrorSchema } from '../../core/errors/api-errors.decorator.js';
+import { declarationFault } from '../../core/declaration-faults.js';
+import { filesDeclaring } from '../../database/declared-files.js';
+import { declaredMembers } from '../../database/declared-members.js';
+import { declaredOperationOf } from '../../http/adapter/declared-operation.js';
+import { parametersOf } from '../../http/adapter/handler-parameters.js';
+import { type RouteHandler, routeHandlersOf } from '../../http/operation-record.js';
+import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, documentOfVersion } from './document-outlines.js';
+import { isBelow, versionsOf } from './documented-handlers.js';
+import { webhookModels } from './webhook-callbacks.js';
+
+/** What @nestjs/swagger keeps of a parameter, a body or a response. */
+interface Described {
+  readonly type?: unknown;
+}
+
+/**
+ * Checks that no two classes have one name among the schemas of a document, which @nestjs/swagger would show as one: throws
+ * DeclarationError with their files.
+ */
+@Injectable()
+export class SchemaNames implements OnModuleInit {
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  async onModuleInit(): Promise<void> {
+    const handlers = routeHandlersOf(this.discovery);
+    const versions = new Set(handlers.flatMap(versionsOf).filter((one) => typeof one === 'string'));
+    const prefixes = [...versions].map((version) => documentOfVersion(version).prefix);
+    for (const prefix of [ACCOUNT_DOCUMENT.prefix, ADMIN_DOCUMENT.prefix, ...prefixes]) {
+      const byName = new Map<string, Type>();
+      const all = handlers.filter((one) => isBelow(one, prefix)).flatMap(classesOf);
+      for (const one of withNested([ErrorSchema, ...webhookModels(), ...all])) {
+        const name = schemaNameOf(one);
+        const other = byName.get(name);
+        if (other) await refuse(name, other, one);
+        byName.set(name, one);
+      }
+    }
+  }
+}
+
+/** The classes of the parameters and responses of a handler. */
+function classesOf({ controller, method, handler }: RouteHandler): Type[] {
+  const described = (key: string): unknown[] =>
+    [Reflect.getMetadata(key, handler), Reflect.getMetadata(key, controller)].flatMap((value: unknown) =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
+  const types = [
+    ...[...described(DECORATORS.API_RESPONSE), ...described(DECORATORS.API_PARAMETERS)].map(
+      (one) => (one as Described).type,
+    ),
+    ...described(DECORATORS.API_EXTRA_MODELS),
+    ...parametersOf(controller, method).flatMap(({ kind, metatype }) =>
+      kind === 'custom' ? [] : [metatype],
+    ),
+    declaredOperationOf(handler)?.shownAs,
+  ];
+  return types.flat().filter((type): type is Type => typeof type === 'function');
+}
+
+/** Those of these classes that declare members, and the classes of their members, each once. */
+function withNested(classes: readonly Type[]): Set<Type> {
+  const found = new Set<Type>();
+  const pending = [...classes];
+  for (let one = pending.pop(); one; one = pending.pop()) {
+    const members = found.has(one) ? [] : declaredMembers(one);
+    if (members.length === 0) continue;
+    found.add(one);
+    pending.push(...members.flatMap(({ type }) => type ?? []));
+  }
+  return found;
+}
+
+/** The name of a class among the schemas: its own, unless `@ApiSchema()` gives another. */
+function schemaNameOf(type: Type): string {
+  const named = (Reflect.getOwnMetadata(DECORATORS.API_SCHEMA, type) ?? []) as { readonly name?: string }[];
+  return named.at(-1)?.name ?? type.name;
+}
+
+async function refuse(name: string, ...classes: readonly Type[]): Promise<never> {
+  const files = await filesDeclaring(classes.map((one) => one.name));
+  return declarationFault(
+    `Two classes are the schema "${name}" in one document: ${files.join(' and ') || 'of packages'}. ` +
+      'Rename one of them, or give it another name by @ApiSchema({ name }).',
+  );
+}
