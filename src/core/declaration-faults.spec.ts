@@ -33,10 +33,10 @@ describe.each(JOINED)('a name of the form %s', (form, join) => {
 });
 
 it('an event has two words, a scope one or two, a listener one or more', () => {
-  expect(check('toys', 'subject.verb')).toThrow();
-  expect(check('toys.box.sold', 'subject.verb')).toThrow();
+  expect(check('toys', 'subject.verb')).toThrow('is not of the form subject.verb');
+  expect(check('toys.box.sold', 'subject.verb')).toThrow('is not of the form subject.verb');
   expect(check('toys', 'feature:right')).not.toThrow();
-  expect(check('toys:box:read', 'feature:right')).toThrow();
+  expect(check('toys:box:read', 'feature:right')).toThrow('is not of the form feature:right');
   expect(check('toys', 'name')).not.toThrow();
   expect(check('toys.box.mail', 'name')).not.toThrow();
 });

@@ -27,6 +27,7 @@ function moduleOf(shownAs: Type, path: string, version = '1'): Type {
     @Operation({
       id: `get_${path}`,
       summary: 'A toy',
+      description: 'A toy.',
       answers: { status: 200, type: shownAs, description: 'A toy' },
     })
     toy(): object {
@@ -90,6 +91,7 @@ it('an example that is a bigint is shown exactly', async () => {
     @Operation({
       id: 'addCoin',
       summary: 'Add a coin',
+      description: 'Add a coin.',
       answers: { status: 201, type: Coin, description: 'A coin' },
     })
     add(@Body() coin: Coin): Coin {

@@ -48,7 +48,7 @@ export class DocumentedHandlers {
   }
 }
 
-/** The versions of a handler; one that is not a text stands for all, or none. */
+/** The versions of a handler; one that is not a text means all, or none. */
 export function versionsOf({ controller, handler }: RouteHandler): unknown[] {
   return [versionAt(handler) ?? versionAt(controller)].flat();
 }
@@ -58,7 +58,7 @@ export function isBelow(one: RouteHandler, prefix: string): boolean {
   const versions = versionsOf(one);
   if (versions.some((version) => typeof version === 'string')) return versions.includes(versionOf(prefix));
   const [first = ''] = [Reflect.getMetadata(PATH_METADATA, one.controller) as string | string[]].flat();
-  const [top = ''] = first.split('/').filter(Boolean);
+  const top = first.split('/').find((segment) => segment !== '') ?? '';
   return !WITHOUT_VERSION.has(`/${top}`) || `/${top}` === prefix;
 }
 
