@@ -21,6 +21,8 @@ export class JsonText<Shown = unknown> {
     readonly outlastsNewRows = false,
     /** The one table whose rows it shows; undefined when there may be several. */
     readonly table?: string,
+    /** The DTO whose members alone it has; undefined where nobody has made sure of it. */
+    readonly shownAs?: Type,
   ) {}
 
   /** The value, with every number exact, for a caller that embeds it in a larger response. */
@@ -67,7 +69,7 @@ export class JsonRows {
   ): Promise<JsonText<Dto> | undefined> {
     const shown = this.shown(entity, dto);
     const found = await this.reader.row(shown.one, [String(id)]);
-    return found && new JsonText(shown.text(found['row']), shown.table !== undefined, shown.table);
+    return found && new JsonText(shown.text(found['row']), shown.table !== undefined, shown.table, dto);
   }
 
   /**
@@ -96,6 +98,7 @@ export class JsonRows {
       shown.text(found?.['rows']),
       isFull && shown.hasGrowingIds,
       shown.table,
+      dto,
     );
     if (typeof last !== 'string') return { items };
     if (column) return { items, next: [String(found?.['at']), last] };

@@ -37,6 +37,17 @@ export class EarlyResponses {
     return isAlone ? guards.at(-1) : undefined;
   });
 
+  /** Whether interceptors get the result of a handler. */
+  private readonly intercepted = new HandlerMetadata(([handler, controller]) =>
+    [
+      this.config?.getGlobalInterceptors(),
+      this.config?.getGlobalRequestInterceptors(),
+      ...[handler, controller].map(
+        (target) => Reflect.getMetadata(INTERCEPTORS_METADATA, target) as readonly unknown[] | undefined,
+      ),
+    ].some((interceptors = []) => interceptors.length > 0),
+  );
+
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
   /** Reads the global guards, pipes and interceptors of an application; without this call nothing is sent early. */
@@ -47,6 +58,11 @@ export class EarlyResponses {
   /** Whether this guard of a handler may send its response: no guard, pipe or interceptor of a module follows. */
   areOpenTo(guard: Type<CanActivate>, context: ExecutionContext): boolean {
     return this.openTo.of(context) === guard;
+  }
+
+  /** Whether an interceptor of a module gets the result of a handler. */
+  isIntercepted(context: ExecutionContext): boolean {
+    return this.intercepted.of(context);
   }
 
   /** Sends the handler's result. The promise is never settled, so Nest does not continue with the request. */

@@ -64,7 +64,7 @@ export function Operation<Dto>(operation: {
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
     documentsMediaTypes,
-    declareOperation(declared),
+    declareOperation(id, declared),
     ...('contentType' in answers ? [Header('Content-Type', withCharset(answers.contentType))] : []),
     ApiResponse({ ...successOf(answers), ...response }),
   );

@@ -1,6 +1,7 @@
-import { HttpException, type HttpServer, StreamableFile, type Type } from '@nestjs/common';
+import { HttpException, type HttpServer, Logger, StreamableFile, type Type } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
+import { decorated } from '../core/declaration-faults.js';
 import { endTogether } from '../core/ended-together.js';
 import { writeRefusal } from '../core/errors/write-refusal.js';
 import { publicPrefixOf } from '../core/public-prefix.js';
@@ -9,6 +10,9 @@ import { JsonText } from '../database/json-rows.js';
 import type { DeclaredOperation } from './adapter/declared-operation.js';
 import { writeExactJson } from './body/exact-json.js';
 import { entityTag, writeRevalidated } from './caching/entity-tag.js';
+import { shapeOf } from './declared-shape.js';
+import { isJsonType, mediaTypeOf } from './media-type.js';
+import type { Lacks } from './shapes.js';
 
 /** The media type of JSON responses. */
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -17,17 +21,22 @@ const BODILESS = new Set([204, 205, 304]);
 
 /**
  * The representation of a handler's result (RFC 9110 section 3.2): its JSON text, with every `bigint` exact, where
- * JSON.stringify would throw on one. Of objects it has what the DTO of `@Operation()` declares. Sets the `Content-Type`, and the
+ * JSON.stringify would throw on one. It has what the DTO of `@Operation()` declares, and nothing else. Sets the `Content-Type`, and the
  * `Location` that the operation declares. A text of another type that the handler names is its own representation, and so is what
- * Nest sends piece by piece, an empty body, and what was made by this function.
+ * Nest sends piece by piece, and an empty body.
  */
 export function represent(response: Response, body: unknown, operation?: DeclaredOperation): unknown {
-  if (body === undefined || response.headersSent || isStreamed(body)) return body;
+  if (body === undefined || response.headersSent) return body;
+  if (isStreamed(body)) return streamed(body, operation);
   if (operation?.location && !response.hasHeader('Location')) locate(operation.location, body, response);
-  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
+  const type = response.getHeader('Content-Type');
+  if (type === undefined) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
   // A handler that names another type writes its texts itself; Nest would still write an object as JSON.
-  else if (typeof body !== 'object' || body === null) return body;
-  return body instanceof JsonText ? body : new JsonText(jsonOf(body, operation?.shownAs));
+  else if (typeof body !== 'object' || body === null) {
+    const isJson = typeof body === 'string' && isJsonType(mediaTypeOf(String(type)));
+    return isJson && operation?.shownAs ? textOf(new JsonText(body), operation) : body;
+  }
+  return textOf(body, operation);
 }
 
 /** A relative reference (RFC 9110 section 10.2.2): the service does not know by which host the client has reached it. */
@@ -36,10 +45,66 @@ function locate(locationOf: (answer: never) => string, body: unknown, response: 
   response.setHeader('Location', publicPrefixOf(response.req) + locationOf(answer as never));
 }
 
-/** A response as JSON text; of its objects what the DTO declares, if one is given. */
+/** A response as JSON text; what the DTO declares of it, if one is given. */
 export function jsonOf(answer: unknown, dto: Type | undefined): string {
-  if (answer instanceof JsonText) return answer.text;
-  return writeExactJson(dto ? shownAs(dto, answer) : answer);
+  return textOf(answer, dto && { shownAs: dto }).text;
+}
+
+/** Texts that a handler has written itself, such as one that is cached, reduced to what their DTO declares. */
+const reduced = new WeakMap<JsonText, JsonText>();
+
+function textOf(body: unknown, operation: Partial<DeclaredOperation> | undefined): JsonText {
+  const { shownAs } = operation ?? {};
+  if (!shownAs) return body instanceof JsonText ? body : new JsonText(writeExactJson(body));
+  if (!(body instanceof JsonText)) return shownText(body, shownAs, operation);
+  if (body.shownAs === shownAs) return body;
+  let text = reduced.get(body);
+  if (text?.shownAs !== shownAs) reduced.set(body, (text = shownText(body, shownAs, operation)));
+  return text;
+}
+
+function shownText(body: unknown, dto: Type, operation: Partial<DeclaredOperation> | undefined): JsonText {
+  const shown = shapeOf(dto).show(body, lacksOf(operation));
+  return new JsonText(writeExactJson(shown), false, undefined, dto);
+}
+
+const logger = new Logger('Response');
+const told = new WeakMap<object, Lacks>();
+
+/** Logs each member that responses of an operation lack, once. */
+function lacksOf({ id, prototype, method }: Partial<DeclaredOperation> = {}): Lacks {
+  if (!prototype) return () => undefined;
+  const handler = Reflect.get(prototype, method ?? '') as object;
+  let lacks = told.get(handler);
+  if (!lacks) {
+    const members = new Set<string>();
+    lacks = (member, owner) => {
+      if (members.has(`${owner}.${member}`)) return;
+      members.add(`${owner}.${member}`);
+      logger.warn(
+        `The response of ${id} (${decorated(prototype, method)}) lacks "${member}" of ${owner}, or has it in a form that is not declared.`,
+      );
+    };
+    told.set(handler, lacks);
+  }
+  return lacks;
+}
+
+/** Whether it is what a DTO declares: an object with the members that it requires, and one of its members at least, or some of them. */
+export function isOf(dto: Type, result: unknown): boolean {
+  if (Array.isArray(result)) return result.every((one) => isOf(dto, one));
+  return (
+    typeof result === 'object' &&
+    result !== null &&
+    shapeOf(dto).matches(result) &&
+    declaredMembers(dto).some(({ property }) => property in result)
+  );
+}
+
+/** Whether a handler's result is a value that is still to be represented. */
+export function isValue(response: Response, result: unknown): boolean {
+  const isDone = result === undefined || result instanceof JsonText || isStreamed(result);
+  return !isDone && !response.hasHeader('Content-Type');
 }
 
 /** Whether Nest sends it piece by piece: a file, a web Response, a stream or another async iterable. */
@@ -51,43 +116,15 @@ function isStreamed(body: unknown): boolean {
   );
 }
 
-/**
- * A response reduced to what a DTO declares: the declared members of an object, in the order of the schema, and of an array
- * each element so. An object that lacks a required member is not of this DTO (an added interceptor may wrap results in an
- * envelope) and stays as it is; the test kit reports that it contradicts the OpenAPI document.
- */
-function shownAs(dto: Type, answer: unknown, isNested = false): unknown {
-  const value = inJson(answer);
-  if (Array.isArray(value)) return value.map((element) => shownAs(dto, element, isNested));
-  return isObject(value) && (isNested || isOf(dto, value)) ? declaredOf(dto, value) : value;
-}
-
-/** All of the value if the class declares no member. */
-function declaredOf(dto: Type, value: Members): unknown {
-  const members = declaredMembers(dto);
-  if (members.length === 0) return value;
-  const shown: Record<string, unknown> = {};
-  for (const { property, name, type, isAbsentAsNull } of members) {
-    const member = value[property];
-    if (member !== undefined && !(member === null && isAbsentAsNull))
-      shown[name] = type ? shownAs(type, member, true) : member;
-  }
-  return shown;
-}
-
-function isOf(dto: Type, value: Members): boolean {
-  return declaredMembers(dto).every(({ property, isRequired }) => !isRequired || property in value);
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null;
-}
-
-/** JSON is made from what `toJSON` returns, as JSON.stringify does. */
-function inJson(value: unknown): unknown {
-  return isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value;
+/** Throws for a stream of objects, each of which Nest would write as it is, where a DTO declares what is shown of them. */
+function streamed(body: unknown, { id, shownAs }: Partial<DeclaredOperation> = {}): unknown {
+  const isOfObjects = body instanceof StreamableFile && body.getHeaders().type === 'application/x-ndjson';
+  if (isOfObjects && shownAs && declaredMembers(shownAs).length > 0)
+    throw new Error(
+      `${id} streams objects, which are not reduced to what ${shownAs.name} declares. ` +
+        'Return an array; or declare the contentType, and write the text of each object.',
+    );
+  return body;
 }
 
 /** Makes an Express adapter respond as this service does: JSON with exact numbers, an entity tag, and 304 for a client that has it. */
@@ -118,7 +155,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
 }
 
 /**
- * Has `response.json()` write numbers exactly. Turns errors that it writes, or `send()` as a text, as in a filter of a module, into the
+ * Has `response.json()` write numbers exactly, and what the DTO of the operation declares alone. Turns errors that it writes, or `send()` as a text, as in a filter of a module, into the
  * Error body with their message.
  */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
@@ -126,7 +163,7 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
   prototype.json = function writeJson(this: Response, body: unknown): Response {
     if (this.statusCode >= 400) return refuse(this, body);
     if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', JSON_CONTENT_TYPE);
-    return send.call(this, body === undefined ? body : jsonOf(body, undefined));
+    return send.call(this, body === undefined ? body : textOf(body, this.req.matchedHandler?.operation).text);
   };
   prototype.send = function writeText(this: Response, body: unknown): Response {
     const isText = this.statusCode >= 400 && typeof body === 'string' && isPlainText(this);

@@ -1,5 +1,11 @@
 import { Logger, RequestMethod, Scope } from '@nestjs/common';
-import { HOST_METADATA, METHOD_METADATA, PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import {
+  HOST_METADATA,
+  METHOD_METADATA,
+  PATH_METADATA,
+  SSE_METADATA,
+  VERSION_METADATA,
+} from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { type DiscoveryService } from '@nestjs/core';
 import type { InstanceWrapper, PropertyMetadata } from '@nestjs/core/injector/instance-wrapper.js';
@@ -12,10 +18,12 @@ import { declaredOperationOf } from './adapter/declared-operation.js';
 import { type HandlerParameter, leavesResponse, parametersOf } from './adapter/handler-parameters.js';
 import { consumptionOf } from './body/consumes.decorator.js';
 import { CACHED } from './caching/cached.decorator.js';
+import { knowModels } from './declared-shape.js';
 import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
 import { checkEnhancers } from './enhancer-checks.js';
 import { declaredSelectionOf } from './paging/selection.decorators.js';
 import { type RouteHandler, routeHandlersOf } from './operation-record.js';
+import { checkPatch, checkRequestNames, checkResponseNames } from './validation/class-checks.js';
 import { declaredFieldsOf } from './validation/field-table.js';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a client may repeat them anyway. */
@@ -64,6 +72,13 @@ export function checkOperation(
   if (Reflect.hasMetadata(CACHED, handler) && declared(HOST_METADATA) !== undefined)
     fault(
       'it is @Cached() by its path and query, but its controller depends on the host, too. Remove one of them.',
+    );
+  const { shownAs } = declaredOperationOf(handler) ?? {};
+  knowModels(shownAs, handler, controller);
+  if (shownAs) checkResponseNames(shownAs);
+  if (shownAs && Reflect.hasMetadata(SSE_METADATA, handler))
+    fault(
+      `it is @Sse(), whose events are not reduced to what ${shownAs.name} declares. Declare contentType: 'text/event-stream' instead of a type.`,
     );
   const openThrottle = declared(PUBLIC_ROUTE) === true ? openThrottleFault(declared) : undefined;
   if (openThrottle !== undefined) fault(openThrottle);
@@ -117,7 +132,7 @@ export function checkStored(discovery: DiscoveryService): void {
 }
 
 /** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */
-export function checkParameters({ name, controller, handler, parameters }: CheckedHandler): void {
+export function checkParameters({ name, controller, handler, parameters, declared }: CheckedHandler): void {
   const paths = pathsOf(controller).flatMap((prefix) => pathsOf(handler).map((path) => `${prefix}/${path}`));
   const inPath = new Set(paths.flatMap((path) => [...path.matchAll(IN_PATH)].map(([, found]) => found)));
   const unread = new Set(inPath);
@@ -129,6 +144,11 @@ export function checkParameters({ name, controller, handler, parameters }: Check
           `${metatype?.name}.${parameter}: @Filter() has no effect without a decorator of a field. Add one, such as @Text().`,
         );
     const isWhole = data === undefined || data === '';
+    if (metatype && fields.length > 0 && isWhole && WHOLE.has(kind)) {
+      checkRequestNames(metatype);
+      if (kind === RouteParamtypes.BODY && declared(METHOD_METADATA) === RequestMethod.PATCH)
+        checkPatch(metatype);
+    }
     const isPath = kind === RouteParamtypes.PARAM;
     const read = isPath ? (isWhole ? fields : [data as string]) : [];
     for (const field of read) {

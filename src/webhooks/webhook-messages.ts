@@ -8,6 +8,7 @@ import { JsonReader } from '../database/database.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions.js';
 import { BackgroundLoops } from '../events/jobs/background-loops.js';
+import { shownAs } from '../http/declared-shape.js';
 import { WEBHOOKS_LEASE } from './due-deliveries.js';
 import type { WebhookEvent } from './webhook-events.js';
 import { WebhookFanOut, WebhookMessage } from './webhook-message.entity.js';
@@ -49,17 +50,17 @@ export class WebhookMessages {
 
   /**
    * Writes a message for the enabled endpoints that subscribe to the event, in the caller's transaction or a new one; writes nothing
-   * if none subscribes. It is sent after the commit. `data` must be JSON; a `bigint` is written as an exact integer. Throws RangeError
-   * when the body is longer than LONGEST_PAYLOAD; await it, so that the change is rolled back with it.
+   * if none subscribes. It is sent after the commit. Of `data` it has what the class of the event declares, if it has one; a `bigint` is
+   * written as an exact integer. Throws RangeError when the body is longer than LONGEST_PAYLOAD; await it, so that the change is rolled back with it.
    */
   async send<Data extends object>(
     event: WebhookEvent<Data>,
     data: NoInfer<Data>,
     to: MessageOptions = {},
   ): Promise<void> {
-    if (this.transactions.isInside()) return this.write(event.name, data, to, this.dataSource.manager);
+    if (this.transactions.isInside()) return this.write(event, data, to, this.dataSource.manager);
     if (!(await this.isSubscribed(event.name))) return;
-    await this.transactions.uncached((manager) => this.write(event.name, data, to, manager));
+    await this.transactions.uncached((manager) => this.write(event, data, to, manager));
   }
 
   /**
@@ -83,13 +84,13 @@ export class WebhookMessages {
   }
 
   private async write(
-    event: string,
+    { name, data: dto }: WebhookEvent<object>,
     data: object,
     to: MessageOptions,
     manager: EntityManager,
   ): Promise<void> {
-    if (!(await this.isSubscribedNow(event, to.clientId))) return;
-    const message = messageOf(event, data, this.clock.instant(), to.id);
+    if (!(await this.isSubscribedNow(name, to.clientId))) return;
+    const message = messageOf(name, dto ? shownAs(dto, data) : data, this.clock.instant(), to.id);
     if (to.id !== undefined && (await this.isThere(message.id, manager))) return;
     await manager.insert(WebhookMessage, message);
     await manager.insert(WebhookFanOut, { messageId: message.id, clientId: to.clientId ?? null });

@@ -86,9 +86,15 @@ class Lower implements PipeTransform {
 }
 
 @Injectable()
-class Wrapping implements NestInterceptor {
+class Renaming implements NestInterceptor {
   intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map((body: unknown) => ({ wrapped: body })));
+    const renamed = (pet: object): object => ({ secret: 1, ...pet, name: 'Renamed' });
+    return next.handle().pipe(
+      map((body: object) => {
+        const answer = body instanceof JsonText ? (body.toJSON() as object) : body;
+        return Array.isArray(answer) ? answer.map(renamed) : renamed(answer);
+      }),
+    );
   }
 }
 
@@ -248,12 +254,10 @@ describe('what a module adds for every request', () => {
   });
 
   it('an interceptor that changes what is answered, also from the cache', async () => {
-    const service = await open({ modules: [globally(APP_INTERCEPTOR, Wrapping)] });
+    const service = await open({ modules: [globally(APP_INTERCEPTOR, Renaming)] });
     await service.seed(1);
     const isFromCache = async () => {
-      expect((await answerOf(service, '/v1/pets?limit=1')).text).toMatch(
-        /^\{"wrapped":\[\{"id":1,"name":"Biscuit",/,
-      );
+      expect((await answerOf(service, '/v1/pets?limit=1')).text).toMatch(/^\[\{"id":1,"name":"Renamed",/);
       const hits = { cache: 'responses', outcome: 'hit' };
       return (await service.metric('petstore_cache_lookups_total', hits)) > 0;
     };
@@ -263,7 +267,7 @@ describe('what a module adds for every request', () => {
       method: 'POST',
       body: '{"name":"Rex","categoryId":9007199254740993}',
     });
-    expect(created.text).toMatch(/^\{"wrapped":\{.*"categoryId":9007199254740993,/);
+    expect(created.text).toMatch(/^\{"id":\d+,"name":"Renamed","categoryId":9007199254740993,/);
   });
 
   it('Nest’s ClassSerializerInterceptor changes no JsonText', async () => {

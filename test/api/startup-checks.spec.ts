@@ -8,22 +8,27 @@ import {
   Logger,
   Module,
   Param,
+  Patch,
   Post,
   Put,
   Query,
   Res,
   Scope,
   SetMetadata,
+  Sse,
   type Type,
   UseGuards,
   VersioningType,
 } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
+import { ApiProperty, IntersectionType, PartialType, PickType } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { WebSocketGateway } from '@nestjs/websockets';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Expose, Type as Nested } from 'class-transformer';
+import { IsInt, IsString, ValidateNested } from 'class-validator';
 import { DataSource, EntitySchema } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AppModule } from '../../src/app.module.js';
@@ -81,6 +86,37 @@ class IdParams {
 class Unfiltered extends PageQuery {
   @Filtering()
   name?: string;
+}
+
+class Renamed {
+  @IsString()
+  @Expose({ name: 'first_name' })
+  firstName!: string;
+}
+
+class Documented {
+  @Text({ maxLength: 9 })
+  @ApiProperty({ name: 'first_name' })
+  firstName!: string;
+}
+
+class OuterOfRenamed {
+  @ValidateNested()
+  @Nested(() => Renamed)
+  inner!: Renamed;
+}
+
+class SizedToy {
+  @Text({ maxLength: 9 })
+  name!: string;
+
+  @Integer({ minimum: 1, maximum: 9, default: 1 })
+  size!: number;
+}
+
+class Initialized {
+  @IsInt()
+  count = 1;
 }
 
 /** A controller with one handler, and what reads its path, query or body. */
@@ -405,6 +441,49 @@ describe('a start', () => {
       'a filter that is no field',
       [reading('filtered', Get(), Query(), Unfiltered)],
       ['Unfiltered.name: @Filter() has no effect without a decorator of a field. Add one, such as @Text().'],
+    ],
+    [
+      'a renamed field of a body',
+      [reading('renamed', Post(), Body(), Renamed)],
+      [
+        "Renamed.firstName: @Expose({ name: 'first_name' }) has no effect on what is validated. Rename the property",
+      ],
+    ],
+    [
+      'a field of a query that is documented by another name',
+      [reading('documented', Get(), Query(), Documented)],
+      ["Documented.firstName: @ApiProperty({ name: 'first_name' }) has no effect on what is validated."],
+    ],
+    [
+      'a renamed field within a body',
+      [reading('outer', Post(), Body(), OuterOfRenamed)],
+      ['Renamed.firstName: @Expose('],
+    ],
+    [
+      'a renamed member of a response',
+      [handlerWith([Get(), described('renamed', { type: Renamed }), RequireScopes()], 'shown')],
+      [
+        "Renamed.firstName: @Expose({ name: 'first_name' }) has no effect on a response. Use @ApiProperty({ name:",
+      ],
+    ],
+    ...[PartialType(SizedToy), PickType(PartialType(SizedToy), ['size', 'name'])].map(
+      (type, at): [string, Type[], [string]] => [
+        `a default in a PATCH (${at})`,
+        [reading('patched', Patch(), Body(), type)],
+        [
+          `${type.name}.size: its default would be set by each PATCH that does not send it. Extend MergePatch()`,
+        ],
+      ],
+    ),
+    [
+      'an initializer in a PATCH',
+      [reading('patched', Patch(), Body(), IntersectionType(PartialType(Initialized), IdParams))],
+      ['count: its default would be set by each PATCH that does not send it.'],
+    ],
+    [
+      'events of a declared class',
+      [handlerWith([Sse(), described('events', { type: IdParams }), RequireScopes()], 'events')],
+      ['WrongController.answer: it is @Sse(), whose events are not reduced to what IdParams declares.'],
     ],
     // As the compiler writes an interface, a class that is imported by `import { type … }`, and a list.
     ['a body of no class', [reading('wrong', Post(), Body(), Object)], [UNVALIDATED('@Body()')]],

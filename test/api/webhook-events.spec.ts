@@ -6,6 +6,7 @@ import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js
 import { Jobs } from '../../src/events/jobs/jobs.js';
 import { TestService } from '../kit/test-service.js';
 import { WebhookEndpointsService } from '../../src/webhooks/endpoints/webhook-endpoints.service.js';
+import { Int64 } from '../../src/http/validation/fields.js';
 import { defineWebhookEvent } from '../../src/webhooks/webhook-events.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessages } from '../../src/webhooks/webhook-messages.js';
@@ -51,6 +52,22 @@ async function told(service: TestService) {
 }
 
 defineWebhookEvent('toys.sold', { description: 'A toy was sold. `data`: `id | name`.' });
+
+class ReturnedToy {
+  @Int64()
+  id!: bigint;
+}
+
+const RETURNED = defineWebhookEvent('toys.returned', { description: 'It came back.', data: ReturnedToy });
+
+it('has what the class of its data declares, and nothing else', async () => {
+  const service = await open();
+  const endpointId = await endpoint(service, [RETURNED.name]);
+  const toy = { id: 2n ** 53n - 1n, supplierNote: 'pays late' };
+  await service.app.get(WebhookMessages).send(RETURNED, toy);
+  const data = { id: 2 ** 53 - 1 };
+  expect(await told(service)).toEqual([{ endpointId, type: RETURNED.name, data }]);
+});
 
 it('is in the document that is served, whichever module declares it', async () => {
   const { info } = (await open()).accountDocument;

@@ -17,6 +17,8 @@ export interface DeclaredAnswer {
 
 /** A handler with `@Operation()`. It returns JSON, an empty body, or another type that it names. */
 export interface DeclaredOperation extends DeclaredAnswer {
+  /** Its id, such as `listPets`. */
+  readonly id: string;
   /** Where the handler is declared: the prototype of its controller, or of a class that the controller extends. */
   readonly prototype: object;
   /** The name of the handler in that prototype. */
@@ -24,9 +26,9 @@ export interface DeclaredOperation extends DeclaredAnswer {
 }
 
 /** Declares a method as the handler of an operation; used by `@Operation()`. */
-export function declareOperation(answer: DeclaredAnswer): MethodDecorator {
+export function declareOperation(id: string, answer: DeclaredAnswer): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
-    const operation: DeclaredOperation = { prototype, method: String(method), ...answer };
+    const operation: DeclaredOperation = { id, prototype, method: String(method), ...answer };
     Reflect.defineMetadata(OPERATION, operation, descriptor.value as object);
   };
 }

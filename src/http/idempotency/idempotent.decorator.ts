@@ -7,6 +7,8 @@ import {
   type RawBodyRequest,
   UseGuards,
 } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { type ClassTransformOptions, instanceToPlain } from 'class-transformer';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
@@ -15,10 +17,11 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { JsonText } from '../../database/json-rows.js';
 import { Transactions } from '../../database/transactions.js';
 import { withRequest } from '../adapter/handler-parameters.js';
-import { writeExactJson } from '../body/exact-json.js';
+import type { DeclaredOperation } from '../adapter/declared-operation.js';
+import { parseExactJson, plainNumbers, writeExactJson } from '../body/exact-json.js';
 import { EarlyResponses } from '../early-response.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
-import { JSON_CONTENT_TYPE, represent } from '../reply.js';
+import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../reply.js';
 
 /** Metadata key of `@Idempotent()`. */
 export const IDEMPOTENT = 'petstore:idempotent';
@@ -37,6 +40,10 @@ export function Idempotent(): MethodDecorator {
     Reflect.defineMetadata(IDEMPOTENT, true, descriptor.value as object);
   };
 }
+
+/** Metadata key of Nest's `@SerializeOptions()`. */
+const SERIALIZE_OPTIONS = 'class_serializer:options';
+const reflector = new Reflector();
 
 const LONGEST = 255;
 
@@ -112,7 +119,9 @@ export class IdempotencyGuard implements CanActivate {
     const again = kept && answering(kept, asked, response);
     if (again && this.early.areOpenTo(IdempotencyGuard, context)) return this.early.send(context, again());
     const name = `${context.getClass().name}.${context.getHandler().name}`;
-    request.carriedOutOnce = again ?? ((handler) => this.carryOut(name, asked, response, handler));
+    const isIntercepted = this.early.isIntercepted(context);
+    request.carriedOutOnce =
+      again ?? ((handler) => this.carryOut(name, asked, response, handler, isIntercepted));
     return true;
   }
 
@@ -121,13 +130,14 @@ export class IdempotencyGuard implements CanActivate {
     asked: Kept,
     response: Response,
     handler: () => unknown,
+    isIntercepted: boolean,
   ): Promise<unknown> {
     const name = `${asked.clientId} ${asked.key}`;
     if (this.store.inProgress.get(name)) throw inProgress();
     this.store.inProgress.set(name, true);
     const before = new Set(response.getHeaderNames());
     try {
-      return await this.inTransaction(operation, asked, response, handler);
+      return await this.inTransaction(operation, asked, response, handler, isIntercepted);
     } catch (error) {
       // Another process may have carried it out by now; then this one has committed nothing.
       const kept = await this.store.find(asked.clientId, asked.key).catch(() => undefined);
@@ -144,6 +154,7 @@ export class IdempotencyGuard implements CanActivate {
     asked: Kept,
     response: Response,
     handler: () => unknown,
+    isIntercepted: boolean,
   ): Promise<unknown> {
     const first = async (): Promise<void> => {
       // Another instance may be carrying it out, or has done so by now, and the same would be committed again.
@@ -158,11 +169,13 @@ export class IdempotencyGuard implements CanActivate {
         const last = isObservable(answer) ? await lastValueFrom(answer) : answer;
         // Nothing is stored of an error, so nothing may be committed either.
         if (response.statusCode >= 400) throw new HttpException(last as object, response.statusCode);
-        const body = represent(response, last, response.req.matchedHandler?.operation);
-        const text = textOf(body);
+        const declared = response.req.matchedHandler?.operation;
+        const isKept = isIntercepted && isValue(response, last) && !isDeclared(declared, last);
+        const text = isKept ? writeExactJson(resultOf(last, response)) : undefined;
+        const body = text === undefined ? represent(response, last, declared) : resultIn(text);
         const added = response.getHeaderNames().filter((header) => !before.has(header));
         const headers = Object.fromEntries(added.map((header) => [header, response.getHeader(header) ?? '']));
-        await this.store.keep({ ...asked, status: response.statusCode, headers, body: text });
+        await this.store.keep({ ...asked, status: response.statusCode, headers, body: text ?? textOf(body) });
         return body;
       }),
     );
@@ -181,6 +194,27 @@ function textOf(body: unknown): string {
   return typeof body === 'string' ? body : writeExactJson(body);
 }
 
+/** Whether the DTO of an operation describes a result, which is therefore not to be put in an envelope that the operation declares. */
+function isDeclared(operation: DeclaredOperation | undefined, result: unknown): boolean {
+  return operation?.shownAs !== undefined && isOf(operation.shownAs, result);
+}
+
+/** A result to store; where no DTO is declared, as Nest's ClassSerializerInterceptor makes it, to which what is stored has no class. */
+function resultOf(result: unknown, { req }: Response): unknown {
+  const { handler, controller, operation } = req.matchedHandler ?? {};
+  if (operation?.shownAs || !handler || !controller) return result;
+  const options = reflector.getAllAndOverride<ClassTransformOptions | undefined>(SERIALIZE_OPTIONS, [
+    handler,
+    controller,
+  ]);
+  return instanceToPlain(result, options);
+}
+
+/** A result that is represented only after interceptors have got it: the first time as later. */
+function resultIn(text: string): unknown {
+  return plainNumbers(parseExactJson(text));
+}
+
 /** The stored response; throws idempotency_key_reused if the request differs from the first one. */
 function answering(kept: KeptAnswer, { digest }: Kept, response: Response): () => unknown {
   if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
@@ -188,6 +222,8 @@ function answering(kept: KeptAnswer, { digest }: Kept, response: Response): () =
     response.status(kept.status).setHeader('Idempotent-Replayed', 'true');
     for (const [name, value] of Object.entries(kept.headers)) response.setHeader(name, value);
     if (kept.body === '') return undefined;
-    return response.getHeader('Content-Type') === JSON_CONTENT_TYPE ? new JsonText(kept.body) : kept.body;
+    const type = response.getHeader('Content-Type');
+    if (type === undefined) return resultIn(kept.body);
+    return type === JSON_CONTENT_TYPE ? new JsonText(kept.body) : kept.body;
   };
 }

@@ -2,6 +2,8 @@
 import * as insideExecutor from 'class-transformer/cjs/TransformOperationExecutor.js';
 // @ts-expect-error Nor beside this one.
 import * as insideStorage from 'class-transformer/cjs/storage.js';
+import type { Type } from '@nestjs/common';
+import type { ExposeOptions } from 'class-transformer';
 import { JsonText } from '../../database/json-rows.js';
 import { FIELDS } from './define-field.js';
 
@@ -49,6 +51,38 @@ const transform: (this: Executor, ...args: Parameters<Executor['transform']>) =>
 executors.transform = function (source, value, ...rest) {
   return value instanceof JsonText ? value : transform.call(this, source, value, ...rest);
 };
+
+/**
+ * The properties of a class that `@Expose({ name })` renames, each with its name: in JSON that is read, or in what is made for a
+ * response, unless it is for the other direction alone.
+ */
+export function renamedIn(
+  type: Type,
+  other: 'toClassOnly' | 'toPlainOnly',
+): [property: string, name: string][] {
+  const found: [string, string][] = [];
+  for (let at: unknown = type; at; at = Object.getPrototypeOf(at))
+    for (const [property, { options }] of (storage['_exposeMetadatas']?.get(at) ?? []) as Iterable<
+      [string | undefined, { readonly options?: ExposeOptions }]
+    >)
+      if (
+        property !== undefined &&
+        options?.name !== undefined &&
+        options.name !== property &&
+        !options[other]
+      )
+        found.push([property, options.name]);
+  return found;
+}
+
+/** The classes that `@Type()` makes of the members of a class. */
+export function nestedIn(type: Type): unknown[] {
+  const found: unknown[] = [];
+  for (let at: unknown = type; at; at = Object.getPrototypeOf(at))
+    for (const declared of storage['_typeMetadatas']?.get(at)?.values() ?? [])
+      found.push((declared as { typeFunction?: () => unknown }).typeFunction?.());
+  return found;
+}
 
 /** Whether only `defineField()` has declared how class-transformer makes an instance of a class. */
 export function isMadeOfFields(type: object): boolean {

@@ -31,6 +31,17 @@ export function declaredFieldsOf(metatype: Class): ReadonlySet<string> {
   return fieldsOf(metatype).names;
 }
 
+/** A field that has a value where a body does not send it: by its `default`, or by an initializer of its class. */
+export function defaultedFieldOf(metatype: new () => object): string | undefined {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
+  const byDefault = rules.find(({ constraints }) => {
+    const [rule] = (constraints ?? []) as unknown[];
+    return rule instanceof FieldRule && rule.field?.fallback !== undefined;
+  });
+  const made = new metatype() as Readonly<Record<string, unknown>>;
+  return byDefault?.propertyName ?? [...declaredFieldsOf(metatype)].find((name) => made[name] !== undefined);
+}
+
 /** Whether a class declares any field. */
 export function isDto(metatype: Class): boolean {
   return fieldsOf(metatype).names.size > 0;
