@@ -5,12 +5,9 @@ export const INT64_MIN = -(2n ** 63n);
 /** Largest int64, 2⁶³−1. */
 export const INT64_MAX = 2n ** 63n - 1n;
 
-/**
- * Carries a bigint to the database as decimal text (sqlite3 would bind a BigInt as NULL) and back.
- * Throws rather than hand out a number that a double has rounded.
- */
+/** Reads what a database returns for an int64 as a bigint. Throws rather than hand out a number that a double has rounded. */
 export const int64Transformer: ValueTransformer = {
-  to: (value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
+  to: (value: unknown) => value,
   from(value: unknown) {
     if (typeof value === 'string') return BigInt(value);
     if (typeof value === 'number') {

@@ -1,10 +1,12 @@
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
-import { INT64_MAX, INT64_MIN } from './int64.js';
-import { type Selection, comparisonsOf } from './selection.js';
+import { INT64_MAX, INT64_MIN, int64Transformer } from './int64.js';
+import { type Bindable, type Selection, comparisonsOf } from './selection.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** Types of columns that hold numbers. */
+const NUMBERS = new Set<unknown>([Number, 'integer', 'int', 'double precision', 'double', 'float', 'real']);
 const UUID = /^[\w-]{1,36}$/;
 
 /** Where a list continues: the values of the last row, in the list's order. */
@@ -57,7 +59,10 @@ export async function keysetPage<T extends ObjectLiteral>(
   for (const [at, { property, comparison, value }] of comparisonsOf(where).entries()) {
     const [column, name] = [`${query.alias}.${property}`, `where_${at}`];
     const condition = typeof value === 'object' ? `IN (:...${name})` : `${comparison} :${name}`;
-    query.andWhere(`${column} ${condition}`, { [name]: value });
+    const bound = (one: Bindable | null): unknown => boundTo(query, property, one);
+    query.andWhere(`${column} ${condition}`, {
+      [name]: typeof value === 'object' ? value.map(bound) : bound(value),
+    });
   }
   const nameOf = ({ property }: KeysetColumn) => `${query.alias}.${property}`;
   if (after) {
@@ -69,7 +74,9 @@ export async function keysetPage<T extends ObjectLiteral>(
     );
     query.andWhere(
       `${left} ${direction === 'ASC' ? '>' : '<'} ${right}`,
-      Object.fromEntries(columns.map(({ property }, at) => [`after_${property}`, after[at]])),
+      Object.fromEntries(
+        columns.map(({ property }, at) => [`after_${property}`, boundTo(query, property, after[at] ?? null)]),
+      ),
     );
   }
   for (const column of columns) query.addOrderBy(nameOf(column), direction);
@@ -79,6 +86,20 @@ export async function keysetPage<T extends ObjectLiteral>(
   const last = items.at(-1);
   if (rows.length <= limit || last === undefined) return { items };
   return { items, next: columns.map(({ property }) => String(last[property])) };
+}
+
+/** A value of a filter or a position as a property has it: the computed column of a view is compared with a number as it is bound. */
+function boundTo<T extends ObjectLiteral>(
+  { expressionMap: { mainAlias } }: SelectQueryBuilder<T>,
+  property: string,
+  value: Bindable | null,
+): unknown {
+  const column = mainAlias?.hasMetadata ? mainAlias.metadata.findColumnWithPropertyName(property) : undefined;
+  if (typeof value !== 'string' || !column) return value;
+  if (column.transformer === int64Transformer) return int64OfPosition([value]);
+  if (!NUMBERS.has(column.type)) return value;
+  if (value.trim() === '' || Number.isNaN(Number(value))) throw brokenCursor();
+  return Number(value);
 }
 
 function orderedBy(property: string, by: readonly KeysetColumn[]): KeysetColumn[] {

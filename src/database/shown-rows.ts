@@ -79,7 +79,7 @@ export class ShownRows {
         ? [`${quoted(discriminatorColumn.databaseName)} IN (${kinds.join(', ')})`]
         : []),
     ];
-    this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${['id = ?1', ...this.isThere].join(' AND ')}`;
+    this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${[`id = ${bound('?1', 'integer')}`, ...this.isThere].join(' AND ')}`;
   }
 
   /** The JSON of a row, or of rows, as JSON.stringify() writes it: a response after a write, and one that reads, have the same entity tag. */
@@ -91,7 +91,8 @@ export class ShownRows {
 
   /** The statement of a page, which begins after a row or is the first. */
   page(where: readonly PageCondition[], order: Order | undefined, isBehind: boolean): string {
-    const orderedBy = this.orderColumn(order)?.name;
+    const ordering = this.orderColumn(order);
+    const orderedBy = ordering?.name;
     const isDescending = order?.isDescending ?? false;
     let shape = `${orderedBy ?? ''} ${isDescending ? '-' : ''}${isBehind}`;
     for (const { property, comparison, value } of where)
@@ -99,7 +100,7 @@ export class ShownRows {
     let sql = this.pages.get(shape);
     if (sql === undefined) {
       if (this.pages.size >= MOST_STATEMENTS) this.pages.clear();
-      sql = this.pageStatement(where, orderedBy, isDescending, isBehind);
+      sql = this.pageStatement(where, ordering, isDescending, isBehind);
       this.pages.set(shape, sql);
     }
     return sql;
@@ -111,9 +112,10 @@ export class ShownRows {
    */
   orderColumn(order: Order | undefined): OrderColumn | undefined {
     if (!order || order.property === 'id') return undefined;
-    const { databaseName, type, isNullable } = this.columnOf(order.property);
+    const column = this.columnOf(order.property);
+    const { databaseName, isNullable } = column;
     if (isNullable) throw new Error(`A list cannot be ordered by ${order.property}, which may be null.`);
-    const kind = SHOWN_AS_STORED.get(type) ?? 'text';
+    const kind = kindOf(column) ?? 'text';
     const name = quoted(databaseName);
     return { name: kind === 'text' ? this.dialect.ordering(name) : name, kind };
   }
@@ -130,16 +132,19 @@ export class ShownRows {
    */
   private pageStatement(
     where: readonly PageCondition[],
-    orderedBy: string | undefined,
+    ordering: OrderColumn | undefined,
     isDescending: boolean,
     isBehind: boolean,
   ): string {
     const after = isDescending ? '<' : '>';
+    const orderedBy = ordering?.name;
+    const id = bound('?2', 'integer');
+    const at = bound('?3', ordering?.kind);
     const positions =
       orderedBy === undefined
-        ? [[`id ${after}= ?2`]]
+        ? [[`id ${after}= ${id}`]]
         : isBehind
-          ? [[`${orderedBy} = ?3`, `id ${after} ?2`], [`${orderedBy} ${after} ?3`]]
+          ? [[`${orderedBy} = ${at}`, `id ${after} ${id}`], [`${orderedBy} ${after} ${at}`]]
           : [[]];
     const selections = this.selections(where, orderedBy === undefined ? 2 : isBehind ? 3 : 1);
     const searches = positions.flatMap((position) =>
@@ -164,9 +169,10 @@ export class ShownRows {
   private selections(where: readonly PageCondition[], before: number): string[][] {
     let selections: string[][] = [[]];
     let place = before;
-    const next = (): string => `?${(place += 1)}`;
     for (const { property, comparison, isBinary, value } of where) {
-      const column = quoted(this.columnOf(property).databaseName);
+      const of = this.columnOf(property);
+      const column = quoted(of.databaseName);
+      const next = (): string => bound(`?${(place += 1)}`, kindOf(of));
       const left = isBinary ? this.dialect.binary(column) : column;
       let conditions: string[];
       if (typeof value !== 'object') conditions = [`${left} ${comparison} ${next()}`];
@@ -209,7 +215,17 @@ export class ShownRows {
 }
 
 /** How it is shown; undefined where it is hidden from reads, or changed on the way out. */
-function shownKind({ type, isSelect, transformer }: ColumnMetadata): ShownKind | undefined {
-  if (!isSelect || (transformer !== undefined && transformer !== int64Transformer)) return undefined;
-  return SHOWN_AS_STORED.get(type);
+function shownKind(column: ColumnMetadata): ShownKind | undefined {
+  const { isSelect, transformer } = column;
+  return isSelect && (!transformer || transformer === int64Transformer) ? kindOf(column) : undefined;
+}
+
+/** How it is stored. The column of a view has no type. */
+function kindOf({ type, transformer }: ColumnMetadata): ShownKind | undefined {
+  return SHOWN_AS_STORED.get(type) ?? (transformer === int64Transformer ? 'integer' : undefined);
+}
+
+/** A parameter. An int64 is bound as text, which SQLite does not convert where it is compared with the computed column of a view. */
+function bound(parameter: string, kind: ShownKind | undefined): string {
+  return kind === 'integer' ? `CAST(${parameter} AS bigint)` : parameter;
 }

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import sqlite3 from 'sqlite3';
+import { type Parameters, exactParameters } from './exact-parameters.js';
 
 /** How long a lock of another process is waited for, in milliseconds. */
 const LOCK_WAIT_MS = 4_000;
 
 /** A value that is bound to a parameter. */
-export type Bound = string | number | null;
+export type Bound = string | number | bigint | null;
 
 /** A row, by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -25,7 +26,7 @@ export interface ConnectionOptions {
 /** Called with `this` as sqlite3 calls it: the id of the last row, and how many were changed. */
 type Handler = (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) => void;
 type Way = 'run' | 'all';
-type Execute = (sql: string, parameters: readonly unknown[], handler: Handler) => void;
+type Execute = (sql: string, parameters: Parameters | undefined, handler: Handler) => void;
 
 /**
  * A connection to an SQLite file, which keeps statements prepared: sqlite3 prepares a statement in one hop through the thread pool and
@@ -114,7 +115,8 @@ export class Connection {
     });
   }
 
-  private execute(way: Way, sql: string, parameters: readonly unknown[], handler: Handler): void {
+  private execute(way: Way, statement: string, given: Parameters | undefined, handler: Handler): void {
+    const [sql, parameters] = exactParameters(statement, given);
     if (!this.prepared.takes(sql)) {
       this.database[way](sql, parameters, handler);
       return;
@@ -124,12 +126,12 @@ export class Connection {
       this.step(known, way, sql, parameters, handler);
       return;
     }
-    const statement = this.database.prepare(sql, (error: Error | null) => {
+    const prepared = this.database.prepare(sql, (error: Error | null) => {
       // Not kept: its table may exist by the next time.
-      if (error) handler.call(statement as unknown as sqlite3.RunResult, error);
+      if (error) handler.call(prepared as unknown as sqlite3.RunResult, error);
       else {
-        this.statements.set(sql, statement);
-        this.step(statement, way, sql, parameters, handler);
+        this.statements.set(sql, prepared);
+        this.step(prepared, way, sql, parameters, handler);
         if (this.keepsNone) this.statements.clear();
       }
     });
@@ -139,7 +141,7 @@ export class Connection {
     statement: sqlite3.Statement,
     way: Way,
     sql: string,
-    parameters: readonly unknown[],
+    parameters: Parameters,
     handler: Handler,
   ): void {
     const { statements } = this;

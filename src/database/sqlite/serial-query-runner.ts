@@ -30,17 +30,15 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
-    // sqlite3 binds a BigInt as NULL; decimal text is stored and compared exactly.
-    const bindable = parameters.map((value) => (typeof value === 'bigint' ? value.toString() : value));
     const { reads } = this.writer;
     if (!this.isReleased && reads.takes(sql) && this.transactions.active() === this.writer) {
-      const read = await reads.query(sql, bindable, structured);
+      const read = await reads.query(sql, parameters, structured);
       if (read) return read.answer as never;
     }
     const { scope, release } = await this.transactions.take();
     try {
       return (await this.writer.run(scope, sql, async () =>
-        this.withExactRowId(await super.query(sql, bindable, structured)),
+        this.withExactRowId(await super.query(sql, parameters, structured)),
       )) as never;
     } finally {
       release();

@@ -1,0 +1,54 @@
+import { DateUtils } from 'typeorm/util/DateUtils.js';
+import { INT64_MAX, INT64_MIN } from '../int64.js';
+
+/** The parameters of a statement: by their places, or by their names, such as `$id`. */
+export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** Texts, quoted names, comments and plain names, which may contain `?` or `$`; then a parameter, as SQLite reads it. */
+const TOKENS =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|(\?\d*|[:@$][\w$\u0080-\uffff]+)/g;
+
+/**
+ * A statement and its parameters as sqlite3 binds them exactly. By itself it binds an integer beyond 32 bits as a double, a bigint as
+ * NULL, and a Date as a number, where TypeORM stores a text. An integer bound as text would be compared as text in an expression, and
+ * is greater than every number there, so the statement casts it; the `+` leaves it without an affinity, as a parameter is. Throws
+ * RangeError for a bigint beyond 64 bits.
+ */
+export function exactParameters(sql: string, parameters: Parameters | undefined): [string, Parameters] {
+  const values = Array.isArray(parameters) ? (parameters as unknown[]) : Object.values(parameters ?? {});
+  if (!parameters || values.every(isExact)) return [sql, parameters ?? []];
+  const given = parameters as Readonly<Record<string, unknown>>;
+  const names: string[] = [];
+  const written = sql.replaceAll(TOKENS, (token, parameter?: string) => {
+    if (parameter === undefined) return token;
+    const number = Number(parameter.slice(1));
+    const known = parameter.startsWith('?') ? number - 1 : names.indexOf(parameter);
+    const place = known < 0 ? names.length : known;
+    names[place] ??= parameter;
+    const value = Array.isArray(parameters)
+      ? (parameters as unknown[])[place]
+      : (given[parameter] ?? given[place + 1]);
+    return typeof exact(value) === 'bigint' ? `+CAST(${token} AS INTEGER)` : token;
+  });
+  const bound = (value: unknown): unknown => {
+    const one = exact(value);
+    return typeof one === 'bigint' ? String(one) : one;
+  };
+  if (Array.isArray(parameters)) return [written, values.map(bound)];
+  return [written, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, bound(value)]))];
+}
+
+/** Whether sqlite3 binds the value as it is. */
+function isExact(value: unknown): boolean {
+  if (typeof value === 'number') return (value | 0) === value || !Number.isSafeInteger(value);
+  return typeof value !== 'bigint' && !(value instanceof Date);
+}
+
+/** A value that sqlite3 binds as it is, or a bigint that needs more than 32 bits. */
+function exact(value: unknown): unknown {
+  if (value instanceof Date) return DateUtils.mixedDateToUtcDatetimeString(value);
+  if (isExact(value)) return value;
+  const integer = BigInt(value as number | bigint);
+  if (integer < INT64_MIN || integer > INT64_MAX) throw new RangeError(`${integer} needs more than 64 bits.`);
+  return BigInt.asIntN(32, integer) === integer ? Number(integer) : integer;
+}
