@@ -45,7 +45,8 @@ export const BY_INT64_ID: readonly KeysetColumn[] = [{ property: 'id', isValid: 
 /**
  * A page of the rows of a query that the request selects, in the order of these columns, which together must be unique and have
  * an index; or in the order that the request names, and of the last of these columns. Its cost does not depend on how many rows
- * come before: the page begins by a condition on the columns, not by an offset. Throws validation_failed for a position that no
+ * come before: the page begins by a condition on the columns, not by an offset. Throws an Error for a query that is ordered already,
+ * and validation_failed for a position that no
  * row of this list can have.
  */
 export async function keysetPage<T extends ObjectLiteral>(
@@ -65,6 +66,12 @@ export async function keysetPage<T extends ObjectLiteral>(
     });
   }
   const nameOf = ({ property }: KeysetColumn) => `${query.alias}.${property}`;
+  const { selects, orderBys } = query.expressionMap;
+  if (!Object.keys(orderBys).every((name) => columns.some((column) => nameOf(column) === name)))
+    throw new Error(
+      'keysetPage() orders the rows by its columns alone: remove orderBy(), or page by those columns.',
+    );
+  query.orderBy();
   if (after) {
     if (after.length !== columns.length || !columns.every(({ isValid }, at) => isValid(after[at] ?? '')))
       throw brokenCursor();
@@ -79,9 +86,21 @@ export async function keysetPage<T extends ObjectLiteral>(
       ),
     );
   }
-  for (const column of columns) query.addOrderBy(nameOf(column), direction);
-  // One row more than the page shows whether another page follows.
-  const rows = await query.limit(limit + 1).getMany();
+  for (const column of columns) {
+    query.addOrderBy(nameOf(column), direction);
+    const isSelected = selects.some(({ selection }) => [query.alias, nameOf(column)].includes(selection));
+    if (!isSelected) query.addSelect(nameOf(column));
+  }
+  // One row more than the page shows whether another page follows. Of a join with many rows for one, limit() counts those; take()
+  // reads the keys first.
+  const most = limit + 1;
+  const isMultiplied = query.expressionMap.joinAttributes.some(
+    ({ relation }) => !relation || relation.isOneToMany || relation.isManyToMany,
+  );
+  query.offset(undefined).skip(undefined);
+  const rows = await (
+    isMultiplied ? query.limit(undefined).take(most) : query.take(undefined).limit(most)
+  ).getMany();
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   if (rows.length <= limit || last === undefined) return { items };
