@@ -51,13 +51,10 @@ export class BatchedInsert {
   /** Sets the id of a row, and returns the result of `manager.insert()`. */
   resultOf(row: ObjectLiteral, told: ToldRow): InsertResult {
     const { driver } = this.metadata.connection;
-    // TypeORM returns the rows of PostgreSQL, and the id of SQLite.
-    const isReturned = driver.isReturningSqlSupported('insert');
-    const raw = isReturned ? told : numberOf(told[this.idName]);
-    const generated = driver.createGeneratedMap(this.metadata, raw, 0, 1) ?? {};
+    const generated = driver.createGeneratedMap(this.metadata, told, 0, 1) ?? {};
     this.id.setEntityValue(row, this.id.getEntityValue(generated));
     const result = new InsertResult();
-    result.raw = isReturned ? [raw] : raw;
+    result.raw = [told];
     result.generatedMaps = [generated];
     result.identifiers = [this.metadata.getEntityIdMap(row) ?? {}];
     return result;
@@ -105,9 +102,4 @@ function jsonOf(value: unknown): string | undefined {
     (typeof value === 'number' && (value | 0) === value) ||
     (typeof value === 'string' && !value.includes('\0') && value.isWellFormed());
   return isKept ? JSON.stringify(value) : undefined;
-}
-
-function numberOf(id: unknown): number | bigint {
-  const number = Number(id);
-  return Number.isSafeInteger(number) ? number : BigInt(String(id));
 }

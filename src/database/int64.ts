@@ -1,4 +1,5 @@
 import { Column, type ColumnOptions, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** Smallest int64, −2⁶³. */
 export const INT64_MIN = -(2n ** 63n);
@@ -30,4 +31,9 @@ export function Int64Column(options: Omit<ColumnOptions, 'type' | 'transformer'>
  */
 export function Int64Key(): PropertyDecorator {
   return PrimaryGeneratedColumn({ type: 'integer', transformer: int64Transformer } as object);
+}
+
+/** Whether a column holds an int64; also with another transformer, which gets a text from PostgreSQL's driver, too. */
+export function isInt64({ type, transformer }: ColumnMetadata): boolean {
+  return type === 'bigint' || type === 'int8' || transformer === int64Transformer;
 }

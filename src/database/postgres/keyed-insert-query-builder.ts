@@ -1,6 +1,7 @@
-import { InsertQueryBuilder, type ObjectLiteral, type QueryRunner, SelectQueryBuilder } from 'typeorm';
+import { type ObjectLiteral, type QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Database } from '../database.js';
+import { ReturningInsertQueryBuilder } from '../returning-insert-query-builder.js';
 
 /** Makes inserts that keep a key which the row brings along; TypeORM drops it where the database would generate one. */
 export class KeyedSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
@@ -13,12 +14,12 @@ export class KeyedSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
     });
   }
 
-  override insert(): InsertQueryBuilder<Entity> {
+  override insert(): KeyedInsertQueryBuilder<Entity> {
     return new KeyedInsertQueryBuilder<Entity>(super.insert());
   }
 }
 
-class KeyedInsertQueryBuilder<Entity extends ObjectLiteral> extends InsertQueryBuilder<Entity> {
+class KeyedInsertQueryBuilder<Entity extends ObjectLiteral> extends ReturningInsertQueryBuilder<Entity> {
   protected override getInsertedColumns(): ColumnMetadata[] {
     const inserted = super.getInsertedColumns();
     const { mainAlias, insertColumns } = this.expressionMap;

@@ -1,10 +1,10 @@
-import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { Pool } from 'pg';
 import type pg from 'pg';
 import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/PostgresConnectionOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
+import { generatedValues } from '../returning-insert-query-builder.js';
 import { SharedDataVersion } from '../shared-data-version.js';
 import { Transactions } from '../transactions.js';
 import { ChangedTables } from './changed-tables.js';
@@ -140,17 +140,3 @@ const MIGRATION_WAIT_MS = 600_000;
 
 /** The oldest supported version, as PostgreSQL numbers them. */
 const LEAST_VERSION = 130_000;
-
-/** What the database has generated for a row, as its properties have it. TypeORM's own version leaves an int64 as text. */
-function generatedValues(
-  metadata: EntityMetadata,
-  returned: ObjectLiteral | undefined,
-): ObjectLiteral | undefined {
-  if (!returned) return undefined;
-  const values: ObjectLiteral = {};
-  for (const [name, value] of Object.entries(returned)) {
-    const column = metadata.findColumnWithDatabaseName(name);
-    if (column) column.setEntityValue(values, metadata.connection.driver.prepareHydratedValue(value, column));
-  }
-  return values;
-}

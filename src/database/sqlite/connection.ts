@@ -35,7 +35,7 @@ type Execute = (sql: string, parameters: Parameters | undefined, handler: Handle
 export class Connection {
   /** What TypeORM's query runner needs of a connection. */
   readonly driver: Readonly<Record<Way, Execute>> = {
-    run: (...args) => this.execute('run', ...args),
+    run: (sql, ...args) => this.execute(isReturning(sql) ? 'all' : 'run', sql, ...args),
     all: (...args) => this.execute('all', ...args),
   };
   private readonly statements: LRUCache<string, sqlite3.Statement>;
@@ -151,4 +151,12 @@ export class Connection {
       handler.call(this, error, rows);
     });
   }
+}
+
+const RETURNING = /\bRETURNING\b/i;
+const TEXTS = /'(?:[^']|'')*'|"(?:[^"]|"")*"/g;
+
+/** Whether a statement that writes returns rows. */
+function isReturning(sql: string): boolean {
+  return RETURNING.test(sql) && RETURNING.test(sql.replaceAll(TEXTS, ''));
 }

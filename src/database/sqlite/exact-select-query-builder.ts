@@ -6,9 +6,9 @@ import {
   SelectQueryBuilder,
 } from 'typeorm';
 import { DriverUtils } from 'typeorm/driver/DriverUtils.js';
-import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { SelectQuery } from 'typeorm/query-builder/SelectQuery.js';
-import { int64Transformer } from '../int64.js';
+import { isInt64 } from '../int64.js';
+import { ExactInsertQueryBuilder } from './exact-insert-query-builder.js';
 
 /**
  * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering, indexes, and whatever
@@ -19,6 +19,10 @@ import { int64Transformer } from '../int64.js';
  */
 export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
   private isRead = false;
+
+  override insert(): ExactInsertQueryBuilder<Entity> {
+    return new ExactInsertQueryBuilder<Entity>(super.insert());
+  }
 
   protected override loadRawResults(queryRunner: QueryRunner): Promise<unknown> {
     this.isRead = true;
@@ -59,9 +63,4 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
     });
     return [[...(selects === '' ? [] : [selects]), ...exact].join(', '), orderBys];
   }
-}
-
-/** Also with another transformer, which gets a text from PostgreSQL's driver, too. */
-function isInt64({ type, transformer }: ColumnMetadata): boolean {
-  return type === 'bigint' || type === 'int8' || transformer === int64Transformer;
 }

@@ -3,7 +3,7 @@ import { Query } from 'typeorm/driver/Query.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { QueryResult } from 'typeorm/query-runner/QueryResult.js';
+import type { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import type { TransactionHome } from '../scopes/transaction.js';
@@ -38,7 +38,7 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
     const { scope, release } = await this.transactions.take();
     try {
       return (await this.writer.run(scope, sql, async () =>
-        this.withExactRowId(await super.query(sql, parameters, structured)),
+        resultOf(sql, (await super.query(sql, parameters, true)) as QueryResult, structured),
       )) as never;
     } finally {
       release();
@@ -76,20 +76,14 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
     await super.release();
     this.isReleased = true;
   }
+}
 
-  /** After an INSERT, sqlite3 reports the new row's id as a double; one that was rounded is read again, as text. */
-  private async withExactRowId(result: unknown): Promise<unknown> {
-    if (
-      !(result instanceof QueryResult) ||
-      typeof result.raw !== 'number' ||
-      Number.isSafeInteger(result.raw)
-    ) {
-      return result;
-    }
-    const [row] = (await super.query('SELECT CAST(last_insert_rowid() AS TEXT) AS id', [])) as unknown as {
-      id: string;
-    }[];
-    result.raw = BigInt(row?.id ?? 0);
-    return result;
+/** The result of a statement as PostgreSQL has it, where an UPDATE and a DELETE also return how many rows they have changed. */
+function resultOf(sql: string, result: QueryResult, structured: boolean): unknown {
+  if (sql.startsWith('INSERT ')) result.raw = result.records;
+  if (/^(?:UPDATE|DELETE) /.test(sql)) {
+    result.affected ??= result.records.length;
+    result.raw = [result.records, result.affected];
   }
+  return structured ? result : (result.raw as unknown);
 }

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
-import type { DataSource, DataSourceOptions, EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWritesVersion } from '../data-version.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { SQLITE_DIALECT } from '../dialect.js';
-import { int64Transformer } from '../int64.js';
 import { Transactions } from '../transactions.js';
+import { generatedNumbers } from './exact-insert-query-builder.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
@@ -51,7 +51,9 @@ export class SqliteDataSource extends Database {
     this.writer = new SqliteWriter(driver, this.dataVersion, this.files, this.troubles);
     this.transactions = new Transactions(this, this.writer);
     driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
-    driver.createGeneratedMap = generatedIds;
+    driver.createGeneratedMap = generatedNumbers;
+    // TypeORM writes no RETURNING for SQLite; ExactInsertQueryBuilder does.
+    driver.isReturningSqlSupported = (of?: string) => of === 'insert';
   }
 
   get load(): ConnectionLoad {
@@ -134,21 +136,3 @@ export function isInMemory({ options }: DataSource): boolean {
 const WITHOUT_LOG =
   'has no write-ahead log: its file system cannot share memory. Nothing is cached, and reads wait for writes. ' +
   'Move the database to a local file system.';
-
-/**
- * The ids of the rows of one INSERT. SQLite reports only the last id; earlier ones are computed, which fails if a row brings its
- * own. TypeORM's own version computes with doubles and ignores the column's transformer.
- */
-function generatedIds(
-  metadata: EntityMetadata,
-  lastId: number | bigint | undefined,
-  index: number,
-  count: number,
-): ObjectLiteral | undefined {
-  const column = metadata.generatedColumns.find(
-    ({ generationStrategy }) => generationStrategy === 'increment',
-  );
-  if (!column || lastId === undefined) return undefined;
-  const id = BigInt(lastId) - BigInt(count - index - 1);
-  return column.createValueMap(column.transformer === int64Transformer ? id : Number(id));
-}

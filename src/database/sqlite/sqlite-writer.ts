@@ -28,8 +28,8 @@ const NEEDS_LOCK = /^\s*(?:BEGIN IMMEDIATE|INSERT|UPDATE|DELETE)\b/;
 /** Statements that commit nothing, outside of a transaction. */
 const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
 
-/** What each batch of inserts runs, and TypeORM's own inserts; of those that return rows it reads none, which leaves them open. */
-const KEPT = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO (?!.*\bRETURNING\b))/s;
+/** What each batch of inserts runs, and TypeORM's own inserts. */
+const KEPT = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO )/;
 /** Kept ones make 5 % more inserts, and take a third off their 99th percentile. */
 const PREPARED: Prepared = { most: 64, takes: (sql) => sql.length <= 4_096 && KEPT.test(sql) };
 
