@@ -86,7 +86,8 @@ function extraModelsOf(target: object): readonly Type[] {
   return (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, target) ?? []) as Type[];
 }
 
-function schemaName(model: Type): string {
+/** The name of a class among the schemas: its own, unless `@ApiSchema()` gives another. */
+export function schemaName(model: Type): string {
   const given = (Reflect.getOwnMetadata(DECORATORS.API_SCHEMA, model) ?? []) as { readonly name?: string }[];
   return given.at(-1)?.name ?? model.name;
 }

@@ -5,6 +5,7 @@ import { ErrorSchema } from '../../core/errors/api-errors.decorator.js';
 import { declarationFault } from '../../core/declaration-faults.js';
 import { filesDeclaring } from '../../database/declared-files.js';
 import { declaredMembers } from '../../database/declared-members.js';
+import { classesIn, schemaName } from '../../http/declared-shape.js';
 import { declaredOperationOf } from '../../http/adapter/declared-operation.js';
 import { parametersOf } from '../../http/adapter/handler-parameters.js';
 import { type RouteHandler, routeHandlersOf } from '../../http/operation-record.js';
@@ -33,7 +34,7 @@ export class SchemaNames implements OnModuleInit {
       const byName = new Map<string, Type>();
       const all = handlers.filter((one) => isBelow(one, prefix)).flatMap(classesOf);
       for (const one of withNested([ErrorSchema, ...webhookModels(), ...all])) {
-        const name = schemaNameOf(one);
+        const name = schemaName(one);
         const other = byName.get(name);
         if (other) await refuse(name, other, one);
         byName.set(name, one);
@@ -69,15 +70,9 @@ function withNested(classes: readonly Type[]): Set<Type> {
     const members = found.has(one) ? [] : declaredMembers(one);
     if (members.length === 0) continue;
     found.add(one);
-    pending.push(...members.flatMap(({ type }) => type ?? []));
+    pending.push(...classesIn(one));
   }
   return found;
-}
-
-/** The name of a class among the schemas: its own, unless `@ApiSchema()` gives another. */
-function schemaNameOf(type: Type): string {
-  const named = (Reflect.getOwnMetadata(DECORATORS.API_SCHEMA, type) ?? []) as { readonly name?: string }[];
-  return named.at(-1)?.name ?? type.name;
 }
 
 async function refuse(name: string, ...classes: readonly Type[]): Promise<never> {
