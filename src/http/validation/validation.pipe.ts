@@ -72,7 +72,9 @@ export class ValidationPipe implements PipeTransform {
     return this.read(declared, as, metadata, faults);
   }
 
+  /** A value whose class declares no fields. An object is left to the pipes of its module, such as one with a schema of zod. */
   private async ofOtherClass(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (typeof value === 'object' && value !== null) return plainNumbers(value);
     if (metadata.type !== 'body') return this.valid(this.parameters, value, metadata);
     return plainNumbers(await this.valid(this.bodies.json, value, metadata));
   }
