@@ -147,6 +147,19 @@ describe('a key from standard input', () => {
     expect(stderr).not.toContain('pa55word');
   });
 
+  it('is no file of SQLite with a character that its path must not have, and db copy names it', async () => {
+    const { code, stderr } = await command(
+      'db copy --from sqlite:data/a#b.sqlite --to -',
+      piped('sqlite:c?d'),
+    );
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^--from: The path of an SQLite file must not contain #\.\n--to: This must be postgres:/,
+      ),
+    ]);
+  });
+
   it('is asked for without echo where somebody sits', async () => {
     const { id, key } = await makeKey();
     const { asked, prompt } = person(key, 'y');
