@@ -8,7 +8,7 @@ import { publicPrefixOf } from '../core/public-prefix.js';
 import { declaredMembers } from '../database/declared-members.js';
 import { JsonText } from '../database/json-rows.js';
 import type { DeclaredOperation } from './adapter/declared-operation.js';
-import { writeExactJson } from './body/exact-json.js';
+import { refuseCircle, writeExactJson } from './body/exact-json.js';
 import { entityTag, writeRevalidated } from './caching/entity-tag.js';
 import { shapeOf } from './declared-shape.js';
 import { isJsonType, mediaTypeOf } from './media-type.js';
@@ -64,8 +64,14 @@ function textOf(body: unknown, operation: Partial<DeclaredOperation> | undefined
 }
 
 function shownText(body: unknown, dto: Type, operation: Partial<DeclaredOperation> | undefined): JsonText {
-  const shown = shapeOf(dto).show(body, lacksOf(operation));
-  return new JsonText(writeExactJson(shown), false, undefined, dto);
+  try {
+    const shown = shapeOf(dto).show(body, lacksOf(operation));
+    return new JsonText(writeExactJson(shown), false, undefined, dto);
+  } catch (error) {
+    // A DTO that refers to itself follows a circle of entities.
+    if (error instanceof RangeError) refuseCircle(body);
+    throw error;
+  }
 }
 
 const logger = new Logger('Response');

@@ -2,6 +2,7 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
 import { from } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { jsonOf } from '../../src/http/reply.js';
 import { openForAll } from '../support/opened.js';
 import { described } from '../support/described.js';
 
@@ -128,6 +129,17 @@ describe('an object within an answer', () => {
     });
     expect(await response.text()).toBe('{"size":1,"name":"Ball","maker":{}}');
   });
+});
+
+class Ring {
+  @ApiProperty({ type: () => Ring })
+  next!: Ring;
+}
+
+it('names the circle of entities that a DTO follows', () => {
+  const ring: { next?: unknown } = {};
+  ring.next = ring;
+  expect(() => jsonOf(ring, Ring)).toThrow('the result.next refers back to the result.');
 });
 
 describe('the test kit', () => {

@@ -9,6 +9,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly additionalProperties?: boolean | Schema;
+  readonly nullable?: boolean;
   readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
@@ -20,24 +21,33 @@ export interface Responses {
   readonly components: Components | undefined;
 }
 
+type Schemas = Readonly<Record<string, Schema>>;
+
+/** The end of the name of a component that is not closed, as a part of the object that refers to it. */
+const PART = '.part';
+
 /**
  * The same schemas, but every object has only the members that are declared, unless its schema says otherwise by
  * `additionalProperties`. An object of several schemas (`allOf`) has the members of all of them.
  */
 export function withClosedSchemas({ responses, components }: Responses): Responses {
-  const schemas = (components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
+  const schemas = (components?.schemas ?? {}) as Schemas;
   const closed = eachOf(schemas, (schema) => close(schema, schemas));
+  const parts = Object.entries(schemas).map(([name, schema]) => [name + PART, closeParts(schema, schemas)]);
   return {
     responses: eachOf(responses as Readonly<Record<string, object>>, (response) =>
       withClosedContent(response, schemas),
     ) as unknown as Responses['responses'],
-    components: { ...components, schemas: closed as Components['schemas'] & object },
+    components: {
+      ...components,
+      schemas: { ...closed, ...Object.fromEntries(parts) } as Components['schemas'] & object,
+    },
   };
 }
 
 function withClosedContent(
   response: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> },
-  schemas: Readonly<Record<string, Schema>>,
+  schemas: Schemas,
 ): object {
   const { content } = response;
   if (!content) return response;
@@ -47,42 +57,61 @@ function withClosedContent(
   return { ...response, content: closed };
 }
 
-function close(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
-  const parts = [schema, ...(schema.allOf ?? []).map((part) => resolve(part, schemas))];
+function close(schema: Schema, schemas: Schemas): Schema {
+  const { nullable, allOf, anyOf, oneOf } = schema;
+  // The validator would take null for no value of these.
+  if (nullable === true && (allOf ?? anyOf ?? oneOf)) {
+    const { nullable: _, ...others } = schema;
+    return { anyOf: [close(others, schemas), { type: 'null' } as Schema] };
+  }
+  const parts = partsOf(schema, schemas);
   const properties: Readonly<Record<string, Schema>> = Object.assign(
     {},
     ...parts.map((part) => part.properties),
   );
   const saysOtherwise = parts.some(
-    ({ additionalProperties, anyOf, oneOf }) => additionalProperties !== undefined || anyOf || oneOf,
+    (part) => part.additionalProperties !== undefined || part.anyOf || part.oneOf,
   );
   const inside = closeParts(schema, schemas);
   if (Object.keys(properties).length === 0 || saysOtherwise) return inside;
-  // A closed part would refuse the members of the other parts.
-  const allOf = schema.allOf && { allOf: parts.slice(1).map((part) => closeParts(part, schemas)) };
   return {
     ...inside,
-    ...allOf,
     properties: { ...eachOf(properties, () => ({})), ...inside.properties },
     additionalProperties: false,
   };
 }
 
-/** Closes the schemas within a schema, but not the object itself. */
-function closeParts(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
+/** A schema and all those that it is made of by `allOf`, each once: one may refer to itself. */
+function partsOf(schema: Schema, schemas: Schemas, found = new Set<Schema>()): readonly Schema[] {
+  const own = resolve(schema, schemas);
+  if (!found.has(own)) {
+    found.add(own);
+    for (const part of own.allOf ?? []) partsOf(part, schemas, found);
+  }
+  return [...found];
+}
+
+/** Closes the schemas within a schema, but not the object itself, and so not the parts that it is made of. */
+function closeParts(schema: Schema, schemas: Schemas): Schema {
   const one = (part: Schema): Schema => close(part, schemas);
-  const { properties, items, additionalProperties, anyOf, oneOf } = schema;
+  const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema;
   return {
     ...schema,
     ...(properties ? { properties: eachOf(properties, one) } : {}),
     ...(items ? { items: one(items) } : {}),
     ...(typeof additionalProperties === 'object' ? { additionalProperties: one(additionalProperties) } : {}),
+    ...(allOf ? { allOf: allOf.map((part) => asPart(part, schemas)) } : {}),
     ...(anyOf ? { anyOf: anyOf.map(one) } : {}),
     ...(oneOf ? { oneOf: oneOf.map(one) } : {}),
   };
 }
 
-function resolve(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
+/** A closed part would refuse the members of the other parts. */
+function asPart(part: Schema, schemas: Schemas): Schema {
+  return part.$ref === undefined ? closeParts(part, schemas) : { $ref: part.$ref + PART };
+}
+
+function resolve(schema: Schema, schemas: Schemas): Schema {
   return schema.$ref === undefined ? schema : (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? schema);
 }
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Controller, Get, Module } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { Controller, Get, Module, Param } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
 import { Pet } from '../../src/pets/pet.entity.js';
@@ -20,6 +20,68 @@ const PET = defineFixture(Pet, (number) => ({
   categoryId: 1n,
   status: 'available',
 }));
+
+class Labeled {
+  @ApiProperty()
+  label!: string;
+}
+
+/** A tree. */
+@ApiExtraModels(Labeled)
+class Branch {
+  @ApiProperty()
+  name!: string;
+
+  @ApiProperty({ type: () => Branch, nullable: true })
+  parent!: Branch | null;
+
+  @ApiProperty({ type: () => [Branch] })
+  children!: Branch[];
+
+  @ApiProperty({
+    required: false,
+    nullable: true,
+    allOf: [{ $ref: getSchemaPath('Branch') }, { $ref: getSchemaPath(Labeled) }],
+  })
+  labeled?: (Branch & Labeled) | null;
+}
+
+const leaf = { name: 'leaf', parent: null, children: [] };
+const BRANCHES: Readonly<Record<string, object>> = {
+  whole: { ...leaf, parent: { ...leaf, labeled: null }, children: [leaf, { ...leaf, children: [leaf] }] },
+  labeled: { ...leaf, labeled: { ...leaf, label: 'a' } },
+  faulty: { ...leaf, children: [{ ...leaf, parent: { ...leaf, other: 1 } }] },
+  unlabeled: { ...leaf, labeled: { ...leaf, parent: leaf } },
+};
+
+@Controller({ path: 'branches', version: '1' })
+class BranchesController {
+  @Get(':kind')
+  @ApiOkResponse({ type: Branch })
+  get(@Param('kind') kind: string): object {
+    return BRANCHES[kind] ?? {};
+  }
+}
+
+@Module({ controllers: [BranchesController] })
+class BranchesModule {}
+
+describe('the contract of objects within objects of their class', async () => {
+  const service = await openForAll({ modules: [BranchesModule] });
+
+  it('allows what the document does, in every operation', async () => {
+    for (const kind of ['whole', 'labeled'])
+      expect((await service.request('GET', `/v1/branches/${kind}`)).body).toEqual(BRANCHES[kind]);
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
+  });
+
+  it.each([
+    ['faulty', 'children/0/parent'],
+    ['unlabeled', "must have required property 'label'"],
+  ])('refuses what it does not: %s', async (kind, fault) => {
+    await expect(service.request('GET', `/v1/branches/${kind}`)).rejects.toThrow(fault);
+  });
+});
 
 it('leaves no database of a service that could not start', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kit-'));
