@@ -11,6 +11,8 @@ import { callersTraceOf, runWithTraceIds, tracing } from '../core/tracing.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+/** The route of requests that no route matches. */
+const UNMATCHED = 'unmatched';
 /** Path of the health checks of orchestrators. */
 const PROBES = '/health/';
 /** Nginx's status for a request whose client closed the connection before the response; never sent. */
@@ -51,12 +53,15 @@ export function noteServed(request: Request, path: string): void {
 /** The template of the matched route, such as `/v1/pets/:petId` or `/docs/assets/*`: unlike paths, these are limited in number. */
 export function routeTemplateOf(request: Request): string {
   const route = request.route as { path?: unknown } | undefined;
-  return typeof route?.path === 'string' ? route.path : (request.servedRoute ?? 'unmatched');
+  return typeof route?.path === 'string' ? route.path : (request.servedRoute ?? UNMATCHED);
 }
 
-/** The method and the route template of a request, cut to the longest that is stored. */
+/**
+ * The method and the route template of a request, cut to the longest that is stored. Without a route its method may be any, and is
+ * left out.
+ */
 export function operationOf({ method, route }: Pick<RequestLabels, 'method' | 'route'>): string {
-  return `${method} ${route}`.slice(0, 200);
+  return route === UNMATCHED ? route : `${method} ${route}`.slice(0, 200);
 }
 
 /** Labels of a request's metrics. */

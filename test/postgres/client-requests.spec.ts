@@ -60,7 +60,7 @@ describe('what came of the requests of a client', () => {
       [LIST, '304', 1, 1],
       [LIST, '400 validation_failed', 1, 1],
       [GET, '404 pet_not_found', 1, 1],
-      ['GET unmatched', '404 route_not_found', 1, 1],
+      ['unmatched', '404 route_not_found', 1, 1],
     ]);
     for (const { p50Ms, p99Ms } of shown.operations) expect(0 < p50Ms && p50Ms <= p99Ms).toBe(true);
     expect(shown.outcomes).toHaveLength(6);

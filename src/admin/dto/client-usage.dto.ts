@@ -100,10 +100,21 @@ class OutcomeUseDto {
 /** How often one outcome of the requests of one key to one operation occurred. */
 @ApiSchema({ name: 'OperationUse', description: 'Outcomes of the requests of one key to one operation.' })
 class OperationUseDto extends OutcomeUseDto {
-  @ApiProperty({ type: 'string', format: 'uuid' })
-  keyId!: string;
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: 'Null for requests that are not counted apart',
+  })
+  keyId!: string | null;
 
-  @ApiProperty({ type: 'string', description: 'Method and route', example: 'GET /v1/pets/:petId' })
+  @ApiProperty({
+    type: 'string',
+    description:
+      'Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, ' +
+      'of which only the class of the outcome is counted, such as `4xx`',
+    example: 'GET /v1/pets/:petId',
+  })
   operation!: string;
 }
 

@@ -9,45 +9,13 @@ import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { startOf } from '../../throttling/quota.js';
 import type { Caller } from '../caller.js';
 import { DEPRECATED, type RefusedRequest, type RequestCount, UNCOUNTED } from './client-requests.entity.js';
+import { CUT, CUT_ALL, KEEP, MOST_OF_CLIENT, OTHER, USE, addUp } from './client-requests.statements.js';
 import { bucketOf } from './latency.js';
 
-/** Number of kept errors per client, and in all. */
-const [MOST_OF_CLIENT, MOST_REFUSED] = [200, 50_000];
-/** Maximum numbers of waiting counts, and of waiting errors. Further ones are lost. */
-const [MOST_COUNTS, MOST_ERRORS] = [50_000, 100_000];
+/** Maximum numbers of waiting counts, in all and of a client, and of waiting errors. Further ones are lost, or counted together. */
+const [MOST_COUNTS, MOST_COUNTS_OF_CLIENT, MOST_ERRORS] = [50_000, 500, 100_000];
 /** How many of either are written each second, so that other writers do not wait long. */
 const AT_ONCE = 2_000;
-
-/** Adds to what is stored, so that several processes count together. SQLite needs the WHERE before ON CONFLICT. */
-const addUp = (lengthMs: number) => (rows: string) => `
-  INSERT INTO request_counts (client_id, length_ms, window_start, key_id, operation, outcome, bucket, requests)
-  SELECT value ->> 'clientId', ${lengthMs}, CAST(value ->> 'start' AS BIGINT) / ${lengthMs} * ${lengthMs}, value ->> 'keyId',
-    value ->> 'operation', value ->> 'outcome', CAST(value ->> 'bucket' AS INTEGER), SUM(CAST(value ->> 'requests' AS INTEGER))
-  FROM ${rows} AS counted WHERE true GROUP BY 1, 2, 3, 4, 5, 6, 7
-  ON CONFLICT (client_id, length_ms, window_start, key_id, operation, outcome, bucket)
-  DO UPDATE SET requests = request_counts.requests + excluded.requests`;
-
-/** When keys were last used. A later use that another process wrote is kept, unless the clock was set back since. */
-const USE = (rows: string): string => `
-  UPDATE api_keys SET last_used_at = used.at
-  FROM (SELECT value ->> 'keyId' AS key_id, MAX(value ->> 'at') AS at FROM ${rows} AS use GROUP BY 1) AS used
-  WHERE api_keys.id = used.key_id AND (last_used_at IS NULL OR last_used_at < used.at OR last_used_at > :soon)`;
-
-const KEEP = (rows: string): string => `
-  INSERT INTO refused_requests (at, request_id, client_id, key_id, operation, status, code, address)
-  SELECT value ->> 'at', value ->> 'requestId', value ->> 'clientId', value ->> 'keyId', value ->> 'operation',
-    CAST(value ->> 'status' AS INTEGER), value ->> 'code', value ->> 'address'
-  FROM ${rows} AS refused`;
-
-/** Delete all but the last errors of these clients, and of all. Writers take turns, so the limits hold across instances. */
-const CUT = (rows: string): string => `
-  DELETE FROM refused_requests WHERE id IN (
-    SELECT id FROM (
-      SELECT id, row_number() OVER (PARTITION BY client_id ORDER BY id DESC) AS place FROM refused_requests
-      WHERE client_id IN (SELECT value ->> 'clientId' FROM ${rows} AS client)) AS ranked
-    WHERE place > ${MOST_OF_CLIENT})`;
-const CUT_ALL = `
-  DELETE FROM refused_requests WHERE id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MOST_REFUSED})`;
 
 /** The outcome of requests that use neither their key nor its quota: its client is suspended. */
 const REFUSED_FOR_THE_KEY = '403 client_suspended';
@@ -82,7 +50,9 @@ interface KeptError {
  */
 @Injectable()
 export class ClientRequests extends WriteBehind {
-  private readonly counts = new Map<string, MinuteCount>();
+  /** What is not written yet, by client and then by what is counted together. */
+  private readonly counts = new Map<string, Map<string, MinuteCount>>();
+  private waitingCounts = 0;
   /** The last errors of each client that are not written yet. */
   private readonly errors = new Map<string, KeptError[]>();
   private waitingErrors = 0;
@@ -128,7 +98,7 @@ export class ClientRequests extends WriteBehind {
 
   /** Counts an admitted call of a deprecated operation. */
   noteDeprecated({ clientId, keyId }: Caller, operation: string): void {
-    if (keyId !== null) this.count(clientId, keyId, operation, DEPRECATED, 0);
+    if (keyId !== null) this.count(clientId, '', operation, DEPRECATED, 0);
   }
 
   /** Writes all that waits, part by part, unless a write fails. */
@@ -139,14 +109,20 @@ export class ClientRequests extends WriteBehind {
   }
 
   private count(clientId: string, keyId: string, operation: string, outcome: string, bucket: number): void {
-    const minute = startOf(this.clock.now(), MINUTE_MS);
-    const id = `${minute} ${keyId} ${operation} ${outcome} ${bucket}`;
-    const known = this.counts.get(id);
-    if (known) {
-      known.requests += 1;
-      return;
-    }
-    this.add(id, { clientId, start: minute, keyId, operation, outcome, bucket, requests: 1 });
+    const start = startOf(this.clock.now(), MINUTE_MS);
+    const id = `${start} ${keyId} ${operation} ${outcome} ${bucket}`;
+    const own = this.counts.get(clientId);
+    const known = own?.get(id);
+    if (known) known.requests += 1;
+    else if (own && own.size >= MOST_COUNTS_OF_CLIENT && operation !== OTHER)
+      this.count(
+        clientId,
+        keyId,
+        OTHER,
+        outcome === REFUSED_FOR_THE_KEY + UNCOUNTED ? outcome : classOf(outcome),
+        0,
+      );
+    else this.add(id, { clientId, start, keyId, operation, outcome, bucket, requests: 1 });
   }
 
   /** Keeps errors of a client after those that wait. */
@@ -160,13 +136,18 @@ export class ClientRequests extends WriteBehind {
   }
 
   private add(id: string, count: MinuteCount): void {
-    const known = this.counts.get(id);
+    const own = this.counts.get(count.clientId) ?? new Map<string, MinuteCount>();
+    const known = own.get(id);
     if (known) known.requests += count.requests;
-    else if (this.counts.size < MOST_COUNTS) this.counts.set(id, count);
+    else if (this.waitingCounts < MOST_COUNTS) {
+      this.counts.set(count.clientId, own.set(id, count));
+      this.waitingCounts += 1;
+    }
   }
 
   protected override async write(): Promise<void> {
-    const counts = takenFrom(this.counts, () => 1);
+    const counts = takenFrom(this.counts, (own) => own.size).flatMap(([, own]) => [...own]);
+    this.waitingCounts -= counts.length;
     const errors = takenFrom(this.errors, (kept) => Math.min(kept.length, MOST_OF_CLIENT));
     for (const [, kept] of errors) this.waitingErrors -= kept.length;
     if (counts.length === 0 && errors.length === 0) return;
@@ -212,13 +193,19 @@ function rowOf({ at, ended }: KeptError): Omit<RefusedRequest, 'id'> {
   return { ...row, code: code?.slice(0, 96) ?? null };
 }
 
+/** The class of an outcome, such as `4xx uncounted` of `404 pet_not_found uncounted`. */
+function classOf(outcome: string): string {
+  const kind = outcome < '4' || outcome.startsWith('429') ? outcome.slice(0, 3) : `${outcome.charAt(0)}xx`;
+  return outcome.endsWith(UNCOUNTED) ? kind + UNCOUNTED : kind;
+}
+
 /** Takes the first entries out of a map, as many as are written at once: `rowsIn` says how many rows an entry is. */
 function takenFrom<Value>(map: Map<string, Value>, rowsIn: (value: Value) => number): [string, Value][] {
   const taken: [string, Value][] = [];
   let rows = 0;
   for (const entry of map) {
     rows += rowsIn(entry[1]);
-    if (rows > AT_ONCE) break;
+    if (rows > AT_ONCE && taken.length > 0) break;
     taken.push(entry);
   }
   for (const [key] of taken) map.delete(key);

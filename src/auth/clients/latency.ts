@@ -1,6 +1,9 @@
 /** The fastest and the slowest bucket: up to 0.25 ms, and all above 16 s. */
 const [FIRST, LAST] = [-2, 15];
 
+/** All buckets. */
+export const BUCKETS: readonly number[] = Array.from({ length: LAST - FIRST + 1 }, (_, at) => FIRST + at);
+
 /** The bucket of a histogram that a duration is counted in: number n holds those above 2ⁿ⁻¹ up to 2ⁿ milliseconds. */
 export function bucketOf(ms: number): number {
   return Math.min(LAST, Math.max(FIRST, Math.ceil(Math.log2(ms))));

@@ -5,7 +5,7 @@ import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../data
 import { Sweeper } from '../../database/sweeper.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
-import { quantile } from './latency.js';
+import { BUCKETS, quantile } from './latency.js';
 
 /** The columns that counts are added up by. */
 type Columns = Omit<RequestCount, 'lengthMs' | 'requests'>;
@@ -25,6 +25,9 @@ export interface Counted {
   readonly since: number;
   readonly only?: 'refused' | 'deprecated';
 }
+
+/** How many rows of operations are shown of a client. */
+const MOST_OPERATIONS = 200;
 
 /** Whether an outcome is that of a request that was refused by a quota or a ban. */
 export function isRefused(outcome: string): boolean {
@@ -83,6 +86,49 @@ export class RequestHistory {
     });
   }
 
+  /** The outcomes of the requests of one client by key and operation, those with most requests in the days. */
+  async operationsOf(clientId: string, days: Counted, lastHour: Counted) {
+    const sumOf = (condition: string) => `SUM(CASE WHEN ${condition} THEN counted.requests ELSE 0 END)`;
+    const inDays = `counted.length_ms = ${DAY_MS}`;
+    const query = this.dataSource.manager
+      .createQueryBuilder(RequestCount, 'counted')
+      .select('counted.keyId', 'keyId')
+      .addSelect('counted.operation', 'operation')
+      .addSelect('counted.outcome', 'outcome')
+      .addSelect(sumOf(inDays), 'requests')
+      .addSelect(sumOf(`counted.length_ms = ${MINUTE_MS}`), 'lastHour')
+      .where('counted.clientId = :clientId', { clientId })
+      .andWhere(
+        `(${inDays} AND counted.start >= :sinceDay OR counted.length_ms = ${MINUTE_MS} AND counted.start >= :sinceMinute)`,
+        { sinceDay: days.since, sinceMinute: lastHour.since },
+      )
+      .andWhere('counted.start <= :now', { now: this.clock.now() })
+      .andWhere(`counted.outcome <> '${DEPRECATED}'`)
+      .groupBy('counted.keyId')
+      .addGroupBy('counted.operation')
+      .addGroupBy('counted.outcome')
+      .orderBy(sumOf(inDays), 'DESC')
+      .addOrderBy('counted.outcome')
+      .addOrderBy('counted.operation')
+      .addOrderBy('counted.keyId')
+      .limit(MOST_OPERATIONS);
+    for (const bucket of BUCKETS)
+      query.addSelect(sumOf(`${inDays} AND counted.bucket = ${bucket}`), `in${bucket}`);
+    const rows = await query.getRawMany<Readonly<Record<string, unknown>>>();
+    return rows.map((row) => {
+      const counts = BUCKETS.map((bucket) => [bucket, Number(row[`in${bucket}`])] as const);
+      const buckets = new Map(counts.filter(([, requests]) => requests > 0));
+      return {
+        keyId: row['keyId'] === '' ? null : String(row['keyId']),
+        operation: String(row['operation']),
+        outcome: String(row['outcome']),
+        requests: Number(row['requests']),
+        lastHour: Number(row['lastHour']),
+        ...latenciesOf(buckets),
+      };
+    });
+  }
+
   /** A page of the last errors of one client, of those with one `X-Request-Id`, or of all, latest first. */
   errors(page: PageRequest, { clientId, requestId }: ErrorFilter): Promise<Page<RefusedRequest>> {
     const query = this.dataSource.manager.createQueryBuilder(RefusedRequest, 'refused');
@@ -92,35 +138,30 @@ export class RequestHistory {
   }
 }
 
-/**
- * Adds up counts to one entry for each outcome, or for each outcome of what `by` names, such as each key and operation; most requests
- * first. Latencies are those of `inDays`.
- */
-export function outcomesOf<By extends 'keyId' | 'operation'>(
-  inDays: readonly Sum<By | 'outcome' | 'bucket'>[],
-  lastHour: readonly Sum<By | 'outcome'>[],
-  by: readonly By[],
+/** Adds up counts to one entry for each outcome, most requests first. Latencies are those of `inDays`. */
+export function outcomesOf(
+  inDays: readonly Sum<'outcome' | 'bucket'>[],
+  lastHour: readonly Sum<'outcome'>[],
 ) {
-  const uses = new Map<string, { of: Sum<By | 'outcome'>; lastHour: number; buckets: Map<number, number> }>();
-  const useOf = (of: Sum<By | 'outcome'>) => {
-    const id = [of.outcome, ...by.map((column) => of[column])].join(' ');
-    const use = uses.get(id) ?? { of, lastHour: 0, buckets: new Map<number, number>() };
-    uses.set(id, use);
+  const uses = new Map<string, { lastHour: number; buckets: Map<number, number> }>();
+  const useOf = (outcome: string) => {
+    const use = uses.get(outcome) ?? { lastHour: 0, buckets: new Map<number, number>() };
+    uses.set(outcome, use);
     return use;
   };
-  for (const day of inDays) {
-    const { buckets } = useOf(day);
-    buckets.set(day.bucket, (buckets.get(day.bucket) ?? 0) + day.requests);
+  for (const { outcome, bucket, requests } of inDays) {
+    const { buckets } = useOf(outcome);
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + requests);
   }
-  for (const minute of lastHour) useOf(minute).lastHour += minute.requests;
-  return [...uses.values()]
-    .map(({ of, buckets, ...use }) => ({
-      ...(Object.fromEntries(by.map((column) => [column, of[column]])) as unknown as Pick<Columns, By>),
-      outcome: of.outcome,
-      requests: [...buckets.values()].reduce((sum, requests) => sum + requests, 0),
-      ...use,
-      p50Ms: quantile(0.5, buckets),
-      p99Ms: quantile(0.99, buckets),
-    }))
+  for (const { outcome, requests } of lastHour) useOf(outcome).lastHour += requests;
+  return [...uses]
+    .map(([outcome, { lastHour: ofHour, buckets }]) => {
+      const requests = [...buckets.values()].reduce((sum, count) => sum + count, 0);
+      return { outcome, requests, lastHour: ofHour, ...latenciesOf(buckets) };
+    })
     .toSorted((a, b) => b.requests - a.requests || (a.outcome < b.outcome ? -1 : 1));
+}
+
+function latenciesOf(buckets: ReadonlyMap<number, number>) {
+  return { p50Ms: quantile(0.5, buckets), p99Ms: quantile(0.99, buckets) };
 }

@@ -17,8 +17,6 @@ import { type Counted, RequestHistory, type Sum, isRefused, outcomesOf } from '.
 export const DAYS_SHOWN = 7;
 /** How many days are kept. */
 export const DAYS_KEPT = 90;
-/** How many rows of operations are shown of a client. */
-const MOST_OPERATIONS = 200;
 
 /** Usage of a client, as ClientUsageDto describes it. */
 export type Usage = Awaited<ReturnType<UsageService['ofAll']>>[number];
@@ -41,18 +39,18 @@ export class UsageService {
   async of(client: Client, days = DAYS_SHOWN) {
     const [usage] = await this.ofAll([client], days);
     const now = this.clock.now();
-    const by = ['keyId', 'operation', 'outcome'] as const;
-    const inDays = await this.history.sums([client.id], lastDaysOf(now, days), [...by, 'bucket']);
-    const lastHour = await this.history.sums([client.id], lastHourOf(now), [...by, 'start']);
+    const ids = [client.id];
+    const hour = lastHourOf(now);
+    const byMinute = await this.history.sums(ids, hour, ['outcome', 'start']);
     return {
       ...(usage as Usage),
       minutes: Array.from({ length: HOUR_MS / MINUTE_MS }, (_, ago) => {
         const start = startOf(now, MINUTE_MS) - ago * MINUTE_MS;
-        const counted = lastHour.filter((one) => one.start === start && !one.outcome.endsWith(UNCOUNTED));
+        const counted = byMinute.filter((one) => one.start === start && !one.outcome.endsWith(UNCOUNTED));
         const refused = sumOf(counted.filter(({ outcome }) => isRefused(outcome)));
         return { minute: isoOf(start), requests: sumOf(counted) - refused, refused };
       }),
-      operations: outcomesOf(inDays, lastHour, ['keyId', 'operation']).slice(0, MOST_OPERATIONS),
+      operations: await this.history.operationsOf(client.id, lastDaysOf(now, days), hour),
     };
   }
 
@@ -101,7 +99,7 @@ export class UsageService {
           limits: this.quotas.limitsOf(client),
           windows,
           bans,
-          outcomes: outcomesOf<never>(counted.filter(isOwn), lastHour.filter(isOwn), []),
+          outcomes: outcomesOf(counted.filter(isOwn), lastHour.filter(isOwn)),
           deprecatedCalls: deprecatedCallsIn(deprecated.filter(isOwn)),
           lastUsedAt: latest(own.map(({ lastUsedAt }) => lastUsedAt)),
           days: Array.from({ length: days }, (_, ago) => {

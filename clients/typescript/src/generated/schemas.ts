@@ -328,9 +328,12 @@ export interface components {
             p50Ms: number | null;
             /** The 99th percentile */
             p99Ms: number | null;
-            /** Format: uuid */
-            keyId: string;
-            /** Method and route */
+            /**
+             * Format: uuid
+             * Null for requests that are not counted apart
+             */
+            keyId: string | null;
+            /** Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, of which only the class of the outcome is counted, such as `4xx` */
             operation: string;
         };
         /** An outcome of requests: how often it occurred, and how long the requests took. */
