@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { Logger } from '@nestjs/common';
 import type { Request } from 'express';
 
 /** How many proxies in a row are trusted at most, so that one request cannot make the service check thousands of addresses. */
@@ -21,10 +23,37 @@ export function trustedProxies(proxies: number | readonly string[] | null): Trus
     hop < MOST_HOPS && isIP(address) !== 0 && trusted.check(address, familyOf(address));
 }
 
+/** `a.b.c.d:n`, and `[v6]` with or without `:n`: some proxies add ports and brackets. */
+const WITH_PORT = /^(?:(\d+(?:\.\d+){3}):\d{1,5}|\[([\da-f:.]+)(?:%[^\]]*)?\](?::\d{1,5})?)$/i;
+
 /**
- * The IP address that a request comes from, as far as the proxies are trusted. If they forward something that is not an IP address,
- * which may be any text, it is the address of the socket. Undefined once the socket is closed. Kept for the request after the
- * first call, because Express reads X-Forwarded-For again each time.
+ * Makes the addresses in X-Forwarded-For plain, without ports, brackets and zones, so that Express's `request.ip` is an address.
+ * If one is not an IP address, which may be any text, it is dropped with all before it: the nearest known proxy counts as the sender.
+ */
+export function readForwardedFor(request: IncomingMessage): void {
+  const field = request.headers['x-forwarded-for'];
+  if (field === undefined) return;
+  const hops = [field]
+    .flat()
+    .join()
+    .split(',')
+    .map(plainAddress)
+    .filter((hop) => hop !== '')
+    .slice(-MOST_HOPS - 1);
+  const known = hops.slice(hops.findLastIndex((hop) => isIP(hop) === 0) + 1);
+  request.headers['x-forwarded-for'] = known.join(', ');
+  request.isForwardedCut = known.length < hops.length;
+}
+
+function plainAddress(text: string): string {
+  const hop = text.trim();
+  const [, v4, v6] = WITH_PORT.exec(hop) ?? [];
+  return v4 ?? v6 ?? withoutZone(hop);
+}
+
+/**
+ * The IP address that a request comes from, as far as the proxies are trusted. Undefined once the socket is closed. Kept for the
+ * request after the first call, because Express reads X-Forwarded-For again each time.
  */
 export function addressOf(request: Request): string | undefined {
   if (request.clientAddress === undefined) request.clientAddress = resolveAddress(request) ?? null;
@@ -36,8 +65,21 @@ function resolveAddress(request: Request): string | undefined {
   const { remoteAddress } = socket;
   // Without this field Express also returns the address of the socket, but takes longer.
   if (headers['x-forwarded-for'] === undefined) return remoteAddress && withoutZone(remoteAddress);
-  const forwarded = withoutZone(request.ip ?? '');
-  return isIP(forwarded) === 0 ? remoteAddress : forwarded;
+  const { ip, ips, app } = request;
+  if (request.isForwardedCut && ip !== undefined && (app.get('trust proxy fn') as TrustsHop)(ip, ips.length))
+    warnOnce(app);
+  return ip && withoutZone(ip);
+}
+
+const logger = new Logger('Proxy');
+const warned = new WeakSet<object>();
+
+function warnOnce(app: object): void {
+  if (warned.has(app)) return;
+  warned.add(app);
+  logger.warn(
+    'A trusted proxy (TRUST_PROXY) sends X-Forwarded-For with something other than an IP address; its callers share the limit of one address',
+  );
 }
 
 /** Removes an IPv6 zone (the part after % in fe80::1%eth0), which may be any text and has no meaning on another machine. */

@@ -19,6 +19,8 @@ declare module 'http' {
     malformation?: string | undefined;
     /** Whether the request came by the management port, with ADMIN_ON=management. */
     isByManagementPort?: boolean | undefined;
+    /** Whether X-Forwarded-For had something other than an address, which was dropped. */
+    isForwardedCut?: boolean | undefined;
     /** The IP address that the request comes from; null once it is known to have none. */
     clientAddress?: string | null | undefined;
     /** The sender of the request. */

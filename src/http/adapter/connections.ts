@@ -7,6 +7,7 @@ import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { rowOf } from '../../core/errors/raw-response.js';
 import { abandon } from '../../core/requests-in-flight.js';
+import { readForwardedFor } from '../../core/request-address.js';
 import { noteArrival } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { hold, release } from './held-socket.js';
@@ -81,6 +82,7 @@ export class Connections {
     server.on(opened, (socket: Socket) => this.open(socket));
     const arrive: RequestListener = (request, response) => {
       readRequestLine(request);
+      readForwardedFor(request);
       noteArrival(request);
       this.arrive(request, response);
     };

@@ -10,6 +10,7 @@ import { declarationFault } from '../../core/declaration-faults.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
+import { readForwardedFor } from '../../core/request-address.js';
 import { callersTraceOf } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { RequestRecords, assignRequestId } from '../request-records.js';
@@ -126,6 +127,7 @@ export class Upgrades implements BeforeApplicationShutdown {
   ): Promise<boolean> {
     const start = performance.now();
     readRequestLine(message);
+    readForwardedFor(message);
     const request = Object.assign(message, { originalUrl: message.url }) as Request;
     const response = new ServerResponse(request) as Response;
     const path = resolvedPathOf(request.originalUrl);
