@@ -15,6 +15,7 @@ import { AdministrationPortMiddleware } from './admin/administration-port.middle
 import { KeyPages } from './admin/console/key-pages.js';
 import { AppModule } from './app.module.js';
 import { Settings } from './core/config/settings.js';
+import { declarationFault } from './core/declaration-faults.js';
 import { projectModules } from './core/project-modules.js';
 import { tablesBelow } from './database/tables.module.js';
 import { Connections } from './http/adapter/connections.js';
@@ -107,6 +108,7 @@ export function setupApp(application: INestApplication): INestApplication {
     // A preflight is served even under overload: without its response a page could not read the 503 of its request.
     app.use(overload);
   } else app.use(combined(...first, overload));
+  refuseInheritedConfig(app);
   app.get(SwaggerUi).documents(app);
   const server = app.getHttpServer();
   guardConnections(app, server, settings);
@@ -117,6 +119,19 @@ export function setupApp(application: INestApplication): INestApplication {
     app.get(ManagementServer).administer(administration);
   }
   return app;
+}
+
+/** The guards and the filter of the chain know HTTP: a message of a microservice that had them would get no response. */
+function refuseInheritedConfig(app: NestExpressApplication): void {
+  const connect = app.connectMicroservice.bind(app);
+  app.connectMicroservice = (options, hybrid = {}) => {
+    if (hybrid.inheritAppConfig === true)
+      declarationFault(
+        'connectMicroservice(…, { inheritAppConfig: true }): the global guards, pipes and filters of the service are for HTTP. ' +
+          'Remove inheritAppConfig, and put guards on the handlers of messages with @UseGuards().',
+      );
+    return connect(options, hybrid);
+  };
 }
 
 /** Combines middlewares into one, because each middleware in Express's router costs more time than most of these need. */

@@ -11,6 +11,7 @@ import {
   StandardSchemaValidationPipe,
   UsePipes,
 } from '@nestjs/common';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { APP_PIPE } from '@nestjs/core';
 import { describe, expect, it } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
@@ -27,17 +28,12 @@ class ListAllEntities {
   limit!: number;
 }
 
-interface Parsed {
-  readonly value?: object;
-  readonly issues?: readonly { readonly message: string; readonly path: readonly string[] }[];
-}
-
 /** A schema of the form of https://standardschema.dev: an object with a `name`, which gets a mark. */
 const CAT = {
   '~standard': {
     version: 1 as const,
     vendor: 'petstore',
-    validate(value: unknown): Parsed {
+    validate(value: unknown): StandardSchemaV1.Result<object> {
       const { name } = (value ?? {}) as { readonly name?: unknown };
       if (typeof name === 'string') return { value: { ...(value as object), isValid: true } };
       return { issues: [{ message: 'name must be a string', path: ['name'] }] };
@@ -54,9 +50,9 @@ class SchemaDto {
 class SchemaPipe implements PipeTransform {
   transform(value: unknown, { metatype }: ArgumentMetadata): unknown {
     if (!metatype || !('schema' in metatype)) return value;
-    const { value: valid, issues } = (metatype.schema as typeof CAT)['~standard'].validate(value);
-    if (issues) throw new BadRequestException(issues[0]?.message);
-    return valid;
+    const result = (metatype.schema as typeof CAT)['~standard'].validate(value);
+    if (result.issues) throw new BadRequestException(result.issues[0]?.message);
+    return result.value;
   }
 }
 
