@@ -1,4 +1,5 @@
 import { Body, Delete, Get, Header, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import type { Requester } from '../auth/clients/audited-changes.js';
@@ -15,7 +16,14 @@ import { OPERATORS } from './admin.scopes.js';
 import { CurrentRequester } from '../http/current-requester.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery } from './dto/inputs.js';
 import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
-import { ClientChangesDto, ClientDto, NewClientDto, toClientDto } from './dto/client.dto.js';
+import {
+  CLIENT_CHANGES_EXAMPLES,
+  ClientChangesDto,
+  ClientDto,
+  NEW_CLIENT_EXAMPLES,
+  NewClientDto,
+  toClientDto,
+} from './dto/client.dto.js';
 
 const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
   CLIENTS_ERRORS;
@@ -53,6 +61,7 @@ export class ClientsController {
       headers: { Location: 'Address of the client' },
     },
   })
+  @ApiBody({ type: NewClientDto, examples: NEW_CLIENT_EXAMPLES })
   async create(@Body() input: NewClientDto, @CurrentRequester() by: Requester): Promise<ClientDto> {
     return this.shown(await this.clients.create(input, by));
   }
@@ -92,6 +101,7 @@ export class ClientsController {
       'changed since.',
     answers: { status: 200, description: 'The client as it is now', type: ClientDto, entityTag: true },
   })
+  @ApiBody({ type: ClientChangesDto, examples: CLIENT_CHANGES_EXAMPLES })
   @ApiErrors(client_not_found)
   async update(
     @Param() { clientId }: ClientParams,

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ONE_CHANGE } from '../../auth/clients/key-rules.js';
 import { Duration, Instant, Names, Text, Uuid } from '../../http/validation/fields.js';
 import type { ApiKey } from '../../auth/clients/api-key.entity.js';
 import type { IssuedKey } from '../../auth/clients/key-issuing.service.js';
@@ -122,7 +123,11 @@ export class NewKeyDto extends NewOwnKeyDto {
 }
 
 /** Changeable fields of a key; omitted fields stay as they are. */
-@ApiSchema({ name: 'KeyChanges', description: 'Changes to a key; omitted fields stay as they are.' })
+@ApiSchema({
+  name: 'KeyChanges',
+  description: 'Changes to a key; omitted fields stay as they are.',
+  ...ONE_CHANGE,
+})
 export class KeyChangesDto {
   @Text({ nullable: true, ...LABEL })
   @WithoutApiKey()

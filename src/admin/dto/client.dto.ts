@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ONE_CHANGE } from '../../auth/clients/key-rules.js';
 import type { Client } from '../../auth/clients/client.entity.js';
 import { Enum, Instant, Integer, Text } from '../../http/validation/fields.js';
 import { LARGEST_LIMIT, type PlanLimits } from '../../core/config/plan-table.js';
@@ -77,6 +78,7 @@ export class NewClientDto extends EnterpriseLimits {
 @ApiSchema({
   name: 'ClientChanges',
   description: 'Changes to a client; omitted fields stay as they are.',
+  ...ONE_CHANGE,
 })
 export class ClientChangesDto extends EnterpriseLimits {
   @Text({ ...NAME, optional: true })
@@ -86,3 +88,18 @@ export class ClientChangesDto extends EnterpriseLimits {
   @Enum({ ...PLAN, optional: true })
   plan?: Plan;
 }
+
+const LIMITS = { perMinute: 5_000, perDay: 500_000 };
+
+/** The bodies that "Try it out" sends to create a client: only an enterprise client has separate limits. */
+export const NEW_CLIENT_EXAMPLES = {
+  client: { value: { name: 'My shop', plan: 'pro' } },
+  enterprise: { value: { name: 'My shop', plan: 'enterprise', ...LIMITS } },
+};
+
+/** The bodies that "Try it out" sends to change a client. */
+export const CLIENT_CHANGES_EXAMPLES = {
+  plan: { value: { plan: 'business' } },
+  name: { value: { name: 'My shop' } },
+  enterprise: { value: { plan: 'enterprise', ...LIMITS } },
+};

@@ -66,6 +66,9 @@ export function forceDetail({ force }: Forcible): { readonly force?: true } {
   return force === true ? { force } : {};
 }
 
+/** What the schema of such changes says of it. */
+export const ONE_CHANGE = { minProperties: 1 } as const;
+
 /** Throws validation_failed when none of the changeable fields is given: an empty change is a mistake of the caller. */
 export function requireChange<T extends object>(changes: T, fields: readonly (keyof T & string)[]): void {
   if (fields.some((field) => changes[field] !== undefined)) return;

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from './duration.js';
+import { DURATION_PATTERN, parseDuration } from './duration.js';
 
 describe('a duration', () => {
   it.each([
@@ -30,5 +31,22 @@ describe('a duration', () => {
     '1e3s',
   ])('"%s" is none', (text) => {
     expect(parseDuration(text)).toBeUndefined();
+  });
+
+  it('is one by its documented pattern', () => {
+    const pattern = new RegExp(`^(?:0|${DURATION_PATTERN})$`);
+    const bounds = { s: 315_360_000, m: 5_256_000, h: 87_600, d: 3_650 };
+    const near = fc
+      .tuple(fc.constantFrom('s', 'm', 'h', 'd'), fc.integer({ min: -2, max: 2 }))
+      .map(([unit, away]) => `${bounds[unit] + away}${unit}`);
+    const any = fc
+      .tuple(fc.nat(400_000_000), fc.nat(8), fc.constantFrom('s', 'm', 'h', 'd', 'w', ''))
+      .map(([amount, digits, unit]) => `${String(amount).slice(0, digits + 1)}${unit}`);
+    fc.assert(
+      fc.property(fc.oneof(near, any), (text) => {
+        expect(pattern.test(text)).toBe(parseDuration(text) !== undefined);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

@@ -7,6 +7,20 @@ const UNITS = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 /** Ten years; anything longer should have no expiry. */
 const LONGEST_MS = 3_650 * DAY_MS;
 
+/** A regular expression of the durations that parseDuration() accepts, but 0. */
+export const DURATION_PATTERN = Object.entries(UNITS)
+  .map(([unit, ms]) => `(?:${upTo(String(LONGEST_MS / ms))})${unit}`)
+  .join('|');
+
+/** A regular expression of the integers from 1 to a bound of several digits. */
+function upTo(bound: string): string {
+  const ofItsLength = [...bound].flatMap((digit, at) => {
+    const [least, most] = [at === 0 ? 1 : 0, Number(digit) - 1];
+    return least > most ? [] : `${bound.slice(0, at)}[${least}-${most}]\\d{${bound.length - at - 1}}`;
+  });
+  return [`[1-9]\\d{0,${bound.length - 2}}`, ...ofItsLength, bound].join('|');
+}
+
 /** Forms that parseDuration accepts, in words that complete "Give …". */
 export const DURATION_FORM = 'a duration such as 90d, 12h, 30m or 45s, at most 3650d';
 

@@ -23,6 +23,7 @@ export function Cursor(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       type: 'string',
+      minLength: 1,
       description: 'Where the page begins, from the `Link` with rel `next` of the previous page',
     }),
     Rule(

@@ -1,5 +1,5 @@
 import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
-import { DURATION_FORM, parseDuration } from '../../core/time/duration.js';
+import { DURATION_FORM, DURATION_PATTERN, parseDuration } from '../../core/time/duration.js';
 import { INSTANT, parseInstant } from '../../core/time/instant.js';
 import { type FieldOptions, boundsFault, defineField, valuesFault } from './define-field.js';
 
@@ -144,7 +144,7 @@ export function Duration(options: FieldOptions<string> & { readonly orZero?: boo
   const { orZero = false, ...documented } = options;
   return defineField(
     {
-      schema: { type: 'string' },
+      schema: { type: 'string', pattern: `^(?:${orZero ? '0|' : ''}${DURATION_PATTERN})$` },
       declares: ['@Duration()', Number],
       code: 'not_a_duration',
       mustBe: `${DURATION_FORM}${orZero ? ', or 0' : ''}`,

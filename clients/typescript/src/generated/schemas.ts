@@ -447,6 +447,11 @@ export interface components {
             /** The body over which the signature is made: JSON text with `type`, `timestamp` and `data` */
             payload: string;
         };
+        /**
+         * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
+         * @enum {string}
+         */
+        WebhookDisabledBecause: "owner" | "operator" | "failing" | "gone";
         /** A URL of a client that receives messages. */
         WebhookEndpoint: {
             /** Format: uuid */
@@ -469,11 +474,8 @@ export interface components {
              * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
-            /**
-             * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
-             * @enum {string|null}
-             */
-            disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
+            /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
+            disabledBecause: components["schemas"]["WebhookDisabledBecause"] | null;
             /**
              * Format: date-time
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
@@ -523,11 +525,8 @@ export interface components {
              * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
-            /**
-             * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
-             * @enum {string|null}
-             */
-            disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
+            /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
+            disabledBecause: components["schemas"]["WebhookDisabledBecause"] | null;
             /**
              * Format: date-time
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
@@ -568,11 +567,8 @@ export interface components {
              * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
-            /**
-             * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
-             * @enum {string|null}
-             */
-            disabledBecause: "owner" | "operator" | "failing" | "gone" | null;
+            /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
+            disabledBecause: components["schemas"]["WebhookDisabledBecause"] | null;
             /**
              * Format: date-time
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ONE_CHANGE } from '../../../auth/clients/key-rules.js';
 import { Duration, Flag, Instant, Names, Text, Uuid } from '../../../http/validation/fields.js';
 import type { SubscribedEndpoint } from '../endpoint-events.js';
 import { DISABLED_BECAUSE, type DisabledBecause } from '../../webhook-endpoint.entity.js';
@@ -37,8 +38,8 @@ export class WebhookEndpointDto {
   disabledAt!: string | null;
 
   @ApiProperty({
-    type: 'string',
-    enum: [...DISABLED_BECAUSE, null],
+    enum: DISABLED_BECAUSE,
+    enumName: 'WebhookDisabledBecause',
     nullable: true,
     description:
       'Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)',
@@ -156,6 +157,7 @@ export class NewWebhookEndpointDto extends NewOwnWebhookEndpointDto {
 @ApiSchema({
   name: 'WebhookEndpointChanges',
   description: 'Changes to a webhook endpoint; omitted fields stay as they are.',
+  ...ONE_CHANGE,
 })
 export class WebhookEndpointChangesDto {
   @Text({ ...URL_FIELD, optional: true })
