@@ -1,13 +1,7 @@
 import { Logger, RequestMethod, Scope } from '@nestjs/common';
-import {
-  HOST_METADATA,
-  METHOD_METADATA,
-  PATH_METADATA,
-  SSE_METADATA,
-  VERSION_METADATA,
-} from '@nestjs/common/constants.js';
+import { HOST_METADATA, METHOD_METADATA, SSE_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { type DiscoveryService } from '@nestjs/core';
+import type { DiscoveryService } from '@nestjs/core';
 import type { InstanceWrapper, PropertyMetadata } from '@nestjs/core/injector/instance-wrapper.js';
 import { DECORATORS } from '@nestjs/swagger';
 import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
@@ -21,24 +15,11 @@ import { CACHED } from './caching/cached.decorator.js';
 import { knowModels } from './declared-shape.js';
 import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
 import { checkEnhancers } from './enhancer-checks.js';
-import { declaredSelectionOf } from './paging/selection.decorators.js';
 import { type RouteHandler, routeHandlersOf } from './operation-record.js';
-import { checkPatch, checkRequestNames, checkResponseNames } from './validation/class-checks.js';
-import { declaredFieldsOf } from './validation/field-table.js';
+import { checkResponseNames } from './validation/class-checks.js';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that a client may repeat them anyway. */
 const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS]);
-/** Parameters in a path of Express 5: `:name` and `*name`. */
-const IN_PATH = /[:*](\w+)/g;
-/** Name of a whole body, query or path in a message. */
-const WHOLE: ReadonlyMap<unknown, string> = new Map([
-  [RouteParamtypes.BODY, '@Body()'],
-  [RouteParamtypes.QUERY, '@Query()'],
-  [RouteParamtypes.PARAM, '@Param()'],
-]);
-/** Types that compilers emit for types without run-time members. */
-const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
-
 /** A handler with the metadata for the checks. */
 export interface CheckedHandler extends RouteHandler {
   readonly parameters: readonly HandlerParameter[];
@@ -129,59 +110,6 @@ export function checkStored(discovery: DiscoveryService): void {
       );
     checkEnhancers(checked, parameters, isOfRequest);
   }
-}
-
-/** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */
-export function checkParameters({ name, controller, handler, parameters, declared }: CheckedHandler): void {
-  const paths = pathsOf(controller).flatMap((prefix) => pathsOf(handler).map((path) => `${prefix}/${path}`));
-  const inPath = new Set(paths.flatMap((path) => [...path.matchAll(IN_PATH)].map(([, found]) => found)));
-  const unread = new Set(inPath);
-  for (const { index, kind, data, metatype, pipes = [] } of parameters) {
-    const fields = metatype === undefined ? [] : [...declaredFieldsOf(metatype)];
-    for (const { parameter } of metatype ? (declaredSelectionOf(metatype)?.filters ?? []) : [])
-      if (!fields.includes(parameter))
-        declarationFault(
-          `${metatype?.name}.${parameter}: @Filter() has no effect without a decorator of a field. Add one, such as @Text().`,
-        );
-    const isWhole = data === undefined || data === '';
-    if (metatype && fields.length > 0 && isWhole && WHOLE.has(kind)) {
-      checkRequestNames(metatype);
-      if (kind === RouteParamtypes.BODY && declared(METHOD_METADATA) === RequestMethod.PATCH)
-        checkPatch(metatype);
-    }
-    const isPath = kind === RouteParamtypes.PARAM;
-    const read = isPath ? (isWhole ? fields : [data as string]) : [];
-    for (const field of read) {
-      unread.delete(field);
-      if (!inPath.has(field))
-        declarationFault(
-          `${name}: it reads the path parameter "${field}", which is not in its path ${paths.join(', ')}.`,
-        );
-    }
-    // A decorator of a module, the request, or a class without declared fields may read any of them.
-    if (kind === 'custom' || kind === RouteParamtypes.REQUEST || (isPath && read.length === 0))
-      unread.clear();
-    const decorator = WHOLE.get(kind);
-    if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
-    if (declaredOperationOf(handler) && UNKNOWN.has(metatype))
-      declarationFault(
-        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is unknown at run time. ` +
-          'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
-      );
-    if (!isPath)
-      logger.warn(
-        `${name}: ${decorator} is not validated, because its type is not a class with declared fields. ` +
-          'Declare a class with decorators such as @Text() and @Int64().',
-      );
-  }
-  for (const parameter of unread)
-    logger.warn(
-      `${name}: nothing reads or validates the path parameter "${parameter}". Declare it in the class of a @Param().`,
-    );
-}
-
-function pathsOf(target: object): string[] {
-  return [Reflect.getMetadata(PATH_METADATA, target) as string | string[]].flat();
 }
 
 /** Checks the operation ids of each version of the API, which generated clients take for names of functions. */

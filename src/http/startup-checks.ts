@@ -1,15 +1,25 @@
 import { Global, Inject, Injectable, Module, type OnModuleInit, VersioningType } from '@nestjs/common';
-import { type ApplicationConfig, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import {
+  type AbstractHttpAdapter,
+  type ApplicationConfig,
+  DiscoveryModule,
+  DiscoveryService,
+  HttpAdapterHost,
+  ModulesContainer,
+} from '@nestjs/core';
+import type { Application } from 'express';
 import { DataSource } from 'typeorm';
 import { Settings } from '../core/config/settings.js';
 import { declarationFault } from '../core/declaration-faults.js';
 import { type Database, DeclarationChecks } from '../database/database.js';
 import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
+import { routesOf } from './adapter/registered-routes.js';
 import { gatewaysOf } from './adapter/upgrades.js';
 import { checkGlobalEnhancers } from './enhancer-checks.js';
 import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
 import { checkNames, checkThrottles } from './provider-checks.js';
-import { checkIds, checkOperation, checkParameters, checkStored, checkedHandlersOf } from './route-checks.js';
+import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
+import { checkIds, checkOperation, checkStored, checkedHandlersOf } from './route-checks.js';
 
 /** Checks the declarations of the whole application before the database is opened: throws for a fault, warns of a likely mistake. */
 @Injectable()
@@ -24,10 +34,7 @@ class ModuleChecks extends DeclarationChecks {
   async check(declared: Database): Promise<void> {
     const isProduction = this.settings.nodeEnv === 'production';
     const handlers = checkedHandlersOf(this.discovery);
-    for (const handler of handlers) {
-      checkOperation(handler, isProduction);
-      checkParameters(handler);
-    }
+    for (const handler of handlers) checkOperation(handler, isProduction);
     checkIds(handlers);
     checkNames(this.discovery);
     checkThrottles(this.discovery);
@@ -53,6 +60,7 @@ export class LateChecks implements OnModuleInit {
     @Inject(DataSource) private readonly dataSource: Database,
     private readonly settings: Settings,
     private readonly discovery: DiscoveryService,
+    private readonly modules: ModulesContainer,
   ) {}
 
   /** Has the configuration of an application checked when it is started; setupApp() calls this. */
@@ -61,11 +69,17 @@ export class LateChecks implements OnModuleInit {
   }
 
   async onModuleInit(): Promise<void> {
-    checkStored(this.discovery);
+    const { discovery, modules } = this;
+    checkStored(discovery);
+    // By now RouterModule has given the modules their paths.
+    for (const handler of checkedHandlersOf(discovery))
+      checkParameters(handler, modulePathsOf(handler.controller, discovery, modules));
+    const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
+    if (adapter) checkHidden(routesOf(adapter.getInstance<Application>()), discovery);
     if (this.config) {
       checkGlobalEnhancers(this.config);
       checkPaths(this.config);
-    } else if ((this.adapterHost as Partial<HttpAdapterHost>).httpAdapter)
+    } else if (adapter)
       declarationFault(
         'NestFactory.create(AppModule): the application is not set up. Call setupApp(app), or create it with createApp().',
       );

@@ -12,6 +12,7 @@ import {
   Header,
   HttpCode,
   HttpException,
+  type INestApplicationContext,
   Injectable,
   Logger,
   Module,
@@ -26,12 +27,27 @@ import {
   type Type,
   ValidationPipe,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, BaseExceptionFilter } from '@nestjs/core';
+import {
+  APP_FILTER,
+  APP_GUARD,
+  APP_INTERCEPTOR,
+  APP_PIPE,
+  BaseExceptionFilter,
+  NestFactory,
+  RouterModule,
+} from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Response } from 'express';
 import { type Observable, Observable as Observed, map } from 'rxjs';
+import { DataSource, type Repository } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
+import { AppModule } from '../../src/app.module.js';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
+import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
+import { Client } from '../../src/auth/clients/client.entity.js';
+import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { JsonText } from '../../src/database/json-rows.js';
 import { Cached } from '../../src/http/caching/cached.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
@@ -370,6 +386,61 @@ describe('a handler', () => {
     expect(await asked).toBe('gone');
     await expect.poll(() => PlainController.subscribed).toBe(0);
     expect(logged).not.toHaveBeenCalled();
+  });
+});
+
+@Controller({ path: 'shelves', version: '1' })
+@RequireScopes()
+class ShelvesController {
+  @Get(':shelf')
+  one(@Param('storeId', ParseIntPipe) store: number, @Param('shelf') shelf: string): object {
+    return { store, shelf };
+  }
+}
+
+@Module({ controllers: [ShelvesController] })
+class ShelvesModule {}
+
+@Module({
+  imports: [
+    ShelvesModule,
+    RouterModule.register([
+      { path: 'stores/:storeId', children: [{ path: 'halls', module: ShelvesModule }] },
+    ]),
+  ],
+})
+class StoresModule {}
+
+it('a path of RouterModule with a parameter is that of its modules, in the document, too', async () => {
+  const warned = vi.spyOn(Logger.prototype, 'warn');
+  const service = await open({ modules: [StoresModule] });
+  expect(warned).not.toHaveBeenCalled();
+  expect((await service.request('GET', '/v1/stores/7/halls/shelves/a')).body).toEqual({
+    store: 7,
+    shelf: 'a',
+  });
+  expect((await service.request('GET', '/v1/stores/7/halls/shelves/a', { key: null })).status).toBe(401);
+  expect((await service.request('GET', '/v1/stores/x/halls/shelves/a')).status).toBe(400);
+  expect(Object.keys(service.document.paths)).toContain('/stores/{storeId}/halls/shelves/{shelf}');
+});
+
+describe('a context without an HTTP server', () => {
+  it.each<[string, () => Promise<INestApplicationContext>]>([
+    [
+      'NestFactory.createApplicationContext()',
+      () => NestFactory.createApplicationContext(AppModule, { logger: false }),
+    ],
+    [
+      'TestingModule.init()',
+      async () => (await Test.createTestingModule({ imports: [AppModule] }).compile()).init(),
+    ],
+  ])('has services and repositories, and closes: %s', async (_, create) => {
+    const context = await create();
+    const { id } = await context.get(ClientsService).create({ name: 'Script', plan: 'pro' }, SERVICE_ITSELF);
+    const clients = context.get<Repository<Client>>(getRepositoryToken(Client), { strict: false });
+    expect(await clients.countBy({ id })).toBe(1);
+    await context.close();
+    expect(context.get(DataSource).isInitialized).toBe(false);
   });
 });
 

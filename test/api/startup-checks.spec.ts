@@ -3,6 +3,7 @@ import {
   Controller,
   Delete,
   Get,
+  Head,
   type INestApplication,
   Injectable,
   Logger,
@@ -602,6 +603,75 @@ describe('the paths of the service', () => {
     const app = await NestFactory.create(AppModule, { logger: false, abortOnError: false });
     onTestFinished(() => app.close());
     await expect(app.listen(0)).rejects.toThrow(/^NestFactory\.create\(AppModule\): .* Call setupApp\(app\)/);
+  });
+});
+
+describe('routes that hide each other', () => {
+  /** Two controllers with one public GET each, in this order. */
+  function routes(first: string, second: string, how = Get, options: object = {}): Type {
+    @Controller({ path: 'kites', version: '1', ...options })
+    @Public()
+    class FirstController {
+      @Get(first)
+      first(): object {
+        return {};
+      }
+    }
+    @Controller({ path: 'kites', version: '1' })
+    @Public()
+    class SecondController {
+      @how(second)
+      second(): object {
+        return {};
+      }
+    }
+    return moduleOf([FirstController, SecondController]);
+  }
+
+  it.each([
+    [':id', 'best', Get],
+    [':id', ':name', Get],
+    ['best', 'best', Get],
+    ['*path', 'best/of/all', Get],
+    [':id', ':name.json', Get],
+    ['best{/:id}', 'best/:name', Get],
+    [':id', 'best', Head],
+  ])('stop the start, which names both: %s before %s', async (first, second, how) => {
+    const { faults } = await started(routes(first, second, how));
+    const method = how === Head ? 'HEAD' : 'GET';
+    expect(faults).toBe(
+      `SecondController.second: ${method} /v1/kites/${second} is never reached, because GET /v1/kites/${first} of ` +
+        'FirstController.first is registered before it. Declare it, or import its module, first; or change one of the paths.',
+    );
+  });
+
+  it.each([
+    ['best', ':id', Get],
+    ['best/of', '*path', Get],
+    [':id', 'best/:id', Get],
+    ['a:id', ':name', Get],
+    ['best/:id', 'best{/:id}', Get],
+    [':id', 'best', Post],
+  ])('are none where both are reached: %s before %s', async (first, second, how) => {
+    expect((await started(routes(first, second, how))).faults).toBe('');
+  });
+
+  it('are none of two hosts', async () => {
+    expect((await started(routes('best', 'best', Get, { host: 'a.example' }))).faults).toBe('');
+  });
+
+  it('are found in one class and over modules, with those of the service', async () => {
+    @Controller({ path: 'pets', version: '1' })
+    @Public()
+    class PetsTooController {
+      @Get('best')
+      best(): object {
+        return {};
+      }
+    }
+    expect((await started(moduleOf([PetsTooController]))).faults).toContain(
+      'PetsTooController.best: GET /v1/pets/best is never reached, because GET /v1/pets/:petId of PetsController.getPet',
+    );
   });
 });
 

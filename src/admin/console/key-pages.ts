@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { noteServed } from '../../http/request-records.js';
@@ -52,7 +52,9 @@ export class KeyPages implements OnModuleInit {
 
   /** Nest calls this when all routes are registered: the pages come after them, where they cost other requests nothing. */
   onModuleInit(): void {
-    const express = this.adapterHost.httpAdapter.getInstance() as Application;
+    const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
+    if (!adapter) return;
+    const express = adapter.getInstance<Application>();
     const hasConsole = this.settings.console !== 'off';
     if (hasConsole) express.get(CONSOLE, (request, response) => redirectToPage(CONSOLE, request, response));
     const files = [

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
-import { ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
+import { type AbstractHttpAdapter, ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, RequestHandler, Response } from 'express';
 import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../deprecation/deprecation.guards.js';
@@ -29,7 +29,9 @@ export class UnmatchedRoutes implements OnModuleInit {
 
   /** Nest calls this after it has registered all routes, and before it registers its own 404, which is replaced. */
   onModuleInit(): void {
-    const { httpAdapter } = this.adapterHost;
+    const httpAdapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
+    // NestFactory.createApplicationContext() makes no server.
+    if (!httpAdapter) return;
     const express = httpAdapter.getInstance<Application>();
     const guarded = new Set([...GUARDED_SEGMENTS, ...routesOf(express).flatMap(guardedSegmentOf)]);
     const anyone = (request: Request, response: Response) => this.pageFor(request, response);
