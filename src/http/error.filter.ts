@@ -3,6 +3,7 @@ import {
   type ArgumentsHost,
   Catch,
   type ExceptionFilter,
+  HttpException,
   type Type,
 } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
@@ -27,8 +28,8 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const [request, response] = host.getArgs<[Request, Response]>();
     const write = (error: unknown): void => {
-      if (isUncounted(error, response)) void this.writeCounted(error, request, response);
-      else writeRefusal(error, request, response);
+      if (response.hasHeader('X-RateLimit-Limit')) writeRefusal(error, request, response);
+      else void this.writeUncounted(error, request, response);
     };
     const matched = host.getType() === 'http' ? request.matchedHandler : undefined;
     // A handler that reads the body itself has other errors.
@@ -40,11 +41,16 @@ export class ErrorFilter implements ExceptionFilter {
     else write(error);
   }
 
-  /** Counts a refusal for the address, so that the log has as few lines of it as of any other, and writes it. */
-  private async writeCounted(refusal: unknown, request: Request, response: Response): Promise<void> {
-    // The refusal matters more than its count.
-    await this.quota.noteRefusal(request, response).catch(() => undefined);
-    writeRefusal(refusal, request, response);
+  /**
+   * Writes what ended a request that nothing has counted: it was for a page, a file or a probe, or ended before the guards, as in a
+   * middleware. A refusal counts for the address, so that the log has as few lines of it as of any other; a failure does not.
+   */
+  private async writeUncounted(thrown: unknown, request: Request, response: Response): Promise<void> {
+    const isRefusal = statusOf(thrown) < 500;
+    const noted = isRefusal ? this.quota.noteRefusal(request, response) : this.quota.show(request, response);
+    // The error matters more than its headers.
+    await noted.catch(() => undefined);
+    writeRefusal(thrown, request, response);
   }
 
   private async completed(
@@ -72,9 +78,11 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Whether nothing has counted a request that is refused: it was for a page, a file or a probe, which have no quota. */
-function isUncounted(error: unknown, response: Response): boolean {
-  return error instanceof ApiError && error.body.status < 500 && !response.hasHeader('X-RateLimit-Limit');
+/** The status of what was thrown: an exception, or an error of the package http-errors, which Express's middlewares throw. */
+function statusOf(error: unknown): number {
+  if (error instanceof HttpException) return error.getStatus();
+  const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : 500;
 }
 
 const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type']> = new Map([
