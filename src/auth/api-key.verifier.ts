@@ -12,6 +12,13 @@ import { type CallersKey, type FoundKey, KeyCache } from './key-cache.js';
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const NO_TOKEN = /^bearer *$/i;
+const NAMES_BEARER = /^bearer /i;
+
+/** The refusal of a credential with another scheme, or with none, such as a key alone. */
+const WITHOUT_SCHEME: ErrorRow = {
+  ...AUTH_ERRORS.invalid_api_key,
+  message: 'The credential does not have the scheme Bearer: send `Authorization: Bearer <API_KEY>`.',
+};
 
 /** A valid key. */
 export interface VerifiedKey {
@@ -49,6 +56,7 @@ export class ApiKeyVerifier {
   digestIn(authorization = ''): string {
     if (authorization === '' || NO_TOKEN.test(authorization)) throw refusal(AUTH_ERRORS.missing_api_key);
     const token = BEARER.exec(authorization)?.[1];
+    if (token === undefined && !NAMES_BEARER.test(authorization)) throw refusal(WITHOUT_SCHEME);
     if (token === undefined || !isWellFormedApiKey(token)) throw refusal(AUTH_ERRORS.invalid_api_key);
     return digestOf(token);
   }

@@ -54,6 +54,21 @@ describe('the API key', () => {
     expect(headers.get('www-authenticate')).toBe(WITH_ERROR);
   });
 
+  it.each([
+    ['the key alone', (key: string) => key],
+    ['the scheme Token', (key: string) => `Token ${key}`],
+    ['the scheme Basic', () => 'Basic dXNlcjpwYXNz'],
+    ['a colon after the scheme', (key: string) => `Bearer: ${key}`],
+    ['no space after the scheme', (key: string) => `Bearer${key}`],
+  ])('without the scheme Bearer says so: %s', async (_, header) => {
+    const { status, body, text } = await send(header(service.key));
+    expect([status, body.code]).toEqual([401, 'invalid_api_key']);
+    expect(body.message).toBe(
+      'The credential does not have the scheme Bearer: send `Authorization: Bearer <API_KEY>`.',
+    );
+    expect(text).not.toContain('pst_');
+  });
+
   it('is refused once revoked, and says so', async () => {
     const { id, key } = await service.issueKey();
     expect((await send(`Bearer ${key}`)).status).toBe(200);
