@@ -11,9 +11,18 @@ const END = '\r\n\r\n';
 export const FLOODS = {
   'nobody attacks': () => pause(LASTS_MS),
   '20 × 1,200 requests for the script of the docs, never read': (at) =>
-    unread(at, 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a'),
+    unread(at, `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`, 1_200),
   '20 × 1,200 requests for readiness, never read': (at) =>
-    unread(at, 'GET /health/ready HTTP/1.1\r\nHost: a'),
+    unread(at, `GET /health/ready HTTP/1.1\r\nHost: a${END}`, 1_200),
+  '2,000 × 64 heads of 15 kB behind a response that is not read': async (at) => {
+    const large = `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`;
+    const waiting = `GET /x HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(15_000)}${END}`.repeat(64);
+    await unread(at, large + waiting, 1, 2_000);
+  },
+  '2,000 × 2,000 small heads behind a response that is not read': async (at) => {
+    const large = `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`;
+    await unread(at, large + `GET /x HTTP/1.1\r\nHost: a${END}`.repeat(2_000), 1, 2_000);
+  },
   '10 × 2,000 keys that nobody issued': unknownKeys,
   '20,000 requests of a valid key at once': (at, key) =>
     answered(
@@ -66,9 +75,16 @@ async function open({ hostname, port }) {
   return socket;
 }
 
-async function unread(at, request) {
-  const sockets = await Promise.all(Array.from({ length: 20 }, () => open(at)));
-  for (const socket of sockets) socket.pause().write(`${request}${END}`.repeat(1_200));
+/** Sends the same bytes so many times on each connection, 100 connections in a tenth of a second, and reads nothing. */
+async function unread(at, bytes, times, connections = 20) {
+  const sockets = [];
+  while (sockets.length < connections) {
+    const count = Math.min(100, connections - sockets.length);
+    const opened = await Promise.all(Array.from({ length: count }, () => open(at)));
+    for (const socket of opened) socket.pause().write(bytes.repeat(times));
+    sockets.push(...opened);
+    await pause(100);
+  }
   await pause(LASTS_MS);
   for (const socket of sockets) socket.destroy();
 }

@@ -1,6 +1,8 @@
 import { Agent, type ClientRequest, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { listening, statusesIn } from '../support/raw-http.js';
 import { folderOfTest, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
 import { SqliteFile } from '../support/sqlite-file.js';
 
@@ -110,5 +112,70 @@ describe('a stop', () => {
     const { code, stdout } = await service.stop('SIGTERM');
     expect(code).toBe(0);
     expect(timeOf(stdout, 'Stopped') - timeOf(stdout, BEGUN)).toBeLessThan(60_000);
+  });
+});
+
+describe('a process that is paused serves what has arrived in time when it continues', () => {
+  const HEALTH = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
+  const PET = '{"name":"Late","categoryId":1}';
+  const post = (key: string) =>
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${PET.length}\r\n\r\n${PET}`;
+
+  /** A connection that has sent this, and on which so many responses have arrived. */
+  async function connected({ url }: ServiceProcess, sent: string, responses: number) {
+    const connection = listening(url);
+    connection.socket.write(sent);
+    await expect.poll(() => statusesIn(connection.received()).length).toBe(responses);
+    return { ...connection, statuses: () => statusesIn(connection.received()) };
+  }
+
+  /** Pauses the process for so long by its clock, while something is sent. */
+  async function paused({ pid }: ServiceProcess, ms: number, send: () => void): Promise<void> {
+    process.kill(pid, 'SIGSTOP');
+    try {
+      send();
+      await setTimeout(ms);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  it('on kept connections, though a stop closes idle ones', async () => {
+    const { service, key } = await start();
+    const kept = await Promise.all(Array.from({ length: 8 }, () => connected(service, HEALTH, 1)));
+    const stopped = service.stop('SIGTERM');
+    await expect.poll(() => service.output).toContain(BEGUN);
+    await paused(service, 500, () => {
+      for (const { socket } of kept) socket.write(post(key));
+    });
+    await Promise.all(kept.map(({ closed }) => closed));
+    expect(kept.map(({ statuses }) => statuses())).toEqual(kept.map(() => [200, 201]));
+    expect((await stopped).code).toBe(0);
+  });
+
+  it('though a connection was idle, or its head or body under way, for too long', async () => {
+    const { service, key } = await start({
+      KEEP_ALIVE_TIMEOUT_MS: '1000',
+      HEADERS_TIMEOUT_MS: '2000',
+      REQUEST_TIMEOUT_MS: '2000',
+    });
+    const half = post(key).length - 5;
+    const [fresh, head, body, late, kept] = await Promise.all([
+      connected(service, '', 0),
+      connected(service, post(key).slice(0, 20), 0),
+      connected(service, post(key).slice(0, half), 0),
+      connected(service, post(key).slice(0, 20), 0),
+      connected(service, HEALTH, 1),
+    ]);
+    await paused(service, 5_000, () => {
+      kept.socket.write(HEALTH);
+      fresh.socket.write(HEALTH);
+      head.socket.write(post(key).slice(20));
+      body.socket.write(post(key).slice(half));
+      late.socket.write(post(key).slice(20, 40));
+    });
+    await expect
+      .poll(() => [fresh, head, body, late, kept].map(({ statuses }) => statuses()))
+      .toEqual([[200], [201], [201], [408], [200, 200]]);
   });
 });

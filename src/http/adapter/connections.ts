@@ -10,17 +10,26 @@ import { abandon } from '../../core/requests-in-flight.js';
 import { readForwardedFor } from '../../core/request-address.js';
 import { noteArrival } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
-import { hold, release } from './held-socket.js';
+import {
+  afterReading,
+  hold,
+  isReadingMessage,
+  parseOn,
+  release,
+  restOf,
+  stopAfterHead,
+} from './held-socket.js';
 import { Overload } from './overload.js';
 import { ParserRefusals } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { hasUnreadBody } from './service-server.js';
 import { checkReading, endEventStream, isEventStream, type Reading } from './slow-readers.js';
+import { WaitingBytes } from './waiting-bytes.js';
 
 /** Time between two checks of all connections for clients that read too slowly, in milliseconds. */
 const SWEEP_MS = 1_000;
-/** How many requests of one connection may wait for their turn; then nothing more is read from it. */
-const MOST_WAITING = 64;
+/** About what the objects of a request and its response take in memory, in bytes. */
+const MESSAGES_BYTES = 4_096;
 /** How many connections continue in one turn of the event loop: Node accepts few new ones in a turn, so turns must be short. */
 const MOST_CONTINUING = 16;
 
@@ -33,12 +42,17 @@ interface Connection {
   current: ServerResponse | undefined;
   /** The response whose `close` event has a listener, because something waits for its end. */
   watched: ServerResponse | undefined;
+  /** The next request: nothing more is read from the connection while it waits, and the parser stops after its head. */
   readonly waiting: Waiting[];
+  /** Whether a request waits for the response before it. */
+  isHeld: boolean;
+  /** What had been read beyond the head of the request that waits. */
+  rest: Buffer | undefined;
+  /** Whether Node's time for the request that waits was over: it gets it again. */
+  isLate: boolean;
   /** Called once all arrived requests have their responses. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
   reading: Reading | undefined;
-  /** Whether nothing is read from it until fewer requests wait. */
-  isHeld: boolean;
   /** How many requests have arrived on it. */
   arrived: number;
 }
@@ -58,6 +72,7 @@ function isIdle({ current, waiting }: Connection): boolean {
 @Injectable()
 export class Connections {
   private readonly connections = new TransientMap<Socket, Connection>();
+  private readonly waitingBytes = new WaitingBytes();
 
   /** Connections whose turn it is to continue, the one that waits longest first. */
   private readonly continuing = new TransientMap<Socket, Connection>();
@@ -96,6 +111,8 @@ export class Connections {
       server.once('close', () => clearInterval(timer));
     });
     server.on('clientError', (error: Error, socket: Socket) => this.reject(error, socket));
+    // Without this listener Node would close a connection in the timer of its keep-alive, before it has read what has arrived.
+    server.on('timeout', (socket: Socket) => void this.timeOut(socket));
     // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is not a proxy: it refuses every target,
     // and a target of that form has no methods, which is what an empty Allow says (section 10.2.1).
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
@@ -104,16 +121,19 @@ export class Connections {
     });
   }
 
-  /** From now on every response carries `Connection: close`, so that its client sends no more on a connection about to be closed. */
+  /** From now on the last response of every connection carries `Connection: close`, so that its client sends no more. */
   drain(): void {
     this.draining = true;
-    for (const [, { current }] of this.connections.all())
-      if (current && !current.closed && !current.headersSent) current.setHeader('Connection', 'close');
+    for (const [, { current, waiting }] of this.connections.all())
+      if (current && !current.closed && !current.headersSent && waiting.length === 0)
+        current.setHeader('Connection', 'close');
   }
 
-  /** Closes connections on which nothing has arrived yet, which Node does not count among the idle ones. */
-  closeUnused(): void {
-    for (const [socket] of this.connections.all()) if (socket.bytesRead === 0) socket.destroy();
+  /** Closes connections without a request, once what has arrived on them is read. */
+  async closeIdle(): Promise<void> {
+    await afterReading();
+    for (const [socket, connection] of this.connections.all())
+      if (isIdle(connection) && !connection.last && !isReadingMessage(socket)) socket.destroy();
   }
 
   /** Releases a connection for an upgrade; returns false, and refuses it in its turn, if earlier requests have no response yet. */
@@ -137,31 +157,68 @@ export class Connections {
     return this.connections.size === 0;
   }
 
-  /** Refuses what Node's parser rejects or finds late: the body of the request in progress, or what follows the last request. */
+  /** Closes a connection that was idle for too long, or whose handler has set a timeout that it does not listen for. */
+  private async timeOut(socket: Socket): Promise<void> {
+    const { current } = this.connections.get(socket) ?? {};
+    if (current && !current.closed) {
+      if ([current, current.req].some((message) => message.listenerCount('timeout') > 0)) return;
+    } else {
+      const { bytesRead } = socket;
+      await afterReading();
+      if (socket.bytesRead > bytesRead) return;
+    }
+    socket.destroy();
+  }
+
+  /** Takes what the parser has not read yet, and refuses what it rejects or finds late. */
   private reject(error: NodeJS.ErrnoException, socket: Socket): void {
     const row = rowOf(error);
-    const current = this.connections.get(socket)?.current;
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else if (current && !current.closed && hasUnreadBody(current.req)) {
+    const connection = this.connections.get(socket);
+    const rest = restOf(error);
+    if (connection && rest) {
+      connection.rest = rest;
+      this.waitingBytes.add(socket, rest.buffer.byteLength + sizeOf(connection.waiting));
+    } else if (error.code === 'ECONNRESET' || !socket.writable || this.isBrokenOff(connection, error))
+      socket.destroy();
+    else if (connection && row === HTTP_ERRORS.request_timeout) void this.refuseLate(connection, socket);
+    else this.refuse(connection, socket, row);
+  }
+
+  /** Whether the client has ended its side of the connection in the middle of a body. */
+  private isBrokenOff(connection: Connection | undefined, { code }: NodeJS.ErrnoException): boolean {
+    return code === 'HPE_INVALID_EOF_STATE' && connection !== undefined && !!unreadRequestOf(connection);
+  }
+
+  /** Refuses the body of the request in progress, or what follows the last request. */
+  private refuse(connection: Connection | undefined, socket: Socket, row: ErrorRow): void {
+    const current = connection?.current;
+    if (current && !current.closed && hasUnreadBody(current.req)) {
       // A response that was begun before may end; one without an end yet is broken off.
       if (current.headersSent) setImmediate(() => current.writableEnded || socket.destroy());
       else this.refusals.refuseInPlace(current, row);
-    } else if (row !== HTTP_ERRORS.request_timeout || !this.allowAgain(socket))
-      this.refuseInTurn(socket, row);
+    } else this.refuseInTurn(socket, row);
   }
 
-  /** Gives a late head its time again where the service has stopped reading it; returns false for any other, which is late. */
-  private allowAgain(socket: Socket): boolean {
-    const connection = this.connections.get(socket);
-    const [last] = connection?.waiting.at(-1) ?? [];
-    if (!connection?.isHeld || connection.last || !last || hasUnreadBody(last)) return false;
+  /** Refuses a message that is late, unless the service has stopped reading it or had not read yet what arrived in time. */
+  private async refuseLate(connection: Connection, socket: Socket): Promise<void> {
     const { arrived } = connection;
+    const body = unreadRequestOf(connection);
+    await afterReading();
+    if (socket.destroyed || (body && !hasUnreadBody(body))) return;
+    if (connection.isHeld) connection.isLate = true;
+    else if (body || connection.arrived === arrived)
+      this.refuse(connection, socket, HTTP_ERRORS.request_timeout);
+    else this.timeAgain(connection, socket);
+  }
+
+  /** Gives the request that has arrived its time for the body, because Node reports each message as late only once. */
+  private timeAgain(connection: Connection, socket: Socket): void {
+    const request = unreadRequestOf(connection);
+    if (!request) return;
     const check = (): void => {
-      if (socket.destroyed || connection.arrived !== arrived) return;
-      if (!this.allowAgain(socket)) this.refuseInTurn(socket, HTTP_ERRORS.request_timeout);
+      if (hasUnreadBody(request) && !socket.destroyed) void this.refuseLate(connection, socket);
     };
-    setTimeout(check, this.settings.headersTimeoutMs).unref();
-    return true;
+    setTimeout(check, this.settings.requestTimeoutMs).unref();
   }
 
   /** Refuses after the responses to all arrived requests. Nothing more is read: a waiting request without its body is dropped. */
@@ -184,13 +241,17 @@ export class Connections {
       current: undefined,
       watched: undefined,
       waiting: [],
+      isHeld: false,
+      rest: undefined,
+      isLate: false,
       last: undefined,
       reading: undefined,
-      isHeld: false,
       arrived: 0,
     };
     this.connections.set(socket, connection);
+    stopAfterHead(socket, () => connection.isHeld);
     socket.once('close', () => {
+      this.waitingBytes.delete(socket);
       if (connection.current) abandon(connection.current);
       this.connections.delete(socket);
     });
@@ -204,10 +265,8 @@ export class Connections {
     if (!isIdle(connection)) {
       connection.waiting.push([request, response]);
       this.watch(connection, socket);
-      if (connection.waiting.length >= MOST_WAITING) {
-        connection.isHeld = true;
-        hold(socket);
-      }
+      connection.isHeld = true;
+      hold(socket);
     } else if (hasUnreadBody(request)) {
       // Not before the parser is done with the bytes that came with the head: if it rejects them, there is no request.
       connection.waiting.push([request, response]);
@@ -219,7 +278,7 @@ export class Connections {
 
   private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.current = response;
-    if (this.draining) response.setHeader('Connection', 'close');
+    if (this.draining && connection.waiting.length === 0) response.setHeader('Connection', 'close');
     this.handle?.(request, response);
   }
 
@@ -256,14 +315,21 @@ export class Connections {
 
   private next(connection: Connection, socket: Socket): void {
     if (socket.destroyed) return;
+    if (connection.isHeld && connection.waiting.length === 1) this.readOn(connection, socket);
     const waiting = connection.waiting.shift();
     if (!waiting) return;
-    if (connection.waiting.length === MOST_WAITING / 2 && !connection.last) {
-      connection.isHeld = false;
-      release(socket);
-    }
     this.begin(connection, ...waiting);
     if (connection.waiting.length > 0 || connection.last) this.watch(connection, socket);
+  }
+
+  /** Reads the body of the request that has waited, and the next head. */
+  private readOn(connection: Connection, socket: Socket): void {
+    const { rest, isLate } = connection;
+    Object.assign(connection, { isHeld: false, rest: undefined, isLate: false });
+    this.waitingBytes.delete(socket);
+    if (rest) parseOn(socket, rest);
+    if (isLate) this.timeAgain(connection, socket);
+    if (!connection.isHeld && !connection.last) release(socket);
   }
 
   private sweep(): void {
@@ -277,4 +343,16 @@ export class Connections {
     }
     this.overload.check(now);
   }
+}
+
+/** The last request that has arrived, if its body has not. */
+function unreadRequestOf({ waiting, current }: Connection): IncomingMessage | undefined {
+  const request = waiting.at(-1)?.[0] ?? (current?.closed ? undefined : current?.req);
+  return request && hasUnreadBody(request) ? request : undefined;
+}
+
+/** What the heads of requests take in memory, in bytes. */
+function sizeOf(waiting: readonly Waiting[]): number {
+  const texts = waiting.flatMap(([{ rawHeaders, url = '' }]) => [url, ...rawHeaders]);
+  return texts.reduce((sum, { length }) => sum + length, waiting.length * MESSAGES_BYTES);
 }

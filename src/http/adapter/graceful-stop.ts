@@ -34,11 +34,8 @@ export async function stopServing(
       return false;
     }
     connections.endEventStreams();
-    if (now >= idleFrom) {
-      server.closeIdleConnections();
-      connections.closeUnused();
-    }
-    await setTimeout(Math.min(SWEEP_MS, until - now));
+    if (now >= idleFrom) await connections.closeIdle();
+    await setTimeout(Math.max(0, Math.min(SWEEP_MS, until - performance.now())));
   }
   return true;
 }

@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net';
+import { TransientMap } from '../../core/transient-map.js';
+import { addressSubject } from '../../throttling/quota-policy.js';
+
+/** How much all connections together may hold for requests that wait, in bytes. */
+const MOST_BYTES = 32 * 1_024 * 1_024;
+
+/** The connections of an address that hold something, each with its bytes. */
+interface Holder {
+  readonly id: string;
+  bytes: number;
+  readonly held: TransientMap<Socket, number>;
+}
+
+/**
+ * Counts the bytes that were read of requests that wait for the response before them. Beyond the budget, connections of the address that
+ * holds most are closed, the largest first, so that other clients keep theirs.
+ */
+export class WaitingBytes {
+  private total = 0;
+  private readonly holders = new TransientMap<string, Holder>();
+  private readonly bySocket = new TransientMap<Socket, Holder>();
+
+  /** Sets what a connection holds, which held nothing before. */
+  add(socket: Socket, bytes: number): void {
+    if (socket.destroyed) return;
+    const { id } = addressSubject(socket.remoteAddress ?? '');
+    const holder = this.holders.get(id) ?? { id, bytes: 0, held: new TransientMap() };
+    this.holders.set(id, holder);
+    this.bySocket.set(socket, holder);
+    holder.held.set(socket, bytes);
+    holder.bytes += bytes;
+    this.total += bytes;
+    while (this.total > MOST_BYTES) this.closeLargest();
+  }
+
+  /** From now on a connection holds nothing. */
+  delete(socket: Socket): void {
+    const holder = this.bySocket.get(socket);
+    if (!holder) return;
+    const bytes = holder.held.get(socket) ?? 0;
+    this.bySocket.delete(socket);
+    holder.held.delete(socket);
+    holder.bytes -= bytes;
+    this.total -= bytes;
+    if (holder.held.size === 0) this.holders.delete(holder.id);
+  }
+
+  private closeLargest(): void {
+    const [, most] = largest(this.holders.all(), ({ bytes }) => bytes);
+    const [socket] = largest(most.held.all(), (bytes) => bytes);
+    this.delete(socket);
+    socket.destroy();
+  }
+}
+
+function largest<Key, Value>(
+  entries: readonly [Key, Value][],
+  bytesOf: (value: Value) => number,
+): [Key, Value] {
+  return entries.reduce((most, entry) => (bytesOf(entry[1]) > bytesOf(most[1]) ? entry : most));
+}
