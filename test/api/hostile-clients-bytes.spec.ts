@@ -57,6 +57,24 @@ describe('a body that is too large', () => {
     expect(sent).toBeLessThan(200);
   });
 
+  it.each([
+    ['without a key', (length: string) => `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${length}`, 401],
+    ['above the limit', (length: string) => `${head()}${length}`, 413],
+    ['of another type', (length: string) => `${head().replace('json', 'x')}${length}`, 415],
+    ['for no route', (length: string) => `POST /nothing HTTP/1.1\r\nHost: a\r\n${length}`, 404],
+    ['without a method', (length: string) => `PUT /health/live HTTP/1.1\r\nHost: a\r\n${length}`, 405],
+    ['in chunks', () => `${head()}Transfer-Encoding: chunked\r\n`, 413],
+    ['in a malformed request', () => `${head()}Transfer-Encoding: a\r\n`, 400],
+    ['asked about first', (length: string) => `${head()}${length}Expect: 100-continue\r\n`, 413],
+  ])('is refused where its client reads nothing before it has sent 5 MB: %s', async (_, request, status) => {
+    const socket = (await open()).pause();
+    const body = Buffer.alloc(5 * 1_024 * 1_024, `10000\r\n${' '.repeat(65_536)}\r\n`);
+    socket.write(`${request(`Content-Length: ${body.length}\r\n`)}\r\n`);
+    const failed = await new Promise((resolve) => socket.write(body, resolve));
+    expect(failed ?? undefined).toBeUndefined();
+    expect(statusesIn(await receivedBy(socket))).toEqual([status]);
+  });
+
   it('is refused though compressed to little', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     const socket = await open();

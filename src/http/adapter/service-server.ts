@@ -10,6 +10,7 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { Socket } from 'node:net';
 import type { Application } from 'express';
 import type { Countable, RequestsInFlight } from '../../core/requests-in-flight.js';
+import { hold, release } from './held-socket.js';
 
 /** The prototypes that an Express application sets on every request and response. */
 interface ExpressPrototypes {
@@ -112,8 +113,14 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
   return messages;
 }
 
-/** How long a connection stays open after a response that was sent before the whole body had arrived, in milliseconds. */
+/** How long a connection stays open after a response that was sent before the whole body had arrived, in milliseconds, once nothing arrives. */
 const LINGER_MS = 1_000;
+/** How long at most, in milliseconds. */
+const MOST_LINGER_MS = 10_000;
+/** How much is read and discarded until then, in bytes: some clients read no response before they have sent the whole body. */
+const MOST_DISCARDED = 6 * 1_024 * 1_024;
+/** How much in a second on all connections together, in bytes. */
+const MOST_DISCARDED_PER_SECOND = 256 * 1_024 * 1_024;
 
 /** Whether a request announces a body (RFC 9112 section 6). */
 export function announcesBody({ headers }: IncomingMessage): boolean {
@@ -128,14 +135,44 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 
 /**
  * Lets the client read its response before the connection is closed (RFC 9112 section 9.6). Closing a socket with unread bytes
- * would reset the connection, and the response might be lost. So the service ends its own side at once, reads nothing more, and
- * closes the connection after one second, whether or not the client has read the response.
+ * would reset the connection, and the response might be lost. So the service ends its own side at once, discards what arrives, within
+ * bounds, and closes the connection one second after the last of it, whether or not the client has read the response.
  */
 export function lingerBeforeClosing(socket: Socket): void {
   socket.destroySoon = () => {
     socket.end();
-    // In a later turn of the event loop: when Node has ended a response, it resumes the socket to discard the rest of the body.
-    setImmediate(() => socket.pause());
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    const until = performance.now() + MOST_LINGER_MS;
+    const closing = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    let left = MOST_DISCARDED;
+    // Instead of the parser, which would take its time for a body in tiny chunks.
+    for (const listener of socket.listeners('data')) socket.off('data', listener as () => void);
+    socket.on('data', ({ length }: Buffer) => {
+      left -= length;
+      if (left <= 0 || performance.now() > until) {
+        hold(socket);
+        return;
+      }
+      closing.refresh();
+      const waitMs = discard(length);
+      if (waitMs === 0) return;
+      hold(socket);
+      setTimeout(() => release(socket), waitMs).unref();
+    });
+    release(socket);
+    socket.resume();
+    // Where the parser has had the socket's bytes, the stream does not know that the socket is not read.
+    socket._read(0);
   };
+}
+
+/** What all connections together have discarded in this second. */
+const discarded = { second: 0, bytes: 0 };
+
+/** Counts discarded bytes; returns for how many milliseconds no more may be read. */
+function discard(bytes: number): number {
+  const now = performance.now();
+  const second = Math.floor(now / 1_000);
+  if (second !== discarded.second) Object.assign(discarded, { second, bytes: 0 });
+  discarded.bytes += bytes;
+  return discarded.bytes > MOST_DISCARDED_PER_SECOND ? (second + 1) * 1_000 - now : 0;
 }
