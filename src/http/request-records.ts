@@ -8,6 +8,7 @@ import { AppLogger } from '../core/logging/app-logger.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { addressOf } from '../core/request-address.js';
 import { callersTraceOf, runWithTraceIds, tracing } from '../core/tracing.js';
+import { isEventStream } from './adapter/slow-readers.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
@@ -15,7 +16,7 @@ const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
 const UNMATCHED = 'unmatched';
 /** Path of the health checks of orchestrators. */
 const PROBES = '/health/';
-/** Nginx's status for a request whose client closed the connection before the response; never sent. */
+/** Nginx's status for a request whose client closed the connection before the end of the response; never sent. */
 const CLIENT_CLOSED_REQUEST = 499;
 /** Upper bounds of the histogram, in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -39,9 +40,12 @@ export function requestIdOf(response: Response): string {
   return String(response.getHeader('X-Request-Id'));
 }
 
-/** The status that a request ended with, for logs and metrics: the one that was sent, or 499 when none was. */
-export function responseStatusOf({ headersSent, statusCode }: Response): number {
-  return headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
+/**
+ * The status that a request ended with, for logs and metrics: the one that was sent, or 499 when the client did not wait for the whole
+ * response. A stream of events has no end of its own.
+ */
+export function responseStatusOf(response: Response): number {
+  return response.writableFinished || isEventStream(response) ? response.statusCode : CLIENT_CLOSED_REQUEST;
 }
 
 /** Notes the route of a served page: its path, or that of the folder of a file, so that thirty files make one route. */

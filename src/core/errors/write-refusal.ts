@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
 import { addressOf } from '../request-address.js';
 import { ApiError, type ErrorBody, HEADERS_OF_BODY, shortened } from './api-error.js';
+import { isClientGone } from './client-gone.js';
 import { publicPrefixOf } from '../public-prefix.js';
 import { helpLink } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
@@ -14,10 +15,14 @@ const nest = new BaseExceptionFilter();
 /** Headers that a handler may have set for what it did not send. */
 const OF_OTHER_BODY = ['Content-Disposition', 'Content-Encoding', 'Content-Range'];
 
-/** Sends the Error body for whatever was thrown; logs a status of 500 or above. */
+/** Sends the Error body for whatever was thrown, unless its client is gone; logs a status of 500 or above. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
   // A refusal was sent while the handler was running: its result is ignored.
   if (response.headersSent && request.refusalCode !== undefined) return;
+  if (isClientGone(thrown, request, response)) {
+    response.destroy();
+    return;
+  }
   const { body, headers } = toRefusal(thrown);
   request.refusalCode = body.code;
   // Kept on the request, because it is unknown once the socket is closed.

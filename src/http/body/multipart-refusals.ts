@@ -9,13 +9,8 @@ interface MulterError extends Error {
   readonly field?: string;
 }
 
-/** Message of multer when a client aborts its upload. */
-const ABORTED = 'Request aborted';
-
 /** The exception that Nest's interceptors for files throw, as a refusal of the catalogue; any other error as it is. */
 export function refusalOfMultipart(thrown: unknown): unknown {
-  // The client is gone: nobody reads the response, and it is not an error of the service.
-  if (thrown instanceof Error && thrown.message === ABORTED) return malformed('its body broke off', thrown);
   if (!(thrown instanceof HttpException) || thrown instanceof ApiError) return thrown;
   const { cause, message } = thrown;
   // Nest's own 413 for a file has the code of the catalogue, payload_too_large, already.

@@ -46,7 +46,7 @@ export const CODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 
 /**
  * Reads the body of a request, decoded. Throws as `openBody()` does and at the limit; unsupported_media_type for a coding that is
- * not understood; malformed_request for a body that is not what its coding says, or breaks off.
+ * not understood; malformed_request for a body that is not what its coding says; Node's error for one that breaks off.
  */
 export async function readBody(
   request: Request,
@@ -78,8 +78,8 @@ function codingOf({ headers }: Request): string {
 
 /**
  * Limits a body: beyond `limit` bytes its stream fails with payload_too_large. Asks a client that waits for it to continue. Throws
- * payload_too_large for a body that is announced to be longer, and what a body has failed with that has turned out to be malformed
- * by now.
+ * payload_too_large for a body that is announced to be longer, and what a body has failed with by now: it is malformed, or its client
+ * is gone.
  */
 function openBody(request: Request, response: Response, limit: number): void {
   if (request.errored) throw request.errored;
@@ -108,11 +108,7 @@ export function failBody(request: IncomingMessage, refusal: Error): void {
 
 async function bytesOf(request: Request): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-  } catch (cause) {
-    throw cause instanceof ApiError ? cause : malformed('its body broke off', cause);
-  }
+  for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
