@@ -60,6 +60,8 @@ export { isForeignKeyViolation, uniqueViolation } from './database/constraint-vi
 
 // Fields of bodies, paths, queries and responses.
 export {
+  CalendarDate,
+  Double,
   Duration,
   Enum,
   Flag,

@@ -6,8 +6,8 @@ interface FieldKind {
   /** Type of the column, and its length. */
   readonly column: string;
   readonly length?: number;
-  /** Decorator of the DTO's property; a number has Nest's own and rules. */
-  readonly decorator?: string;
+  /** Decorator of the DTO's property. */
+  readonly decorator: string;
   /** Options of the decorator beside the description. */
   readonly options: string;
   /** Two values, as TypeScript and as JSON; an int64 without its `n`. */
@@ -32,8 +32,6 @@ type Reader = readonly [form: string, read: (argument: string) => FieldKind | st
 const INT64 = { type: 'bigint', column: 'bigint', decorator: 'Int64', options: 'example: 1' } as const;
 const DAY = '2026-11-20';
 const INSTANT = `${DAY}T12:00:00.000Z`;
-/** A decorator that the generated DTO defines itself. */
-export const OWN_DATE = 'CalendarDate';
 const TEXT_LENGTH = '255';
 const MOST_TEXT_LENGTH = 10_000;
 
@@ -50,7 +48,8 @@ const KINDS: Readonly<Record<string, Reader>> = {
   number: plain('number', {
     type: 'number',
     column: 'double precision',
-    options: 'type: Number, example: 1.5',
+    decorator: 'Double',
+    options: 'example: 1.5',
     samples: ['1.5', '2.25'],
   }),
   boolean: plain('boolean', {
@@ -72,7 +71,7 @@ const KINDS: Readonly<Record<string, Reader>> = {
     type: 'string',
     column: 'varchar',
     length: DAY.length,
-    decorator: OWN_DATE,
+    decorator: 'CalendarDate',
     options: `example: '${DAY}'`,
     samples: [`'${DAY}'`, "'2026-11-21'"],
   }),

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { type Field, OWN_DATE } from './feature-fields.js';
+import type { Field } from './feature-fields.js';
 
 const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
 /** Names of indexes begin with it, and those of PostgreSQL have at most 63 characters. */
@@ -46,9 +46,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
     fields: named,
     enums: named.filter(({ values }) => values !== undefined),
     references: named.filter(({ references }) => references !== undefined),
-    /** Decorators of the service; the DTO defines that of a date itself. */
-    decorators: fields.map(({ decorator }) => decorator).filter((one) => one !== OWN_DATE),
-    hasDate: fields.some(({ decorator }) => decorator === OWN_DATE),
+    decorators: fields.map(({ decorator }) => decorator),
     /** Lists filter by these, which needs an index. */
     filters: named.filter(({ values, references }) => values ?? references),
     /** The one that the suite changes. */
@@ -59,7 +57,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
 
 /** Names of a field in the templates, and its decorators. */
 function fieldNames(
-  { property, type, values, references, decorator, options }: Field,
+  { property, type, values, references, options }: Field,
   entity: string,
   thing: string,
 ) {
@@ -68,7 +66,7 @@ function fieldNames(
   const described =
     references === undefined ? `The ${words} of the ${thing}` : `The id of the ${words.replace(/ id$/, '')}`;
   const named = { columnName, words, isInt64: type === 'bigint', description: described };
-  if (values === undefined || decorator === undefined) return named;
+  if (values === undefined) return named;
   const enumName = entity + pascalCase(property);
   const valuesName = `${snakeCase(enumName).slice(1).toUpperCase()}_VALUES`;
   return {

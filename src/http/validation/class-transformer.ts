@@ -84,6 +84,13 @@ export function nestedIn(type: Type): unknown[] {
   return found;
 }
 
+/** Whether a transformation, which may be that of a field, makes the value of a property. */
+export function isTransformed(type: object, property: string): boolean {
+  for (let at: unknown = type; at; at = Object.getPrototypeOf(at))
+    if (storage['_transformMetadatas']?.get(at)?.has(property)) return true;
+  return false;
+}
+
 /** Whether only `defineField()` has declared how class-transformer makes an instance of a class. */
 export function isMadeOfFields(type: object): boolean {
   for (let at: unknown = type; at; at = Object.getPrototypeOf(at)) {

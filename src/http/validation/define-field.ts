@@ -59,6 +59,14 @@ class Unreadable {
 /** How values arrive: parsed from JSON, as text of parameters and forms, or in a merge patch. */
 export type SentAs = 'json' | 'text' | 'patch';
 
+/** Objects that a field has taken as they were sent. */
+const asSent = new WeakSet();
+
+/** Whether a value is free JSON, which its field has taken as it was sent. */
+export function isAsSent(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && asSent.has(value);
+}
+
 /** Converts the sent values of a field. */
 export class Field {
   private readonly ofText: Pick<FieldKind<unknown>, 'mustBe' | 'read'>;
@@ -79,7 +87,9 @@ export class Field {
     // Whether a field may be removed by null is a rule of the patch.
     if (sent === null && (this.nullable || as === 'patch')) return null;
     const { read, mustBe } = as === 'text' ? this.ofText : this.kind;
-    return read(sent) ?? new Unreadable(`This must be ${mustBe}${this.nullable ? ' or null' : ''}.`);
+    const value = read(sent);
+    if (value === sent && typeof value === 'object' && value !== null) asSent.add(value);
+    return value ?? new Unreadable(`This must be ${mustBe}${this.nullable ? ' or null' : ''}.`);
   }
 }
 
@@ -195,7 +205,11 @@ function nameOf(type: object): string {
 }
 
 /** The fault of bounds that no value is within. */
-export function boundsFault(minimum: number, maximum: number, name = 'maximum'): string | undefined {
+export function boundsFault<Bound extends number | string>(
+  minimum: Bound,
+  maximum: Bound,
+  name = 'maximum',
+): string | undefined {
   return minimum <= maximum
     ? undefined
     : `its ${name} ${maximum} is below ${minimum}, so that no value fits.`;

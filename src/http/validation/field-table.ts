@@ -3,6 +3,7 @@ import type { FaultDetail } from '../../core/errors/api-error.js';
 import { plainNumbers } from '../body/exact-json.js';
 import { isMadeOfFields } from './class-transformer.js';
 import { type Field, FieldRule, type SentAs } from './define-field.js';
+import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';
 
 type Class = abstract new (...args: never[]) => unknown;
 
@@ -117,6 +118,7 @@ export class FieldTable {
       if (value === undefined && field?.fallback === undefined) continue;
       object[name] = field ? field.read(value, as) : value;
     }
+    const inexact = inexactNumbers(object, declaredFieldsOf);
     plainNumbers(object);
     for (const { name, conditions, rules } of this.rows) {
       const value = object[name];
@@ -125,6 +127,8 @@ export class FieldTable {
         // A promise, which nobody awaits, is not true.
         if ((holds(value) as unknown) !== true) faults.push({ field: name, code, message: message(value) });
     }
+    const [code, message] = INEXACT_NUMBER;
+    faults.push(...inexact.map((field) => ({ field, code, message })));
     return object;
   }
 }

@@ -1,6 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
 import { DURATION_FORM, DURATION_PATTERN, parseDuration } from '../../core/time/duration.js';
 import { INSTANT, parseInstant } from '../../core/time/instant.js';
+import { JsonDecimal } from '../body/exact-json.js';
 import { type FieldOptions, boundsFault, defineField, valuesFault } from './define-field.js';
 
 /** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */
@@ -94,6 +95,85 @@ export function Integer(
     },
     options,
   );
+}
+
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+
+/**
+ * A number with a fraction, as a double (IEEE 754): digits that it cannot hold are rounded, and one that is too large is refused. For
+ * exact amounts use `@Int64()`, such as cents. The property is a `number`, its column `double precision`.
+ */
+export function Double(
+  options: FieldOptions<number> & { readonly minimum?: number; readonly maximum?: number } = {},
+): PropertyDecorator {
+  const { minimum, maximum, ...documented } = options;
+  const read = (sent: unknown): number | undefined => doubleOf(sent);
+  return defineField(
+    {
+      schema: { type: 'number', format: 'double', ...boundsOf(minimum, maximum) },
+      declares: ['@Double()', Number],
+      fault: boundsFault(minimum ?? -Infinity, maximum ?? Infinity),
+      code: 'not_a_number',
+      mustBe: 'a number that a double can hold',
+      read: (sent) => (typeof sent === 'string' ? undefined : read(sent)),
+      text: { read: (sent) => (isText(sent, NUMBER) ? read(Number(sent)) : undefined) },
+      rules: rangeOf(minimum, maximum),
+    },
+    documented,
+  );
+}
+
+/** Without the sign of a negative zero, which PostgreSQL would show and SQLite not; undefined for an infinity and anything else. */
+function doubleOf(sent: unknown): number | undefined {
+  const isNumber = typeof sent === 'number' || typeof sent === 'bigint' || sent instanceof JsonDecimal;
+  const value = isNumber ? Number(sent) : NaN;
+  return Number.isFinite(value) ? value + 0 : undefined;
+}
+
+/** A date of the calendar, such as `2027-02-28`, that exists; the property and its column, `varchar(10)`, are that text. */
+export function CalendarDate(
+  options: FieldOptions<string> & { readonly minimum?: string; readonly maximum?: string } = {},
+): PropertyDecorator {
+  const { minimum, maximum, ...documented } = options;
+  const wrong = [minimum, maximum].find((bound) => bound !== undefined && !isDate(bound));
+  return defineField(
+    {
+      schema: { type: 'string', format: 'date', pattern: DATE.source },
+      declares: ['@CalendarDate()', String],
+      fault:
+        wrong === undefined
+          ? boundsFault(minimum ?? '0000-01-01', maximum ?? '9999-12-31')
+          : `its bound ${wrong} is no date.`,
+      code: 'not_a_date',
+      mustBe: `a date such as ${A_DATE}`,
+      read: (sent) => (typeof sent === 'string' && isDate(sent) ? sent : undefined),
+      rules: rangeOf(minimum, maximum),
+    },
+    { ...documented, example: documented.example ?? A_DATE },
+  );
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const A_DATE = '2026-11-20';
+
+/** Date takes 29 February of other years for 1 March. */
+function isDate(text: string): boolean {
+  return DATE.test(text) && parseInstant(`${text}T00:00:00Z`) !== undefined;
+}
+
+function boundsOf<Bound>(minimum: Bound | undefined, maximum: Bound | undefined) {
+  return { ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
+}
+
+/** The rule of bounds that may be missing. */
+function rangeOf<Bound extends number | string>(minimum: Bound | undefined, maximum: Bound | undefined) {
+  const words = [
+    ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
+  ].join(' and ');
+  const holds = (value: Bound): boolean =>
+    (minimum === undefined || value >= minimum) && (maximum === undefined || value <= maximum);
+  return words === '' ? [] : [['out_of_range', `This must be ${words}.`, holds] as const];
 }
 
 /** False for `1.0` in JSON: the body's parser makes a JsonDecimal of it. */

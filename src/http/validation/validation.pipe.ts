@@ -12,7 +12,8 @@ import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { plainNumbers } from '../body/exact-json.js';
 import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
-import { FieldTable, isDto, misspelledParameters, partKnownFields } from './field-table.js';
+import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';
+import { FieldTable, isDto, misspelledParameters, partKnownFields, declaredFieldsOf } from './field-table.js';
 import { isMergePatch, sentFields } from './merge-patch.js';
 
 /** The refusal of one argument of a handler, with every fault of it. */
@@ -177,10 +178,15 @@ export class PlainNumbersPipe extends NestValidationPipe {
     return String(converted) === value && !Number.isNaN(converted) ? converted : value;
   }
 
-  protected override validate(
+  protected override async validate(
     ...[object, options]: Parameters<NestValidationPipe['validate']>
-  ): ReturnType<NestValidationPipe['validate']> {
+  ): Promise<ValidationError[]> {
+    const [code, message] = INEXACT_NUMBER;
+    const inexact = inexactNumbers(object, declaredFieldsOf).map((property) => ({
+      property,
+      constraints: { [code]: message },
+    }));
     plainNumbers(object);
-    return super.validate(object, options);
+    return [...(await super.validate(object, options)), ...inexact];
   }
 }
