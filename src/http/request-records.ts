@@ -42,7 +42,7 @@ export function requestIdOf(response: Response): string {
 
 /**
  * The status that a request ended with, for logs and metrics: the one that was sent, or 499 when the client did not wait for the whole
- * response. A stream of events has no end of its own.
+ * response. A stream of events ends only with its client.
  */
 export function responseStatusOf(response: Response): number {
   return response.writableFinished || isEventStream(response) ? response.statusCode : CLIENT_CLOSED_REQUEST;

@@ -38,9 +38,9 @@ it('are carried out and answered in turn, however long that takes: no head is la
 /** A service that continues with a request for /held when the gate is opened. */
 async function heldService() {
   const { open, opened } = gate();
-  const delayed = ({ path }: Request, _: Response, next: NextFunction): void => {
-    if (path === '/held') opened.then(next, next);
-    else next();
+  const delayed = async ({ path }: Request, _: Response, next: NextFunction): Promise<void> => {
+    if (path === '/held') await opened;
+    next();
   };
   // However slow the machine is, no time limit closes a connection.
   const environment = { HEADERS_TIMEOUT_MS: '600000', REQUEST_TIMEOUT_MS: '600000' };

@@ -14,7 +14,7 @@ export const DURATION_PATTERN = Object.entries(UNITS)
 
 /** A regular expression of the integers from 1 to a bound of several digits. */
 function upTo(bound: string): string {
-  const ofItsLength = [...bound].flatMap((digit, at) => {
+  const ofItsLength = Array.from(bound).flatMap((digit, at) => {
     const [least, most] = [at === 0 ? 1 : 0, Number(digit) - 1];
     return least > most ? [] : `${bound.slice(0, at)}[${least}-${most}]\\d{${bound.length - at - 1}}`;
   });

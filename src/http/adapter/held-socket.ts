@@ -63,7 +63,7 @@ export function restOf(
   return error.code === 'HPE_PAUSED' ? error.rawPacket?.subarray(error.bytesParsed) : undefined;
 }
 
-/** Has the parser continue with what was read before. */
+/** Makes the parser continue with what was read before. */
 export function parseOn(socket: Socket, rest: Buffer): void {
   parserOf(socket)?.resume();
   // Node's own listener passes it to the parser.
