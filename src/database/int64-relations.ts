@@ -1,22 +1,46 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import { RawSqlResultsToEntityTransformer } from 'typeorm/query-builder/transformer/RawSqlResultsToEntityTransformer.js';
-import { int64Transformer } from './int64.js';
+import { int64Transformer, isInt64 } from './int64.js';
 
-interface Hashing {
+interface Transformer {
+  readonly rawRelationCountResults: readonly { readonly results: readonly { parentId: unknown }[] }[];
   extractEntityPrimaryIds(relation: RelationMetadata, data: ObjectLiteral): ObjectLiteral;
   hashEntityIds(relation: RelationMetadata, data: ObjectLiteral): string;
+  transformRelationCounts: (this: Transformer, rows: readonly ObjectLiteral[], ...of: unknown[]) => boolean;
 }
 
+const transformer = RawSqlResultsToEntityTransformer.prototype as unknown as Transformer;
+
 // TypeORM's own JSON.stringify() throws on a bigint, at each save() of a row with relations.
-(RawSqlResultsToEntityTransformer.prototype as unknown as Hashing).hashEntityIds = function (relation, data) {
+transformer.hashEntityIds = function (relation, data) {
   const ids = Object.entries(this.extractEntityPrimaryIds(relation, data));
   return JSON.stringify(ids.map(([name, id]) => [name, String(id)]));
 };
 
-/** Gives the columns that TypeORM makes of relations to an int64 what `@Int64Column()` would: it leaves out how they are read. */
+// It compares ids as the driver returns them: an int64 as text, a 32-bit column that refers to one as a number.
+const countsOf = transformer.transformRelationCounts;
+transformer.transformRelationCounts = function (rows, ...of) {
+  if (this.rawRelationCountResults.length === 0) return false;
+  for (const count of this.rawRelationCountResults.flatMap(({ results }) => results))
+    count.parentId = String(count.parentId);
+  const ids = Object.entries(rows[0] ?? {}).map(([name, id]) => [
+    name,
+    typeof id === 'number' ? String(id) : (id as unknown),
+  ]);
+  return countsOf.call(this, [Object.fromEntries(ids) as ObjectLiteral], ...of);
+};
+
+/**
+ * Gives the columns that TypeORM makes of relations to an int64 what `@Int64Column()` would: it leaves out how they are read. Ids of
+ * relations that it reads by queries are compared as the driver returns them, where an int64 is a text.
+ */
 export function suitRelations(entities: readonly EntityMetadata[]): void {
-  for (const column of entities.flatMap(({ columns }) => columns))
+  for (const column of entities.flatMap(({ columns }) => columns)) {
     if (column.isVirtual && column.referencedColumn?.transformer === int64Transformer)
       Object.assign(column, { type: 'bigint', transformer: int64Transformer });
+    const compare = column.compareEntityValue.bind(column);
+    column.compareEntityValue = (entity: ObjectLiteral, id: unknown) =>
+      isInt64(column) ? String(column.getEntityValue(entity)) === String(id) : compare(entity, id);
+  }
 }

@@ -11,8 +11,14 @@ export function addedTable(entity: Type): Type {
     async up(runner: QueryRunner): Promise<void> {
       const { connection } = runner;
       const metadata = connection.getMetadata(entity);
-      const junctions = metadata.ownRelations.flatMap((one) => one.junctionEntityMetadata ?? []);
-      for (const made of [metadata, ...junctions]) {
+      const owned = metadata.ownRelations.filter(({ isOwning }) => isOwning);
+      const junctions = owned.flatMap((one) => one.junctionEntityMetadata ?? []);
+      const { closureJunctionTable, schema } = metadata;
+      if (schema !== undefined && connection.options.type === 'postgres')
+        await runner.createSchema(schema, true);
+      // TypeORM declares it as never absent.
+      const closures = metadata.treeType === 'closure-table' ? [closureJunctionTable] : [];
+      for (const made of [metadata, ...junctions, ...closures]) {
         await runner.createTable(Table.create(made, connection.driver));
         for (const key of made.foreignKeys)
           await runner.createForeignKey(made.tablePath, TableForeignKey.create(key, connection.driver));

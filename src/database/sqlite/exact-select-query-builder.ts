@@ -47,6 +47,26 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
     );
   }
 
+  /** A relation that is selected by its name, as for loadRelationCountAndMap(), is read as its int64 column is. */
+  protected override createSelectExpression(): string {
+    const { selects, aliases } = this.expressionMap;
+    const isExact = (selection: string): boolean => {
+      const [alias = '', ...path] = selection.split('.');
+      const from = aliases.find(({ name }) => name === alias);
+      const relation = from?.hasMetadata && from.metadata.findRelationWithPropertyPath(path.join('.'));
+      return relation ? relation.joinColumns.length === 1 && relation.joinColumns.every(isInt64) : false;
+    };
+    if (this.isRead)
+      this.expressionMap.selects = selects.map((select) =>
+        isExact(select.selection) ? { ...select, selection: `CAST(${select.selection} AS TEXT)` } : select,
+      );
+    try {
+      return super.createSelectExpression();
+    } finally {
+      this.expressionMap.selects = selects;
+    }
+  }
+
   /**
    * The first of the two statements selects the keys again, as text, after the keys. sqlite3 keeps the last of two
    * columns of one name, so TypeORM takes these.
