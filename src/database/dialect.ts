@@ -135,6 +135,11 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** The table of an entity, with its schema where it has one, as SQLite and PostgreSQL take it. */
+export function tableOf({ tablePath }: { readonly tablePath: string }): string {
+  return tablePath.split('.').map(quoted).join('.');
+}
+
 /** A text as SQLite and PostgreSQL take it. */
 export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
-import { type Dialect, type ShownKind, literal, quoted } from './dialect.js';
+import { type Dialect, type ShownKind, literal, quoted, tableOf } from './dialect.js';
 import { int64Transformer } from './int64.js';
 import type { Bindable, Order, PageCondition } from './selection.js';
 
@@ -46,7 +46,7 @@ export function pageParameters(
 export class ShownRows {
   /** The statement of the row with the id `?1`. */
   readonly one: string;
-  /** The table whose rows they are; undefined for a view, which may be of several. */
+  /** The table whose rows they are; undefined for a view, which may be of several, and for one of another schema. */
   readonly table: string | undefined;
   /** Whether the database gives each new row an id above all that are committed. */
   readonly hasGrowingIds: boolean;
@@ -63,8 +63,9 @@ export class ShownRows {
     dto: Type,
     private readonly dialect: Dialect,
   ) {
-    this.source = quoted(entity.tableName);
-    this.table = entity.tableType === 'regular' ? entity.tableName : undefined;
+    this.source = tableOf(entity);
+    const isNamedAlone = entity.tablePath === entity.tableName;
+    this.table = entity.tableType === 'regular' && isNamedAlone ? entity.tableName : undefined;
     const [id, ...others] = entity.primaryColumns;
     const isGenerated = id?.generationStrategy === 'increment' && others.length === 0;
     this.hasGrowingIds = this.table !== undefined && isGenerated && dialect.generatesGrowingIds;

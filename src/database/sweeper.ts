@@ -4,7 +4,7 @@ import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { Clock } from '../core/time/clock.js';
 import { Settings } from '../core/config/settings.js';
 import { ApiError } from '../core/errors/api-error.js';
-import { quoted } from './dialect.js';
+import { quoted, tableOf } from './dialect.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { Transactions } from './transactions.js';
 
@@ -103,13 +103,13 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
   /** Returns whether there may be more. */
   private async sweepBatch({ entity, where, ...sweep }: Sweep): Promise<boolean> {
     const now = this.clock.now();
-    const { tableName, primaryColumns } = this.dataSource.getMetadata(entity);
-    const key = primaryColumns.map(({ databaseName }) => quoted(databaseName)).join(', ');
+    const metadata = this.dataSource.getMetadata(entity);
+    const key = metadata.primaryColumns.map(({ databaseName }) => quoted(databaseName)).join(', ');
     const parameters = sweep.parameters(now, this.settings);
     const old = this.dataSource.createQueryBuilder(entity, 'old').where(where, parameters);
     // Mostly no row has expired; then nothing is committed either.
     if (!(await old.getExists())) return false;
-    const batch = `(${key}) IN (SELECT ${key} FROM ${quoted(tableName)} WHERE ${where} LIMIT ${BATCH})`;
+    const batch = `(${key}) IN (SELECT ${key} FROM ${tableOf(metadata)} WHERE ${where} LIMIT ${BATCH})`;
     const { affected } = await this.transactions.uncached((manager) => {
       const query = manager.createQueryBuilder();
       const set = sweep.set?.(now);
