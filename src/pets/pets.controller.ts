@@ -39,7 +39,7 @@ export class PetsController {
     },
   })
   listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<JsonText<PetDto[]>> {
-    return pager.answer(query, (page) => this.pets.list(page, query.status));
+    return pager.answer(query, (page) => this.pets.list(page));
   }
 
   @Post()

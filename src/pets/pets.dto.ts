@@ -1,24 +1,6 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { Cursor, Enum, Int64, Integer, type PageQuery, Text } from 'petstore-service';
+import { ApiSchema, OmitType } from '@nestjs/swagger';
+import { Cursor, Enum, Filter, Int64, Integer, type PageQuery, Text } from 'petstore-service';
 import { DEFAULT_PET_STATUS, PET_STATUSES, type PetStatus } from './pet.entity.js';
-
-/** Body of createPet (specification, heading "NewPet"). */
-@ApiSchema({ name: 'NewPet', description: 'An animal to add.' })
-export class NewPet {
-  @Text({ description: 'The animal’s name', example: 'Biscuit', maxLength: 255 })
-  name!: string;
-
-  @Int64({ description: 'Identifier of the category the animal belongs to', example: 1 })
-  categoryId!: bigint;
-
-  @Enum({
-    enumName: 'PetStatus',
-    values: PET_STATUSES,
-    description: 'Availability of the animal',
-    default: DEFAULT_PET_STATUS,
-  })
-  status!: PetStatus;
-}
 
 /** An animal as returned (specification, heading "Pet"). */
 @ApiSchema({ name: 'Pet', description: 'An animal offered in the store.' })
@@ -41,6 +23,18 @@ export class PetDto {
   status!: PetStatus;
 }
 
+/** Body of createPet (specification, heading "NewPet"): the members of an animal without its id; the status has a default. */
+@ApiSchema({ name: 'NewPet', description: 'An animal to add.' })
+export class NewPet extends OmitType(PetDto, ['id', 'status']) {
+  @Enum({
+    enumName: 'PetStatus',
+    values: PET_STATUSES,
+    description: 'Availability of the animal',
+    default: DEFAULT_PET_STATUS,
+  })
+  status!: PetStatus;
+}
+
 /** Query of listPets (specification, headings "List animals" and "Page size"). */
 export class ListPetsQuery implements PageQuery {
   @Integer({
@@ -51,6 +45,7 @@ export class ListPetsQuery implements PageQuery {
   })
   limit!: number;
 
+  @Filter()
   @Enum({
     enumName: 'PetStatus',
     values: PET_STATUSES,

@@ -56,11 +56,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
 }
 
 /** Names of a field in the templates, and its decorators. */
-function fieldNames(
-  { property, type, values, references, options }: Field,
-  entity: string,
-  thing: string,
-) {
+function fieldNames({ property, type, values, references, options }: Field, entity: string, thing: string) {
   const columnName = snakeCase(property);
   const words = columnName.replaceAll('_', ' ');
   const described =
