@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/PostgresConnectionOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
+import { readDecimalsAsText } from '../decimals.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
 import { generatedValues } from '../returning-insert-query-builder.js';
 import { SharedDataVersion } from '../shared-data-version.js';
@@ -71,6 +72,7 @@ export class PostgresDataSource extends Database {
     this.reader = new NamedReads(this, this.pool, this.transactions);
     driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, this.transactions);
     driver.createGeneratedMap = generatedValues;
+    readDecimalsAsText(driver);
   }
 
   get load(): ConnectionLoad {

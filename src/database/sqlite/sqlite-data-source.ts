@@ -5,6 +5,7 @@ import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnec
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWritesVersion } from '../data-version.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
+import { readDecimalsAsText } from '../decimals.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import { Transactions } from '../transactions.js';
 import { generatedNumbers } from './exact-insert-query-builder.js';
@@ -52,6 +53,7 @@ export class SqliteDataSource extends Database {
     this.transactions = new Transactions(this, this.writer);
     driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
     driver.createGeneratedMap = generatedNumbers;
+    readDecimalsAsText(driver);
     // TypeORM writes no RETURNING for SQLite; ExactInsertQueryBuilder does.
     driver.isReturningSqlSupported = (of?: string) => of === 'insert';
   }
