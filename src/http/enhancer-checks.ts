@@ -1,13 +1,17 @@
-import type { Type } from '@nestjs/common';
+import { Logger, type Type } from '@nestjs/common';
 import { GUARDS_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { ApplicationConfig } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { ThrottlerGuard } from '@nestjs/throttler';
 import { declarationFault } from '../core/declaration-faults.js';
+import { API_ERRORS } from '../core/errors/api-errors.decorator.js';
 import { QuotaGuard } from '../throttling/quota.guard.js';
 import type { HandlerParameter } from './adapter/handler-parameters.js';
+import { ErrorFilter } from './error.filter.js';
 import type { RouteHandler } from './operation-record.js';
+
+const logger = new Logger('Start');
 
 /** Parameters with values of the request target. */
 const OF_TARGET: ReadonlySet<unknown> = new Set([RouteParamtypes.QUERY, RouteParamtypes.PARAM]);
@@ -25,6 +29,18 @@ export function checkGlobalEnhancers(config: ApplicationConfig): void {
         `${name} for all requests would give a client the responses of another, and pages without their Link. ` +
           'Remove it; use @UseInterceptors() on a route, or @Cached().',
       );
+  }
+}
+
+/** Warns of filters of all requests whose errors are not in the OpenAPI documents. */
+export function warnOfFilters(config: ApplicationConfig): void {
+  for (const filter of [...config.getGlobalFilters(), ...config.getGlobalRequestFilters()]) {
+    const type = classOf(filter);
+    if (type === ErrorFilter || Reflect.hasMetadata(API_ERRORS, type)) continue;
+    logger.warn(
+      `${type.name}: the documents do not describe what this global filter sends. ` +
+        'Name its errors with @ApiErrors() on it and on the controllers that it is for.',
+    );
   }
 }
 

@@ -24,6 +24,7 @@ import { Upgrades } from './adapter/upgrades.js';
 import { BodyGuard } from './body/body.guard.js';
 import { RequestHeadGuard } from './request-head.guard.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
+import { Exceptions } from './exceptions.js';
 import { ErrorFilter } from './error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 import { RequestRecords } from './request-records.js';
@@ -63,6 +64,7 @@ class RoutesModule {}
     ...global(APP_GUARD, SunsetGuard),
     ...global(APP_PIPE, ValidationPipe),
     ...global(APP_FILTER, ErrorFilter),
+    Exceptions,
     UnmatchedRoutes,
     CacheMetrics,
     BodyGuard,

@@ -1,9 +1,9 @@
-import { HttpException, type HttpServer, Logger, StreamableFile, type Type } from '@nestjs/common';
+import { type HttpServer, Logger, StreamableFile, type Type } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
 import { decorated } from '../core/declaration-faults.js';
 import { endTogether } from '../core/ended-together.js';
-import { writeRefusal } from '../core/errors/write-refusal.js';
+import { exceptionOf, writeRefusal } from '../core/errors/write-refusal.js';
 import { publicPrefixOf } from '../core/public-prefix.js';
 import { declaredMembers } from '../database/declared-members.js';
 import { JsonText } from '../database/json-rows.js';
@@ -139,11 +139,10 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
     if (status !== undefined) response.status(status);
     // An exception filter of a module responds so, or a handler that has set the status.
-    if (response.statusCode >= 400 && (typeof body === 'string' ? isPlainText(response) : !isStreamed(body)))
-      return refuse(response, body);
+    if (becomesErrorBody(response, body)) return refuse(response, body);
     // Nest gives the text of its refusal the type of the file if that has failed by now, otherwise text/plain.
     if (body instanceof StreamableFile && body.getStream().errored) response.removeHeader('Content-Type');
-    const operation = response.req.matchedHandler?.operation;
+    const operation = operationOf(response);
     const represented = represent(response, body, operation);
     const text = represented instanceof JsonText ? represented.text : represented;
     if (typeof text !== 'string') return send(response, represented);
@@ -167,25 +166,63 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { send } = prototype;
   prototype.json = function writeJson(this: Response, body: unknown): Response {
-    if (this.statusCode >= 400) return refuse(this, body);
+    if (becomesErrorBody(this, body)) return refuse(this, body);
     if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', JSON_CONTENT_TYPE);
-    return send.call(this, body === undefined ? body : textOf(body, this.req.matchedHandler?.operation).text);
+    return send.call(this, body === undefined ? body : textOf(body, operationOf(this)).text);
   };
   prototype.send = function writeText(this: Response, body: unknown): Response {
-    const isText = this.statusCode >= 400 && typeof body === 'string' && isPlainText(this);
-    return isText ? refuse(this, body) : send.call(this, body);
+    return typeof body === 'string' && becomesErrorBody(this, body)
+      ? refuse(this, body)
+      : send.call(this, body);
+  };
+}
+
+/** Has an error that a filter sends by `end()` become the Error body, too, also without a text. */
+export function refuseAtEnd(response: Response): void {
+  response.end = (...args: [unknown?]): Response => {
+    Reflect.deleteProperty(response, 'end');
+    const [body] = args;
+    const text = typeof body === 'string' ? body : '';
+    const isRefused = !response.headersSent && !Buffer.isBuffer(body) && becomesErrorBody(response, text);
+    return isRefused ? refuse(response, text) : response.end(...args);
   };
 }
 
 /** Sends what a response has with a status of 400 and above as an Error body. */
 function refuse(response: Response, body: unknown): Response {
-  writeRefusal(new HttpException(body as string | object, response.statusCode), response.req, response);
+  const { req: request, statusCode } = response;
+  const isJson = typeof body === 'string' && isJsonType(mediaTypeOf(typeOf(response)));
+  const sent = isJson ? parsedOr(body) : body;
+  writeRefusal(exceptionOf(sent, statusCode, request.exception), request, response);
   return response;
 }
 
-/** Whether a text would be sent as such: the handler has named no other type, such as that of an HTML page. */
-function isPlainText(response: Response): boolean {
-  return /^(text\/plain\b|$)/i.test(String(response.getHeader('Content-Type') ?? ''));
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Whether what is sent with the status of an error becomes the Error body: JSON, a text, or what names no type. A filter that names
+ * another type, such as application/problem+json, means it; a handler, only for a text, such as that of an HTML page.
+ */
+function becomesErrorBody(response: Response, body: unknown): boolean {
+  if (response.statusCode < 400 || isStreamed(body)) return false;
+  const isOfHandler = response.req.exception === undefined;
+  if (isOfHandler && typeof body !== 'string') return true;
+  return /^(?:application\/json|text\/plain|)\s*(?:;|$)/i.test(typeOf(response));
+}
+
+function typeOf(response: Response): string {
+  return String(response.getHeader('Content-Type') ?? '');
+}
+
+/** The operation whose response it is; none for the response of an error. */
+function operationOf({ req, statusCode }: Response): DeclaredOperation | undefined {
+  return statusCode < 400 ? req.matchedHandler?.operation : undefined;
 }
 
 /** Whether a response gets an entity tag: a 200 response to GET, unless its handler has set `Cache-Control`. */

@@ -49,6 +49,8 @@ declare module 'http' {
     missingPage?: (() => string) | undefined;
     /** The route of a page or file that is served after all routes. */
     servedRoute?: string | undefined;
+    /** The exception that a filter handles; that of the service, where a driver or a middleware has thrown another. */
+    exception?: unknown;
     /** The code of the Error body that the request was refused with. */
     refusalCode?: string | undefined;
   }

@@ -15,7 +15,7 @@ import { type Database, DeclarationChecks } from '../database/database.js';
 import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
 import { routesOf } from './adapter/registered-routes.js';
 import { gatewaysOf } from './adapter/upgrades.js';
-import { checkGlobalEnhancers } from './enhancer-checks.js';
+import { checkGlobalEnhancers, warnOfFilters } from './enhancer-checks.js';
 import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
 import { checkNames, checkThrottles } from './provider-checks.js';
 import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
@@ -79,6 +79,7 @@ export class LateChecks implements OnModuleInit {
     if (this.config) {
       checkGlobalEnhancers(this.config);
       checkPaths(this.config);
+      warnOfFilters(this.config);
     } else if (adapter)
       declarationFault(
         'NestFactory.create(AppModule): the application is not set up. Call setupApp(app), or create it with createApp().',

@@ -15,6 +15,35 @@ const nest = new BaseExceptionFilter();
 /** Headers that a handler may have set for what it did not send. */
 const OF_OTHER_BODY = ['Content-Disposition', 'Content-Encoding', 'Content-Range'];
 
+/**
+ * Prepares a response for whatever filter handles an exception: it gets the headers of the exception, and loses those of the result that
+ * is not sent.
+ */
+export function prepareRefusal(thrown: unknown, response: Response): void {
+  if (response.headersSent) return;
+  for (const name of ['Content-Type', ...OF_OTHER_BODY]) response.removeHeader(name);
+  for (const [name, value] of Object.entries(toRefusal(thrown).headers)) response.setHeader(name, value);
+  response.setHeader('Cache-Control', 'no-store');
+}
+
+/**
+ * The exception to write for what a filter of a module, or a handler, sends with the status of an error. Where the exception that the
+ * filter handles has an Error body of this status, its code and details stay, and a message that is sent replaces its own.
+ */
+export function exceptionOf(sent: unknown, status: number, handled: unknown): HttpException {
+  const given: unknown = handled instanceof ApiError ? handled.body : responseOf(handled);
+  // The response of another exception of the service, into which the filter has translated it.
+  const isTranslated = isObject(sent) && HEADERS_OF_BODY.has(sent);
+  const isKept = !isTranslated && isErrorBody(given, status);
+  const body = isKept ? { ...given, message: textIn(sent) ?? given.message } : sent;
+  return new HttpException(body as string | object, status, { cause: handled });
+}
+
+function textIn(sent: unknown): string | undefined {
+  const text = isObject(sent) ? (sent as { readonly message?: unknown }).message : sent;
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}
+
 /** Sends the Error body for whatever was thrown, unless its client is gone; logs a status of 500 or above. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
   // A refusal was sent while the handler was running: its result is ignored.
@@ -63,8 +92,12 @@ function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
     ? new HttpException(nest.getHttpErrorMessage(given), given.statusCode)
     : given;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
-  const sent: unknown = thrown instanceof HttpException ? thrown.getResponse() : undefined;
-  if (isErrorBody(sent, status)) return { body: sent, headers: HEADERS_OF_BODY.get(sent) ?? {} };
+  const sent = responseOf(thrown);
+  if (isErrorBody(sent, status)) {
+    const { code, message, details } = sent;
+    const body = { code, message, status, ...(Array.isArray(details) ? { details } : {}) };
+    return { body, headers: HEADERS_OF_BODY.get(sent) ?? {} };
+  }
   if (status === 503) {
     return new ApiError(HTTP_ERRORS.service_unavailable, {
       params: { reason: 'try again shortly' },
@@ -82,9 +115,9 @@ function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
 
 /** The message of an exception or of its response: Nest's pipes give several, of which any may repeat the request. */
 function messageOf(thrown: HttpException): string {
-  const response: unknown = thrown.getResponse();
-  if (typeof response === 'string') return response;
-  const { message } = (response ?? {}) as { readonly message?: unknown };
+  const response = responseOf(thrown);
+  if (typeof response === 'string' && response !== '') return response;
+  const { message } = Object(response) as { readonly message?: unknown };
   if (Array.isArray(message)) return shortened(message.map(String).join('; '));
   // Without a message, Nest's exception has the name of its class.
   return typeof message === 'string' ? message : (STATUS_CODES[thrown.getStatus()] ?? thrown.message);
@@ -103,9 +136,17 @@ function stackOf(thrown: unknown): string | undefined {
   return thrown.cause instanceof Error ? thrown.cause.stack : thrown.stack;
 }
 
-/** Whether a body is the Error body of the specification, with the status that it is sent with. */
+function responseOf(thrown: unknown): unknown {
+  return thrown instanceof HttpException ? thrown.getResponse() : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a body has the members of the Error body, with the status that it is sent with. */
 function isErrorBody(body: unknown, status: number): body is ErrorBody {
-  if (typeof body !== 'object' || body === null) return false;
+  if (!isObject(body)) return false;
   const { code, message, status: told } = body as Readonly<Record<string, unknown>>;
   return typeof code === 'string' && typeof message === 'string' && told === status;
 }
