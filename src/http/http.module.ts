@@ -1,6 +1,7 @@
 import '../core/one-copy.js';
 import { Global, Module, type Provider, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import { MulterModule } from '@nestjs/platform-express';
 import { ApiKeyGuard } from '../auth/api-key.guard.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ScopesGuard } from '../auth/scopes.guard.js';
@@ -39,6 +40,11 @@ const OF_ROUTES = [EarlyResponses, IdempotencyStore, ResponseCache];
 @Module({ providers: OF_ROUTES, exports: OF_ROUTES })
 class RoutesModule {}
 
+/** Reads the names of fields and files in forms as UTF-8, as browsers send them (RFC 7578 section 5.1); multer reads Latin-1. */
+@Global()
+@Module({ imports: [MulterModule.register({ defParamCharset: 'utf8' })], exports: [MulterModule] })
+class FormsModule {}
+
 /**
  * Everything that a request passes before it reaches a feature. The list below is the chain, in its order. When several
  * refusals apply, the order decides which one is sent; test/api/chain-order.spec.ts pins it. The middlewares of app.setup.ts run
@@ -52,6 +58,7 @@ class RoutesModule {}
     ModuleChecksModule,
     DatabaseModule,
     RoutesModule,
+    FormsModule,
     ThrottlingModule,
     AuthModule,
   ],

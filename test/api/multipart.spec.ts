@@ -162,6 +162,19 @@ describe('a form', () => {
       { file: 'png' },
     ],
     [
+      'in ISO-8859-1',
+      Buffer.from(
+        form('x', [`${TITLE}\r\nContent-Type: text/plain; charset=ISO-8859-1`, 'Zo\u00eb']),
+        'latin1',
+      ),
+      { title: 'Zoë' },
+    ],
+    [
+      'whose file name has a folder',
+      form('x', [PHOTO.replace('a.png', String.raw`C:\a.png`), 'png']),
+      { file: 'png' },
+    ],
+    [
       'whose content is like a boundary',
       form('x', [PHOTO, '\r\n-x\r\n--y\r\n--X--']),
       { file: '\r\n-x\r\n--y\r\n--X--' },
@@ -209,11 +222,39 @@ describe('a form', () => {
       'with a file name in an unknown charset',
       form('x', [`Content-Disposition: form-data; name="photo"; filename*=x''a`, 'png']),
     ],
+    ...[
+      String.raw`filename="a\."`,
+      String.raw`filename="a\.."`,
+      String.raw`filename="a\\"`,
+      "filename*=UTF-8''a%2f",
+      "filename*=UTF-8''a%5C",
+      "filename*=UTF-8''%2E",
+      "filename*=UTF-8''%2e.",
+      "filename*=UTF-8''a.png; filename*=UTF-8''",
+      `filename="a.png"; note*=a`,
+    ].map((parameters): [string, string] => [
+      `of a file with ${parameters}`,
+      form('x', [`Content-Disposition: form-data; name="photo"; ${parameters}`, 'png']),
+    ]),
+    ['of a text with a malformed extended parameter', form('x', [`${TITLE}; note*=a`, 'Rex'])],
     [
       'within a form',
       form('x', [`${TITLE}\r\nContent-Type: multipart/mixed; boundary=y`, form('y', [PHOTO, 'png'])]),
     ],
     ['in an unknown charset', form('x', [`${TITLE}\r\nContent-Type: text/plain; charset=klingon`, 'Rex'])],
+    ...['koi8-r', 'windows-1251', 'windows-1252', 'shift_jis', 'utf-16be', 'base64'].map(
+      (charset): [string, string] => [
+        `in ${charset}`,
+        form('x', [`${TITLE}\r\nContent-Type: text/plain; charset=${charset}`, 'Rex=']),
+      ],
+    ),
+    [
+      'that is not UTF-8, with a malformed type',
+      Buffer.from(
+        form('x', [`${TITLE}\r\nContent-Type: text/plain; charset=ISO-8859-1;`, 'Zo\u00eb']),
+        'latin1',
+      ),
+    ],
     ['that is not UTF-8', Buffer.from(form('x', [TITLE, 'Zo\u00eb']), 'latin1')],
     ['in base64', form('x', [`${TITLE}\r\nContent-Transfer-Encoding: base64`, 'UmV4'])],
     ['with a prototype', form('x', [TITLE.replace('title', '__proto__'), 'Rex'])],

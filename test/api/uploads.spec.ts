@@ -119,7 +119,7 @@ function form(fields: Readonly<Record<string, string | Blob>>): FormData {
   return data;
 }
 
-const photo = (bytes: number) => new File(['x'.repeat(bytes)], 'rex.png', { type: 'image/png' });
+const photo = (bytes: number) => new File(['x'.repeat(bytes)], 'Zoë €.png', { type: 'image/png' });
 
 async function post(
   path: string,
@@ -138,7 +138,7 @@ describe('an upload with Nest’s FileInterceptor', () => {
       '/v1/photos',
       form({ title: 'Rex', width: '640', photo: photo(100) }),
     );
-    expect([status, body]).toEqual([201, { title: 'Rex', width: 640, name: 'rex.png', bytes: 100 }]);
+    expect([status, body]).toEqual([201, { title: 'Rex', width: 640, name: 'Zoë €.png', bytes: 100 }]);
     expect(readdirSync(folder)).toHaveLength(1);
     rmSync(join(folder, readdirSync(folder)[0] ?? ''));
   });

@@ -12,6 +12,10 @@ const PARAMETER = String.raw`[ \t]*;[ \t]*(${TOKEN})=(${TOKEN}|${QUOTED})`;
 const PARAMETERS = new RegExp(PARAMETER, 'g');
 /** The `Content-Disposition` of a part (RFC 7578 section 4.2). */
 const FORM_DATA = new RegExp(`^form-data(?:${PARAMETER})*[ \t]*$`, 'i');
+/** A `Content-Type` as busboy reads it; it takes a part with any other for `text/plain`. */
+const CONTENT_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:${PARAMETER})*[ \t]*$`);
+/** The charsets that busboy decodes exactly; it drops a text in one that it does not know. */
+const CHARSET = /^(?:utf-?8|(?:us-)?ascii|iso-8859-1|latin1|utf-16le)$/i;
 /** An extended value (RFC 8187 section 3.2.1), such as that of `filename*`. */
 const EXTENDED = /^(?:utf-8|iso-8859-1)'[^']*'(?:%[\da-f]{2}|[\w!#$&+.^`|~-])+$/i;
 /** A file name that multer takes for none: it takes the last segment of a path. */
@@ -49,15 +53,27 @@ export function checkMultipart(request: Request, { takesText }: { readonly takes
 /** The boundary in a `Content-Type`: quoted or not, in any case, among other parameters, or empty ones (RFC 9110 section 5.6.6). */
 function boundaryOf(contentType = ''): string {
   const [boundary, second] = (contentType.match(PARTS) ?? [])
-    .map((part) => /^\s*boundary\s*=\s*(.*?)\s*$/i.exec(part)?.[1])
+    .map((part) => /^\s*boundary\s*=(.*)/i.exec(part)?.[1])
     .filter((value) => value !== undefined)
-    .map(unquoted);
+    .map((value) => unquoted(value.trim()));
   if (boundary === undefined || second !== undefined || !BOUNDARY.test(boundary))
     throw malformed(
       'its Content-Type must have one boundary of 1 to 70 characters (RFC 2046 section 5.1.1)',
       undefined,
     );
   return boundary;
+}
+
+/** The parameters of a valid field, each with its name in lower case and its value as it was sent. */
+function parametersOf(field: string): (readonly [name: string, value: string])[] {
+  return [...field.matchAll(PARAMETERS)].map(([, name = '', value = '']) => [name.toLowerCase(), value]);
+}
+
+/** An extended value, its bytes as Latin-1. */
+function decoded(extended: string): string {
+  return extended
+    .replace(/^.*'/, '')
+    .replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 function unquoted(value: string): string {
@@ -125,30 +141,37 @@ class MultipartCheck {
   }
 
   private contentOf(head: string): Content {
-    const lines = head.replace(/\r\n(?=[ \t])/g, '').split('\r\n');
+    const fields = head
+      .replace(/\r\n(?=[ \t])/g, '')
+      .split('\r\n')
+      .map((line) => /^([^:]*):(.*)/.exec(line) ?? []);
     const field = (name: string): string[] =>
-      lines.flatMap((line) => new RegExp(`^${name}:[ \t]*(.*?)[ \t]*$`, 'i').exec(line)?.[1] ?? []);
+      fields.flatMap(([, key, value = '']) => (key?.toLowerCase() === name ? value.trim() : []));
     const [disposition = '', second] = field('content-disposition');
     if (second !== undefined || !FORM_DATA.test(disposition))
       throw fault('a part has no valid Content-Disposition: form-data');
+    const parameters = parametersOf(disposition);
     const named = (name: string): string[] =>
-      [...disposition.matchAll(PARAMETERS)].flatMap(([, key, value = '']) =>
-        key?.toLowerCase() === name ? unquoted(value) : [],
-      );
-    const [name = '', other] = named('name');
+      parameters.flatMap(([key, value]) => (key === name ? value : []));
+    const [name = '', other] = named('name').map(unquoted);
     if (name === '' || other !== undefined) throw fault('a part must have one name');
     if (PROTOTYPE.test(name)) throw fault('a part is named __proto__');
+    const malformedOne = parameters.find(([key, value]) => key.endsWith('*') && !EXTENDED.test(value));
+    if (malformedOne) throw fault(`a ${malformedOne[0]} is malformed`);
     const [extended] = named('filename*');
-    if (extended !== undefined && !EXTENDED.test(extended)) throw fault('a filename* is malformed');
     if (/^(?:base64|quoted-printable)$/i.test(field('content-transfer-encoding')[0] ?? ''))
       throw fault('a part has a Content-Transfer-Encoding (RFC 7578 section 4.7)');
     const [contentType = ''] = field('content-type');
     const type = mediaTypeOf(contentType);
     if (type.startsWith('multipart/')) throw fault('a part is itself multipart (RFC 7578 section 4.3)');
-    const fileName = extended?.replace(/^.*'/, '') ?? named('filename')[0] ?? '';
+    // A backslash ends a folder, whether it escapes a character or not.
+    const fileName =
+      extended === undefined ? (named('filename')[0] ?? '').replace(/^"|"$/g, '') : decoded(extended);
     if (fileName === '' && type !== 'application/octet-stream') {
       if (!this.takesText) throw unexpected(name);
-      return textIn(/;[ \t]*charset="?([^";]*)/i.exec(contentType)?.[1] ?? 'utf-8');
+      const isValid = CONTENT_TYPE.test(contentType);
+      const charset = isValid && parametersOf(contentType).find(([key]) => key === 'charset');
+      return textIn(charset ? unquoted(charset[1]) : 'utf-8');
     }
     return NAMELESS.test(fileName) ? empty : () => undefined;
   }
@@ -164,18 +187,15 @@ function empty(piece: Buffer): void {
 }
 
 function textIn(charset: string): Content {
-  try {
-    const decoder = new TextDecoder(charset.trim(), { fatal: true });
-    return (piece, isLast) => {
-      try {
-        decoder.decode(piece, { stream: !isLast });
-      } catch {
-        throw fault('a text is not in its charset');
-      }
-    };
-  } catch {
-    throw fault('the charset of a part is unknown');
-  }
+  if (!CHARSET.test(charset)) throw fault('the charset of a part is unknown');
+  const decoder = new TextDecoder(charset, { fatal: true });
+  return (piece, isLast) => {
+    try {
+      decoder.decode(piece, { stream: !isLast });
+    } catch {
+      throw fault('a text is not in its charset');
+    }
+  };
 }
 
 function fault(reason: string): ApiError {
