@@ -12,7 +12,7 @@ import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
 import { UnusableDatabase, messageOf, naming } from './sqlite/troubles/sqlite-errors.js';
 import { checkUsable } from './sqlite/troubles/usable-file.js';
-import { addedTables, otherTables, registeredEntities } from './tables.module.js';
+import { type Tables, registeredTables } from './tables.module.js';
 
 /** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -40,6 +40,8 @@ export interface Opening {
   readonly isPatient?: boolean;
   /** application_name of its sessions. */
   readonly sessionName?: string;
+  /** Its entities and migrations; those of declaredTables() by default. */
+  readonly tables?: Tables;
   /** Called with the DataSource before a file is created or read, or a server is contacted. */
   readonly check?: (declared: Database) => Promise<void>;
 }
@@ -69,15 +71,12 @@ export async function openDataSource(settings: DatabaseSettings, opening: Openin
  */
 export async function createDataSource(
   settings: DatabaseSettings,
-  { journal = 'write-ahead', isPatient = false, sessionName = 'petstore' }: Opening = {},
+  { journal = 'write-ahead', isPatient = false, sessionName = 'petstore', tables }: Opening = {},
 ): Promise<Database> {
-  const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
-  const added = addedTables();
-  const isOther = otherTables();
-  const own = <T extends Type>(found: readonly T[]): T[] => found.filter((one) => !isOther(one));
+  const { entities, migrations } = tables ?? (await declaredTables());
   const declared = {
-    entities: distinct([...own(entities), ...added.entities, ...registeredEntities()]),
-    migrations: distinct([...own(migrations), ...added.migrations]) as never[],
+    entities: entities as Type[],
+    migrations: migrations as never[],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all',
     synchronize: false,
@@ -105,6 +104,17 @@ export async function createDataSource(
     busyTimeout: BUSY_TIMEOUT_MS,
     ...declared,
   });
+}
+
+/** The entities and migrations of src, and those below modules: by default those that tablesBelow() has named. */
+export async function declaredTables(modules?: readonly unknown[]): Promise<Tables> {
+  const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
+  const { isOther, ...added } = await registeredTables(modules);
+  const own = <T extends Type>(found: readonly T[]): T[] => found.filter((one) => !isOther(one));
+  return {
+    entities: distinct([...own(entities), ...added.entities]),
+    migrations: distinct([...own(migrations as Tables['migrations']), ...added.migrations]),
+  };
 }
 
 /** A module in src may name its tables too, although they are found. */

@@ -1,10 +1,10 @@
-import { type Abstract, type FactoryProvider, Global, Logger, Module } from '@nestjs/common';
+import { type Abstract, type FactoryProvider, Global, Logger, Module, type Type } from '@nestjs/common';
 import { DiscoveryModule, ModulesContainer } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { Settings } from '../core/config/settings.js';
-import { type Opening, openDataSource } from './data-source.js';
+import { type Opening, declaredTables, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
 import { type Database, DeclarationChecks, JsonReader, WriteTrouble } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
@@ -13,7 +13,6 @@ import { JsonRows } from './json-rows.js';
 import { References } from './references.js';
 import { type MigrateMode, checkSchema, migrate } from './schema.js';
 import { Sweeper } from './sweeper.js';
-import { tablesBelow } from './tables.module.js';
 import { Transactions } from './transactions.js';
 
 const logger = new Logger('Database');
@@ -27,8 +26,9 @@ const logger = new Logger('Database');
       inject: [Settings, DeclarationChecks, ModulesContainer],
       // The options are made in data-source.ts; this module only carries the settings and the checks there.
       useFactory: (settings: Settings, checks: DeclarationChecks, modules: ModulesContainer) => {
-        tablesBelow(...[...modules.values()].map(({ metatype }) => metatype));
-        return { type: 'sqlite', database: '', toRetry: () => false, extra: { settings, checks } };
+        const metatypes = [...modules.values()].map(({ metatype }) => metatype);
+        const extra: Carried['extra'] = { settings, checks, modules: metatypes };
+        return { type: 'sqlite', database: '', toRetry: () => false, extra };
       },
       dataSourceFactory: (options) => openDatabase((options as unknown as Carried).extra),
     }),
@@ -50,7 +50,11 @@ export class DatabaseModule {}
 
 /** What the options of TypeORM carry to where the database is opened. */
 interface Carried {
-  readonly extra: { readonly settings: Settings; readonly checks: DeclarationChecks };
+  readonly extra: {
+    readonly settings: Settings;
+    readonly checks: DeclarationChecks;
+    readonly modules: readonly Type[];
+  };
 }
 
 /** A part of the opened database, which TypeORM's module provides as its DataSource. */
@@ -58,11 +62,12 @@ function offered<T>(provide: Abstract<T>, part: (database: Database) => T): Fact
   return { provide, inject: [DataSource], useFactory: part };
 }
 
-async function openDatabase({ settings, checks }: Carried['extra']): Promise<Database> {
+async function openDatabase({ settings, checks, modules }: Carried['extra']): Promise<Database> {
   const mode = settings.databaseMigrate ?? defaultMode(settings);
   const isAlone = mode === 'auto' && isPostgres(settings);
   // There migrations have separate connections, whose statements may take longer than those of requests.
-  const opening = { check: (declared: Database) => checks.check(declared) };
+  const tables = await declaredTables(modules);
+  const opening = { tables, check: (declared: Database) => checks.check(declared) };
   if (isAlone) await migrateAlone(settings, opening);
   const database = await openDataSource(settings, opening);
   try {

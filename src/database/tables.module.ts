@@ -16,65 +16,71 @@ export interface Tables {
   readonly migrations: readonly Type<MigrationInterface>[];
 }
 
-const entities = new Set<Type>();
-const migrations = new Set<Type<MigrationInterface>>();
+/** The token of the migrations of a module. */
+const MIGRATIONS = 'Migrations of a module';
 
 /** Registers the tables of a module outside of src, where they are not found by their file names. */
 @Module({})
 export class TablesModule {
   /**
-   * Provides the repositories of the entities, as TypeOrmModule.forFeature() does, and adds entities and migrations to the
-   * database of the service, the command line and the TypeORM CLI. Call it where the module is put together (`imports` of
-   * `@Module()`, `forRoot()`): the database is opened with what was added until then.
+   * Provides the repositories of the entities, as TypeOrmModule.forFeature() does, and adds entities and migrations to the database of
+   * each application that has the module, of the command line and of the TypeORM CLI.
    */
   static forFeature(tables: Tables): DynamicModule {
-    for (const entity of tables.entities) entities.add(entity);
-    for (const migration of tables.migrations) migrations.add(migration);
-    return TypeOrmModule.forFeature([...tables.entities]);
+    const { providers = [], ...module } = TypeOrmModule.forFeature([...tables.entities]);
+    return { ...module, providers: [...providers, { provide: MIGRATIONS, useValue: tables.migrations }] };
   }
-}
-
-/** The tables that modules have brought so far. */
-export function addedTables(): Tables {
-  return { entities: [...entities], migrations: [...migrations] };
 }
 
 let roots: readonly unknown[] = [];
 
-/**
- * Names the modules below which all are: entities that these register for the DataSource of the service belong to it, and those for
- * another are left to that, wherever their files are.
- */
+/** Names the modules of the command line and of the TypeORM CLI, which make no application that would know them. */
 export function tablesBelow(...modules: readonly unknown[]): void {
   roots = modules;
 }
 
+/** The tables that modules register, and whether an entity or a migration is left to another DataSource. */
+interface RegisteredTables extends Tables {
+  readonly isOther: (found: Type) => boolean;
+}
+
 /**
- * The entities of `TypeOrmModule.forFeature()`, wherever their files are. Throws DeclarationError for what is no entity, and for a
- * `forRoot()` whose DataSource would take the place of the service's.
+ * The entities of `TypeOrmModule.forFeature()` and the tables of TablesModule below some modules, wherever their files are. What is
+ * registered for a DataSource with a name, and not for that of the service, is left to it. Throws DeclarationError for what is no
+ * entity, and for a `forRoot()` whose DataSource would take the place of the service's.
  */
-export function registeredEntities(): Type[] {
-  const providers = registered();
+export async function registeredTables(modules: readonly unknown[] = roots): Promise<RegisteredTables> {
+  const seen = new Set<unknown>();
+  const providers: Registered[] = [];
+  for (const module of modules)
+    for await (const one of dynamicModules(module, seen))
+      providers.push(...((one.providers ?? []) as Registered[]));
   if (providers.filter(({ provide }) => provide === DataSource).length > 1)
     declarationFault(
       'TypeOrmModule.forRoot() without a name would replace the DataSource of the service. ' +
         'Give it a name, or use TypeOrmModule.forFeature() alone.',
     );
-  return providers.flatMap((one) => {
-    const { inject: [from] = [], provide, targetEntitySchema } = one;
-    if (from !== DataSource || !('targetEntitySchema' in one)) return [];
-    if (!targetEntitySchema)
-      declarationFault(
-        `TypeOrmModule.forFeature(): ${String(provide).replace(/Repository$/, '')} is not a class with @Entity(). ` +
-          'Decorate the class; an EntitySchema is not supported.',
-      );
-    return [targetEntitySchema.target];
-  });
+  return {
+    entities: providers.flatMap(entityOf),
+    migrations: providers.flatMap(({ provide, useValue }) =>
+      provide === MIGRATIONS ? (useValue as unknown as Tables['migrations']) : [],
+    ),
+    isOther: otherTables(providers),
+  };
 }
 
-/** Finds whether an entity or a migration is registered for a DataSource with a name, and not for that of the service. */
-export function otherTables(): (found: Type) => boolean {
-  const providers = registered();
+function entityOf(registered: Registered): Type[] {
+  const { inject: [from] = [], provide, targetEntitySchema } = registered;
+  if (from !== DataSource || !('targetEntitySchema' in registered)) return [];
+  if (!targetEntitySchema)
+    declarationFault(
+      `TypeOrmModule.forFeature(): ${String(provide).replace(/Repository$/, '')} is not a class with @Entity(). ` +
+        'Decorate the class; an EntitySchema is not supported.',
+    );
+  return [targetEntitySchema.target];
+}
+
+function otherTables(providers: readonly Registered[]): (found: Type) => boolean {
   const tokens = new Set(providers.map(({ provide }) => provide));
   const names = [...tokens].flatMap((token) => /^(.+)DataSource$/.exec(String(token))?.[1] ?? []);
   const options = providers.flatMap(({ provide, useValue }) =>
@@ -99,15 +105,9 @@ type Registered = FactoryProvider &
     readonly targetEntitySchema?: { readonly target: Type } | undefined;
   };
 
-function registered(): Registered[] {
-  const seen = new Set<unknown>();
-  const found = roots.flatMap((root) => [...dynamicModules(root, seen)]);
-  return found.flatMap((one) => (one.providers ?? []) as Registered[]);
-}
-
-/** The dynamic modules of `forRoot()` and `forFeature()` below a module. */
-function* dynamicModules(imported: unknown, seen: Set<unknown>): Generator<DynamicModule> {
-  const one = (imported as { forwardRef?: () => unknown } | undefined)?.forwardRef?.() ?? imported;
+/** The dynamic modules of `forRoot()` and `forFeature()` below a module, which may be a promise of one. */
+async function* dynamicModules(imported: unknown, seen: Set<unknown>): AsyncGenerator<DynamicModule> {
+  const one = await ((imported as { forwardRef?: () => unknown } | undefined)?.forwardRef?.() ?? imported);
   if (!one || seen.has(one)) return;
   seen.add(one);
   const { module, imports = [] } = typeof one === 'function' ? { module: one } : (one as DynamicModule);

@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { QueryRunner } from 'typeorm';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { CopyOrder } from '../../src/database/commands/copy.js';
-import { TablesModule } from '../../src/database/tables.module.js';
+import { TablesModule, tablesBelow } from '../../src/database/tables.module.js';
+import { AppModule } from '../../src/app.module.js';
 import { petsUpTo, sourceWith } from '../support/copy-source.js';
 import { SqliteFile, onFile } from '../support/sqlite-file.js';
 import { CopyTarget } from '../support/copy-target.js';
@@ -29,7 +30,10 @@ class Kinds1799900000000 {
     await runner.query('DROP TABLE kinds');
   }
 }
-TablesModule.forFeature({ entities: [], migrations: [Kinds1799900000000] });
+beforeAll(() =>
+  tablesBelow(AppModule, TablesModule.forFeature({ entities: [], migrations: [Kinds1799900000000] })),
+);
+afterAll(() => tablesBelow(AppModule));
 
 const KINDS = `DELETE FROM kinds; INSERT INTO kinds VALUES
   (-9223372036854775808, 9223372036854775807, 1, 0.1, 12345678.9012, x'00ff', '2026-11-22 08:30:00.125', '2024-02-29', '7EEB549A-ed17-4d0e-9799-7ee1c945768b', -32768),

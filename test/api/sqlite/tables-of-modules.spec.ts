@@ -1,12 +1,20 @@
-import { Controller, type DynamicModule, Get, Module } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Column, Entity, type MigrationInterface, type QueryRunner, type Repository, Table } from 'typeorm';
+import { Controller, type DynamicModule, Get, Module, type Type, forwardRef } from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import {
+  Column,
+  DataSource,
+  Entity,
+  type MigrationInterface,
+  type QueryRunner,
+  type Repository,
+  Table,
+} from 'typeorm';
 import { describe, expect, it } from 'vitest';
 import { Public } from '../../../src/auth/auth.decorators.js';
-import { openDataSource } from '../../../src/database/data-source.js';
+import { declaredTables, openDataSource } from '../../../src/database/data-source.js';
 import { Int64Key } from '../../../src/database/int64.js';
 import { migrate, schemaStatus } from '../../../src/database/schema.js';
-import { addedTables, TablesModule } from '../../../src/database/tables.module.js';
+import { TablesModule } from '../../../src/database/tables.module.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { Pets1793491201000 } from '../../../src/pets/pets.migration.js';
 import { PetsService } from '../../../src/pets/pets.service.js';
@@ -63,7 +71,15 @@ class LeashesModule {
       controllers: [LeashesController],
     };
   }
+
+  /** As forRoot(), with the entity in TypeORM's own module. */
+  static plain(): DynamicModule {
+    const migrations = TablesModule.forFeature({ entities: [], migrations: [Leashes1600000000000] });
+    return { ...this.forRoot(), imports: [Promise.resolve(migrations), TypeOrmModule.forFeature([Leash])] };
+  }
 }
+
+const PROMISED = Promise.resolve(LeashesModule.forRoot());
 
 describe('the tables of a module', () => {
   it('are added to a database that has all the others, though their migration is older', async () => {
@@ -73,7 +89,8 @@ describe('the tables of a module', () => {
     await before.destroy();
 
     const module = LeashesModule.forRoot();
-    const dataSource = await openDataSource({ databaseUrl: url });
+    const tables = await declaredTables([module]);
+    const dataSource = await openDataSource({ databaseUrl: url }, { tables });
     expect((await schemaStatus(dataSource)).pending).toEqual(['Leashes1600000000000']);
     await dataSource.destroy();
 
@@ -89,9 +106,56 @@ describe('the tables of a module', () => {
     });
     expect((await service.request('GET', '/v1/leashes')).body).toEqual({ leashes: 1 });
     await service.app.get(PetsService).create({ name: 'Rex', categoryId: 1n, status: 'available' });
-    const { entities, migrations } = addedTables();
-    expect(entities.filter((entity) => entity === Leash)).toHaveLength(1);
-    expect(migrations.filter((migration) => migration === Leashes1600000000000)).toHaveLength(1);
+    const { entities, migrations } = service.app.get(DataSource).options;
+    const count = (all: unknown, one: unknown) => (all as unknown[]).filter((other) => other === one).length;
+    expect([count(entities, Leash), count(migrations, Leashes1600000000000)]).toEqual([1, 1]);
+    expect([count(entities, Pet), count(migrations, Pets1793491201000)]).toEqual([1, 1]);
+  });
+
+  it.each<[what: string, imported: () => object]>([
+    ['a promise of a dynamic module', () => Promise.resolve(LeashesModule.forRoot())],
+    [
+      'a promise of a class',
+      () =>
+        Promise.resolve(
+          class {
+            static {
+              Module({ imports: [LeashesModule.forRoot()] })(this);
+            }
+          },
+        ),
+    ],
+    ['a forward reference', () => forwardRef(() => LeashesModule.forRoot())],
+    ['a forward reference to a promise', () => forwardRef(() => PROMISED)],
+    [
+      'a promise within a dynamic module',
+      () => ({ module: class Outer {}, imports: [Promise.resolve(LeashesModule.forRoot())] }),
+    ],
+    [
+      'TypeORM’s own module behind a promise',
+      () => ({ module: class Outer {}, imports: [Promise.resolve(LeashesModule.plain())] }),
+    ],
+  ])('are found in a module imported as %s', async (_, imported) => {
+    @Module({ imports: [imported() as never] })
+    class Importing {}
+    const service = await openForTest({ modules: [Importing] });
+    expect((await service.request('GET', '/v1/leashes')).body).toEqual({ leashes: 1 });
+  });
+
+  it('are gone from services without the module, and from databases that no service opens', async () => {
+    const tablesOf = async (modules: Type[]) => {
+      const service = await openForTest({ modules });
+      const { entityMetadatas } = service.app.get(DataSource);
+      const runner = service.app.get(DataSource).createQueryRunner();
+      const exists = await runner.hasTable('leashes');
+      await runner.release();
+      return [entityMetadatas.some(({ target }) => target === Leash), exists];
+    };
+    @Module({ imports: [LeashesModule.forRoot()] })
+    class Importing {}
+    expect(await tablesOf([Importing])).toEqual([true, true]);
+    expect(await tablesOf([])).toEqual([false, false]);
+    expect((await declaredTables()).entities).not.toContain(Leash);
   });
 });
 
