@@ -1,4 +1,10 @@
-import { Column, type ColumnOptions, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
+import {
+  Column,
+  type ColumnOptions,
+  PrimaryGeneratedColumn,
+  type TableColumn,
+  type ValueTransformer,
+} from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** Smallest int64, −2⁶³. */
@@ -20,6 +26,17 @@ export const int64Transformer: ValueTransformer = {
   },
 };
 
+/** As int64Transformer, for a property that is a `number`, such as one that refers to a generated number. */
+export const numberTransformer: ValueTransformer = {
+  to: (value: unknown) => value,
+  from(value: unknown) {
+    const read = typeof value === 'string' ? Number(value) : value;
+    if (typeof read === 'number' && !Number.isSafeInteger(read))
+      throw new RangeError(`The int64 ${String(value)} is not exact as a number. Use @Int64Column().`);
+    return read;
+  },
+};
+
 /** A column that holds any int64 exactly; the property is a `bigint`. */
 export function Int64Column(options: Omit<ColumnOptions, 'type' | 'transformer'> = {}): PropertyDecorator {
   return Column({ ...options, type: 'bigint', transformer: int64Transformer });
@@ -31,6 +48,14 @@ export function Int64Column(options: Omit<ColumnOptions, 'type' | 'transformer'>
  */
 export function Int64Key(): PropertyDecorator {
   return PrimaryGeneratedColumn({ type: 'integer', transformer: int64Transformer } as object);
+}
+
+/** Types of columns that hold an integer, as entities and migrations name them. */
+const INTEGERS = new Set<unknown>(['integer', 'int', Number]);
+
+/** Whether the database numbers the rows by this column of an entity or a migration: SQLite's `integer` has 64 bits. */
+export function isCounted(column: ColumnMetadata | TableColumn): boolean {
+  return column.isGenerated && column.generationStrategy === 'increment' && INTEGERS.has(column.type);
 }
 
 /** Whether a column holds an int64; also with another transformer, which gets a text from PostgreSQL's driver, too. */

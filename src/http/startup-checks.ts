@@ -12,11 +12,19 @@ import { DataSource } from 'typeorm';
 import { Settings } from '../core/config/settings.js';
 import { declarationFault } from '../core/declaration-faults.js';
 import { type Database, DeclarationChecks } from '../database/database.js';
+import type { Tables } from '../database/tables.module.js';
 import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
 import { routesOf } from './adapter/registered-routes.js';
 import { gatewaysOf } from './adapter/upgrades.js';
 import { checkGlobalEnhancers, warnOfFilters } from './enhancer-checks.js';
-import { checkColumns, checkDeclaredMigrations, checkMigrations, checkSchema } from './entity-checks.js';
+import {
+  checkColumns,
+  checkDeclaredMigrations,
+  checkIdentifiers,
+  checkMigrations,
+  checkSchema,
+  readEntities,
+} from './entity-checks.js';
 import { checkNames, checkThrottles } from './provider-checks.js';
 import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
 import { checkIds, checkOperation, checkStored, checkedHandlersOf } from './route-checks.js';
@@ -39,10 +47,12 @@ class ModuleChecks extends DeclarationChecks {
     checkNames(this.discovery);
     checkThrottles(this.discovery);
     gatewaysOf(this.discovery);
-    await declared.readEntities();
+    await readEntities(declared);
     checkColumns(declared);
+    if (!isProduction) checkIdentifiers(declared);
     // LateChecks compares a database in memory, of which nothing is left if the start is refused.
-    if (!isProduction && !isInMemory(declared)) await checkDeclaredMigrations();
+    if (!isProduction && !isInMemory(declared))
+      await checkDeclaredMigrations(declared.options as unknown as Tables);
   }
 }
 

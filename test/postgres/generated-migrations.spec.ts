@@ -2,7 +2,25 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
-import { Check, Column, DataSource, Entity, ForeignKey, Index } from 'typeorm';
+import {
+  Check,
+  Column,
+  DataSource,
+  Entity,
+  ForeignKey,
+  Index,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+  type Relation,
+  Tree,
+  TreeChildren,
+  TreeParent,
+} from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrationText, schemaChanges } from '../../src/cli/generate/schema-changes.js';
 import { openDataSource } from '../../src/database/data-source.js';
@@ -81,6 +99,118 @@ class RenewedGizmo extends Row {
   size!: number;
 }
 
+@Entity('owners')
+class Owner extends Row {}
+
+@Entity('numbered_owners')
+class NumberedOwner {
+  @PrimaryGeneratedColumn()
+  id!: number;
+}
+
+/** Its key is that of an owner, and others refer to it. */
+@Entity('profiles')
+class Profile {
+  @Int64Column({ name: 'owner_id', primary: true })
+  ownerId!: bigint;
+
+  @OneToOne(() => Owner)
+  @JoinColumn({ name: 'owner_id' })
+  owner!: Relation<Owner>;
+}
+
+@Entity('places')
+class Place {
+  @PrimaryColumn('varchar', { length: 9 })
+  town!: string;
+
+  @Int64Column({ primary: true })
+  number!: bigint;
+}
+
+@Entity('branches')
+@Tree('closure-table')
+class Branch extends Row {
+  @TreeParent()
+  parent?: Relation<Branch> | null;
+
+  @TreeChildren()
+  children?: Relation<Branch>[];
+}
+
+class Held {
+  @Int64Column({ name: 'keeper_id', nullable: true })
+  keeperId!: bigint | null;
+
+  @ManyToOne(() => Owner)
+  @JoinColumn({ name: 'held_keeper_id' })
+  keeper?: Relation<Owner> | null;
+}
+
+/** Refers to keys of 64 bits in every way. */
+@Entity('holdings')
+class Holding extends Row {
+  @Int64Column({ name: 'owner_id' })
+  ownerId!: bigint;
+
+  @ManyToOne(() => Owner)
+  @JoinColumn({ name: 'owner_id' })
+  owner?: Relation<Owner>;
+
+  @Int64Column({ name: 'single_id', nullable: true })
+  singleId!: bigint | null;
+
+  @OneToOne(() => Owner, { createForeignKeyConstraints: false })
+  @JoinColumn({ name: 'single_id' })
+  single?: Relation<Owner> | null;
+
+  @ManyToOne(() => Owner)
+  implied?: Relation<Owner> | null;
+
+  @Column({ name: 'numbered_id', nullable: true })
+  numberedId!: number;
+
+  @ManyToOne(() => NumberedOwner)
+  @JoinColumn({ name: 'numbered_id' })
+  numbered?: Relation<NumberedOwner>;
+
+  @ManyToOne(() => NumberedOwner)
+  impliedNumber?: Relation<NumberedOwner> | null;
+
+  @Column('integer', { name: 'constrained_id', nullable: true })
+  @ForeignKey(() => NumberedOwner)
+  constrainedId!: number | null;
+
+  @ManyToOne(() => Profile)
+  profile?: Relation<Profile> | null;
+
+  @Column('varchar', { length: 9, nullable: true })
+  town!: string | null;
+
+  @Int64Column({ name: 'place_number', nullable: true })
+  placeNumber!: bigint | null;
+
+  @ManyToOne(() => Place)
+  @JoinColumn([
+    { name: 'town', referencedColumnName: 'town' },
+    { name: 'place_number', referencedColumnName: 'number' },
+  ])
+  place?: Relation<Place> | null;
+
+  @Column(() => Held)
+  held!: Held;
+
+  @ManyToMany(() => Owner)
+  @JoinTable({ name: 'holding_owners' })
+  owners?: Relation<Owner>[];
+
+  @ManyToMany(() => NumberedOwner)
+  @JoinTable({ name: 'holding_numbers' })
+  numbers?: Relation<NumberedOwner>[];
+}
+
+const HOLDINGS = [Owner, NumberedOwner, Profile, Place, Branch, Holding];
+
 /** Where migrations are generated, as `petstore generate migration` opens it, and where they run: this suite runs on each database. */
 let source: DataSource;
 let service: TestService;
@@ -98,10 +228,10 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Declares a state of the gizmos beside the tables of the service; without one there are none. */
-async function declare(state?: Type): Promise<void> {
+/** Declares entities beside those of the service. */
+async function declare(...states: Type[]): Promise<void> {
   for (const dataSource of [source, target]) {
-    dataSource.setOptions({ entities: [...own, ...(state ? [state] : [])] });
+    dataSource.setOptions({ entities: [...own, ...states] });
     await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
   }
 }
@@ -151,7 +281,7 @@ describe('a generated migration', () => {
     ['changes columns', ColouredGizmo, WiderGizmo, false],
     ['adds a unique index', ColouredGizmo, UniqueGizmo, false],
   ])('%s, undoes it, and says whether it only expands', async (_, before, after, onlyExpands) => {
-    await declare(before);
+    await declare(...(before ? [before] : []));
     const first = await generate();
     await run('up', first, source, target);
     await declare(after);
@@ -160,7 +290,7 @@ describe('a generated migration', () => {
     await run('up', migration, target);
     expect(await schemaDifference(target)).toEqual([]);
     await run('down', migration, target);
-    await declare(before);
+    await declare(...(before ? [before] : []));
     expect(await schemaDifference(target)).toEqual([]);
     await run('down', first, source, target);
     await declare();
@@ -228,6 +358,103 @@ describe('a generated migration', () => {
       expect(await schemaDifference(target)).toEqual([]);
       expect(await rows()).toEqual(OLD);
     });
+  });
+
+  it('gives every column that refers to a key of 64 bits as many', async () => {
+    await declare(...HOLDINGS);
+    const migration = await generate();
+    await run('up', migration, target);
+    expect(await schemaDifference(target)).toEqual([]);
+    const runner = target.createQueryRunner();
+    const tables = await runner.getTables(
+      target.entityMetadatas
+        .map(({ tableName }) => tableName)
+        .filter((name) => /^(?:owners|numb|prof|plac|bran|hold)/.test(name)),
+    );
+    await runner.release();
+    expect(tables).toHaveLength(9);
+    for (const { name, columns } of tables)
+      for (const column of columns)
+        if (column.name !== 'town')
+          expect([name, column.name, column.type]).toEqual([
+            name,
+            column.name,
+            isPostgres() || !column.isGenerated ? 'bigint' : 'integer',
+          ]);
+
+    const id = 5_000_000_000;
+    const big = BigInt(id);
+    for (const table of ['owners', 'numbered_owners'])
+      await target.query(`INSERT INTO ${table} (id) VALUES (${id})`);
+    const place = { town: 'Oslo', number: big };
+    await target.getRepository(Place).insert(place);
+    await target.getRepository(Profile).insert({ ownerId: big });
+    const branches = target.getTreeRepository(Branch);
+    const parent = await branches.save({ id: big });
+    const child = await branches.save({ id: big + 1n, parent });
+    expect(await branches.countDescendants(parent)).toBe(2);
+    expect(
+      (await branches.findAncestors(child)).map((one) => one.id).toSorted((a, b) => Number(a - b)),
+    ).toEqual([big, big + 1n]);
+    const holdings = target.getRepository(Holding);
+    const [owner, numbered] = [{ id: big }, { id }];
+    const values = {
+      ownerId: big,
+      singleId: big,
+      numberedId: id,
+      constrainedId: id,
+      placeNumber: big,
+      town: 'Oslo',
+    };
+    await holdings.save({
+      ...values,
+      held: { keeperId: null, keeper: owner },
+      implied: owner,
+      impliedNumber: numbered,
+      profile: { ownerId: big },
+      owners: [owner],
+      numbers: [numbered],
+    });
+    const found = await holdings.findOneOrFail({
+      where: { owner: { id: big }, numbered: { id }, implied: owner, impliedNumber: numbered },
+      relations: {
+        owner: true,
+        single: true,
+        implied: true,
+        numbered: true,
+        impliedNumber: true,
+        profile: true,
+        place: true,
+        owners: true,
+        numbers: true,
+        held: { keeper: true },
+      },
+    });
+    expect(found).toEqual({
+      id: 1n,
+      ...values,
+      owner,
+      single: owner,
+      implied: owner,
+      numbered,
+      impliedNumber: numbered,
+      place,
+
+      profile: { ownerId: big },
+      held: { keeperId: null, keeper: owner },
+      owners: [owner],
+      numbers: [numbered],
+    });
+    expect(await holdings.save(found)).toEqual(found);
+    expect(await holdings.find({ loadRelationIds: true })).toMatchObject([
+      { implied: big, impliedNumber: id, profile: big, owners: [big], numbers: [id] },
+    ]);
+    await target.getRepository(Holding).update({ id: 1n }, { numberedId: () => 'NULL' });
+    expect(await holdings.findOneBy({ id: 1n })).toMatchObject({ numberedId: null });
+
+    await run('down', migration, target);
+    await declare();
+    expect(await schemaDifference(target)).toEqual([]);
   });
 
   it('of a schema that is as declared changes nothing', async () => {

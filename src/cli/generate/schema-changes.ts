@@ -72,6 +72,8 @@ function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaCh
       down: source('changeColumn', table.name, newColumn.name, oldColumn),
       onlyExpands: false,
     }));
+  // On PostgreSQL the builder makes this call for every table.
+  if (name === 'changeTableComment' && (table.comment ?? '') === (given ?? '')) return [];
   const [, verb, kind] = OF_PARTS.exec(name) ?? [];
   if (kind === undefined)
     throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
