@@ -5,13 +5,16 @@ import { readDatabaseUrl } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { tablesBelow } from '../database/tables.module.js';
 import { importing } from '../core/import-failure.js';
-import { projectModules } from '../core/project-modules.js';
+import { projectModules, staleBuild } from '../core/project-modules.js';
 import type { DatabaseUse } from './shell.js';
 
 /** Imports the application and all modules, only for commands that need them: the others work even if a module cannot be imported. */
-export async function importApplication(): Promise<typeof import('../app.setup.js')> {
+export async function importApplication(
+  tell: (text: string) => void,
+): Promise<typeof import('../app.setup.js')> {
   const application = await importing(() => import('../app.setup.js'));
   tablesBelow(application.AppModule, ...(await projectModules()));
+  tell(await staleBuild());
   // Commands without an application open databases too, whose warnings would precede the JSON in the output.
   Logger.overrideLogger(false);
   return application;
@@ -22,7 +25,7 @@ export async function openApplication(
   use: DatabaseUse,
   tell: (text: string) => void,
 ): Promise<INestApplication> {
-  const { createApp } = await importApplication();
+  const { createApp } = await importApplication(tell);
   const notice = chooseDatabase(use);
   const app = await createApp({ logger: false });
   try {

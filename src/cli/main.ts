@@ -29,7 +29,7 @@ const writeError = (text: string): void => void process.stderr.write(text);
 process.exitCode = await runPetstore(process.argv.slice(2), {
   openApp: async (use) => (app = await (await application()).openApplication(use, writeError)),
   closeApp: async () => app?.close(),
-  loadModules: async () => void (await (await application()).importApplication()),
+  loadModules: async () => void (await (await application()).importApplication(writeError)),
   write: (text) =>
     new Promise((resolve) => {
       process.stdout.write(text, (error) => resolve((lost ??= error ?? undefined)));

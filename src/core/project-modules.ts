@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
 import { modulesFile } from '#project-modules';
@@ -18,4 +20,24 @@ export async function projectModules(): Promise<readonly Type[]> {
   if (modules.length === 0)
     throw new DeclarationError(`${file}, which package.json names by petstore.modules, exports no module.`);
   return modules;
+}
+
+/** A line if a source of the project is newer than all that its build has written; empty otherwise, and without sources. */
+export async function staleBuild(file = modulesFile()): Promise<string> {
+  if (file === undefined) return '';
+  const built = dirname(file);
+  const [newest, written] = await Promise.all([
+    newestIn(join(dirname(built), 'src'), /(?<!\.spec)\.[cm]?ts$/),
+    newestIn(built, /\.(?:[cm]?js|tsbuildinfo)$/),
+  ]);
+  if (newest <= written) return '';
+  return `Sources in ${join(dirname(built), 'src')} are newer than the build in ${built}, which runs as it is: build the project (npm run build).\n`;
+}
+
+/** When the last of the files with such names in a folder was written; 0 without any. */
+async function newestIn(folder: string, names: RegExp): Promise<number> {
+  if (!existsSync(folder)) return 0;
+  const files = (await readdir(folder, { recursive: true })).filter((name) => names.test(name));
+  const times = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).mtimeMs));
+  return Math.max(0, ...times);
 }

@@ -25,7 +25,7 @@ export async function petstoreHere(
     const code = await runPetstore(args, {
       openApp: async (use) => (app = await openApplication(use, writeError)),
       closeApp: async () => app?.close(),
-      loadModules: async () => void (await importApplication()),
+      loadModules: async () => void (await importApplication(() => undefined)),
       write: async (text) => void (stdout += text),
       writeError,
     });

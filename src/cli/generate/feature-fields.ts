@@ -80,7 +80,7 @@ const KINDS: Readonly<Record<string, Reader>> = {
     'reference:<table>',
     (references) =>
       /^[a-z]\w*$/.test(references)
-        ? { ...INT64, references, samples: ['1', '1'] }
+        ? { ...INT64, references, samples: ['1', '2'] }
         : 'Name a table, which begins with a lower-case letter, followed by letters, digits and _.',
   ],
 };

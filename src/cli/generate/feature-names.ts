@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from 'commander';
+import { MOST_IDENTIFIER_BYTES, isTooLong } from '../../database/identifiers.js';
 import type { Field } from './feature-fields.js';
 
 const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
-/** Names of indexes begin with it, and those of PostgreSQL have at most 63 characters. */
+/** Names of indexes begin with it. */
 const LONGEST_NAME = 40;
 
 /** Names of a feature and its fields in the templates (schematics/feature). Throws InvalidArgumentError for names that clash. */
@@ -24,6 +25,13 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
     );
   const [first] = fields;
   if (!first) throw new InvalidArgumentError('Give at least one --field.');
+  // The longest name of a column's index or constraint in the templates.
+  const long = fields.find(({ property }) => isTooLong(`${table}_${snakeCase(property)}_allowed`));
+  if (long)
+    throw new InvalidArgumentError(
+      `The names of indexes and constraints of ${long.property} would be longer than the ${MOST_IDENTIFIER_BYTES} bytes of PostgreSQL: ` +
+        'choose a shorter name for the field or the feature.',
+    );
   const [entity, words, error] = [pascalCase(singular), singular.replaceAll('-', ' '), snakeCase(singular)];
   const named = fields.map((field) => ({ ...field, ...fieldNames(field, entity, words) }));
   return {

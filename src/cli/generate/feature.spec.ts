@@ -70,6 +70,11 @@ describe('petstore generate feature', () => {
     );
   });
 
+  it('whose only field is a reference changes it to another row in its suite', async () => {
+    expect((await generate('gizmos', '--field', 'petId:reference:pets')).code).toBe(0);
+    expect(await text('src/gizmos/gizmos.spec.ts')).toContain('const json = { petId: 2 };');
+  });
+
   it('only names the files with --dry-run', async () => {
     const { code, out } = await generate('gizmos', ...NAME, '--dry-run', '--json');
     expect(code).toBe(0);
@@ -90,6 +95,7 @@ describe('petstore generate feature refuses, and writes nothing', () => {
     [['geese', ...NAME], 2, /--singular/],
     [['../gizmos', ...NAME], 2, /--singular/],
     [[`${'a'.repeat(40)}s`, ...NAME], 2, /at most 40/],
+    [['gizmos', '--field', `${'a'.repeat(50)}:reference:pets`], 2, /longer than the 63 bytes of PostgreSQL/],
     [['services', ...NAME, '--singular', 'injectable'], 1, /Injectable already has a meaning/],
     [['repositories', ...NAME], 1, /Repository already has a meaning/],
     [['objects', ...NAME], 1, /Object already has a meaning/],

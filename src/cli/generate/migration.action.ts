@@ -1,7 +1,11 @@
 import { join } from 'node:path';
 import { modulesFile } from '#project-modules';
-import { openDataSource } from '../../database/data-source.js';
-import { migrate } from '../../database/schema.js';
+import { type DataSource, DataTypeNotSupportedError } from 'typeorm';
+import { readDatabaseUrl } from '../../core/config/database-url.js';
+import { loadSettings } from '../../core/config/settings.js';
+import { createDataSource, openDataSource } from '../../database/data-source.js';
+import { MOST_IDENTIFIER_BYTES, tooLongNames } from '../../database/identifiers.js';
+import { migrate, schemaStatus } from '../../database/schema.js';
 import type { Call } from '../call.js';
 import { Refusal } from '../../core/refusal.js';
 import { formatted, projectOf, writeNewFiles } from './generated-files.js';
@@ -32,13 +36,44 @@ export async function migration(call: Call, path: string): Promise<void> {
   await call.showChange({ file }, () => `Wrote ${file}.${listed} Read it, then run \`petstore db migrate\`.`);
 }
 
-/** The changes that no declared migration makes. The database of DATABASE_URL is neither read nor changed. */
+/** The changes that no declared migration makes. Throws Refusal for names that PostgreSQL would shorten. */
 async function undeclaredChanges() {
-  const dataSource = await openDataSource({ databaseUrl: 'sqlite::memory:' });
+  const dataSource = await createDataSource({ databaseUrl: 'sqlite::memory:' });
   try {
+    await dataSource.initialize();
     await migrate(dataSource);
-    return { changes: await schemaChanges(dataSource), time: timeAfter(dataSource) };
+    return await changesOf(dataSource);
+  } catch (error) {
+    if (error instanceof DataTypeNotSupportedError) return await changesOnPostgres(error);
+    throw error;
+  } finally {
+    if (dataSource.isInitialized) await dataSource.destroy();
+  }
+}
+
+/** For types that SQLite lacks: compares with the database of DATABASE_URL, and does not change it. */
+async function changesOnPostgres({ message }: DataTypeNotSupportedError) {
+  const settings = loadSettings();
+  if (readDatabaseUrl(settings.databaseUrl)?.kind !== 'postgres')
+    throw new Refusal(`${message} Name a database that has it by DATABASE_URL.`);
+  const dataSource = await openDataSource(settings);
+  try {
+    const { pending } = await schemaStatus(dataSource);
+    if (pending.length > 0)
+      throw new Refusal(
+        `The database lacks migrations (${pending.join(', ')}). Run \`petstore db migrate\` first: ` +
+          'entities with types of PostgreSQL are compared with it.',
+      );
+    return await changesOf(dataSource);
   } finally {
     await dataSource.destroy();
   }
+}
+
+async function changesOf(dataSource: DataSource) {
+  for (const name of dataSource.entityMetadatas.flatMap(tooLongNames))
+    throw new Refusal(
+      `The name ${name} is longer than the ${MOST_IDENTIFIER_BYTES} bytes of PostgreSQL. Declare a shorter one.`,
+    );
+  return { changes: await schemaChanges(dataSource), time: timeAfter(dataSource) };
 }

@@ -1,0 +1,28 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { folderOfTest } from '../../test/support/service-process.js';
+import { staleBuild } from './project-modules.js';
+
+/** A project with these files, and the second in which each was written. */
+async function project(files: Readonly<Record<string, number>>): Promise<string> {
+  const folder = await folderOfTest();
+  for (const [file, time] of Object.entries(files)) {
+    await mkdir(join(folder, file, '..'), { recursive: true });
+    await writeFile(join(folder, file), '');
+    await utimes(join(folder, file), time, time);
+  }
+  return join(folder, 'dist/app.module.js');
+}
+
+const BUILT = { 'dist/app.module.js': 2, 'dist/toys/toy.entity.js': 3 };
+
+it.each([
+  ['without sources', {}, false],
+  ['as new as its sources', { 'src/app.module.ts': 1, 'src/toys/toy.entity.ts': 3 }, false],
+  ['older than a suite alone', { 'src/toys/toys.spec.ts': 4 }, false],
+  ['older than a source', { 'src/toys/toy.entity.ts': 4 }, true],
+])('a build %s', async (_, sources, isStale) => {
+  const line = await staleBuild(await project({ ...BUILT, ...sources }));
+  expect(line).toMatch(isStale ? /newer than the build in .*dist, .*npm run build/ : /^$/);
+});
