@@ -16,9 +16,27 @@ function circle(): BoxDto {
   return box;
 }
 
+let reads = 0;
+
+/** As the response of an HTTP client, which refers to its request, and that to the response. */
+class ClientResponse {
+  readonly request = {
+    get sent() {
+      reads += 1;
+      return 'bytes';
+    },
+    response: this,
+  };
+}
+
 @Controller({ path: 'boxes', version: '1' })
 @RequireScopes()
 class BoxesController {
+  @Get('client')
+  client(): ClientResponse {
+    return new ClientResponse();
+  }
+
   @Get('undeclared')
   undeclared(): BoxDto[] {
     return [circle()];
@@ -48,4 +66,10 @@ it.each([
   const { status, body } = await service.request('GET', `/v1/boxes/${path}`);
   expect([status, body.code]).toEqual([500, 'internal_error']);
   expect(logged.mock.calls.map(([line]) => String(line)).join()).toContain(text);
+});
+
+it('a result that contains itself is written once, not until the stack overflows', async () => {
+  vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  expect((await service.request('GET', '/v1/boxes/client')).status).toBe(500);
+  expect(reads).toBeLessThan(5);
 });

@@ -52,12 +52,26 @@ function plainly(text: string): unknown {
 /** Writes JSON with `bigint` as a JSON integer. Throws a TypeError that names the property where a value contains itself. */
 export function writeExactJson(value: unknown, indent?: number): string {
   try {
-    return stringify(value, null, indent) ?? 'null';
+    return stringify(value, refusingCircles(), indent) ?? 'null';
   } catch (error) {
-    // Of the recursion: a search for circles before it would cost each response.
     if (error instanceof RangeError) refuseCircle(value);
     throw error;
   }
+}
+
+/**
+ * A replacer that throws a RangeError where a value contains itself. Without it the recursion would write the circle thousands of
+ * times before the stack overflows, which takes seconds for a circle of large objects, such as the response of an HTTP client.
+ */
+function refusingCircles(): (this: unknown, name: string, member: unknown) => unknown {
+  const holders: unknown[] = [];
+  return function (_, member) {
+    if (typeof member !== 'object' || member === null) return member;
+    while (holders.length > 0 && holders.at(-1) !== this) holders.pop();
+    if (holders.includes(member)) throw new RangeError('The value contains itself.');
+    holders.push(member);
+    return member;
+  };
 }
 
 /** Throws a TypeError if a value contains itself, such as an entity whose relation refers back to it. */
