@@ -1,7 +1,6 @@
 import { Header, HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
-import { ApiConsumes, ApiOperation, ApiResponse, type ApiResponseOptions, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, type ApiResponseOptions, ApiTags } from '@nestjs/swagger';
 import { type DeclaredAnswer, declareOperation } from './adapter/declared-operation.js';
-import { mediaTypesOf } from './body/consumes.decorator.js';
 import { mediaTypeOf } from './media-type.js';
 import { TAG_DESCRIPTION } from './operation-record.js';
 
@@ -63,7 +62,6 @@ export function Operation<Dto>(operation: {
   return applyDecorators(
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
-    documentsMediaTypes,
     declareOperation(id, declared),
     ...('contentType' in answers ? [Header('Content-Type', withCharset(answers.contentType))] : []),
     ApiResponse({ ...successOf(answers), ...response }),
@@ -98,12 +96,6 @@ function successOf({ status, description, headers, optionalHeaders }: Success) {
   const documented = { ...documentedHeaders(headers, true), ...documentedHeaders(optionalHeaders, false) };
   return { status, description, headers: documented };
 }
-
-/** Documents the media types that the body of a handler may have, where its class takes others than JSON alone. */
-const documentsMediaTypes: MethodDecorator = (prototype, method, descriptor) => {
-  const types = mediaTypesOf(prototype.constructor as Type, String(method));
-  if (types.length > 1) ApiConsumes(...types)(prototype, method, descriptor);
-};
 
 /** A text is sent in UTF-8. */
 function withCharset(contentType: string): string {

@@ -3,6 +3,7 @@ import { PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import { versionOf } from '../../http/adapter/registered-routes.js';
+import { consumptionOf } from '../../http/body/consumes.decorator.js';
 import {
   type OperationRecord,
   type RouteHandler,
@@ -35,6 +36,9 @@ export class DocumentedHandlers {
         handler,
       ) ?? {}) as { operationId?: string };
       this.records.set(operationId, operationRecordOf(handler, controller));
+      // @nestjs/swagger documents a body without @ApiConsumes() as JSON.
+      const { types } = consumptionOf(handler, controller, method);
+      Reflect.defineMetadata(DECORATORS.API_CONSUMES, types, handler);
     }
     this.modules = [...modules];
   }

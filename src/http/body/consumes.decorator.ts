@@ -10,6 +10,7 @@ const LIMIT = 'petstore:body-limit';
 const JSON_TYPE = 'application/json';
 const JSON_ALONE: readonly string[] = [JSON_TYPE];
 const OF_PATCH: readonly string[] = ['application/merge-patch+json', JSON_TYPE];
+const FORM_ALONE: readonly string[] = ['multipart/form-data'];
 
 const OF_FILES: ReadonlySet<unknown> = new Set([RouteParamtypes.FILE, RouteParamtypes.FILES]);
 
@@ -47,8 +48,8 @@ export function Consumes(type: string, options: { readonly limitBytes?: number }
 }
 
 /**
- * The bodies that a handler accepts: those of `@ApiConsumes()`, which is part of `@Consumes()`, otherwise JSON of the types of its
- * `@Body()` class.
+ * The bodies that a handler accepts: those of `@ApiConsumes()`, which is part of `@Consumes()`, otherwise a form where it takes
+ * files, or JSON of the types of its `@Body()` class.
  */
 export function consumptionOf(handler: object, controller: Type, method = ''): Consumption {
   const [ofHandler, ofController] = [handler, controller].map(
@@ -79,8 +80,10 @@ export function takes({ types }: Consumption, contentType: string | undefined): 
   return !isJsonType(sent) || isJsonInUtf8(contentType, sent);
 }
 
-/** The media types that the body of a handler may have, by the class of its `@Body()` parameter. */
-export function mediaTypesOf(controller: Type, method: string): readonly string[] {
-  const body = parametersOf(controller, method).find(({ kind }) => kind === RouteParamtypes.BODY);
+/** The media types that the body of a handler may have, by its `@UploadedFile()` and the class of its `@Body()`. */
+function mediaTypesOf(controller: Type, method: string): readonly string[] {
+  const parameters = parametersOf(controller, method);
+  if (parameters.some(({ kind }) => OF_FILES.has(kind))) return FORM_ALONE;
+  const body = parameters.find(({ kind }) => kind === RouteParamtypes.BODY);
   return body?.metatype && isMergePatch(body.metatype) ? OF_PATCH : JSON_ALONE;
 }
