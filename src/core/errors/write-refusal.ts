@@ -117,7 +117,10 @@ function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
 function messageOf(thrown: HttpException): string {
   const response = responseOf(thrown);
   if (typeof response === 'string' && response !== '') return response;
-  const { message } = Object(response) as { readonly message?: unknown };
+  const { error, message = error } = Object(response) as {
+    readonly error?: unknown;
+    readonly message?: unknown;
+  };
   if (Array.isArray(message)) return shortened(message.map(String).join('; '));
   // Without a message, Nest's exception has the name of its class.
   return typeof message === 'string' ? message : (STATUS_CODES[thrown.getStatus()] ?? thrown.message);
