@@ -156,7 +156,8 @@ function completeOperation(
   const { declared, isPublic, scopes = [], bound, isIdempotent, ifMatch } = occurrences.record;
   const arrayName = declared?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
-  if (isPublic) operation.security = [];
+  // Every operation takes the credentials of the document, whatever @ApiBearerAuth() or @ApiBasicAuth() names.
+  operation.security = isPublic ? [] : undefined;
   if (scopes.length > 0) describe(operation, `Needs the scope \`${scopes.join('`, `')}\`.`);
   if (bound) describe(operation, boundText(bound));
   operation.responses = { ...operation.responses, ...errorResponsesOf(operation, ofCredential, occurrences) };
