@@ -94,7 +94,7 @@ export class ApiKeyGuard implements CanActivate {
         request.caller = undefined;
         throw ofAddress;
       });
-    else await this.quota.show(request, response);
+    else await this.quota.noteFailure(request, response);
   }
 }
 

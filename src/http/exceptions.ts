@@ -45,7 +45,7 @@ export class Exceptions {
 
   /**
    * A request that nothing has counted was for a page, a file or a probe, or ended before the guards, as in a middleware. A refusal
-   * counts for the address, so that the log has as few lines of it as of any other; a failure does not.
+   * counts for the address, a failure does not; either way an address has few lines in the log.
    */
   private prepared(thrown: unknown, error: unknown, request: Request, response: Response): unknown {
     const prepare = (): unknown => {
@@ -56,7 +56,9 @@ export class Exceptions {
     };
     if (response.hasHeader('X-RateLimit-Limit')) return prepare();
     const isRefusal = statusOf(error) < 500;
-    const noted = isRefusal ? this.quota.noteRefusal(request, response) : this.quota.show(request, response);
+    const noted = isRefusal
+      ? this.quota.noteRefusal(request, response)
+      : this.quota.noteFailure(request, response);
     // The error matters more than its headers.
     return noted.then(prepare, prepare);
   }

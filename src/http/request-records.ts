@@ -8,6 +8,7 @@ import { AppLogger } from '../core/logging/app-logger.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { addressOf } from '../core/request-address.js';
 import { callersTraceOf, runWithTraceIds, tracing } from '../core/tracing.js';
+import { QuotaService } from '../throttling/quota.service.js';
 import { isEventStream } from './adapter/slow-readers.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
@@ -76,7 +77,7 @@ export interface RequestLabels {
 }
 
 /**
- * Writes one log line per request, except for what an address sends beyond its limit without a valid key, and counts and times every
+ * Writes one log line per request, except for what an address without a valid key sends beyond a limit, and counts and times every
  * request, also for its client. All have the route template, not the path, and no headers, so that no secret is logged.
  */
 @Injectable()
@@ -88,6 +89,7 @@ export class RequestRecords implements NestMiddleware {
   constructor(
     private readonly logger: AppLogger,
     private readonly clients: ClientRequests,
+    private readonly quota: QuotaService,
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'] as const;
@@ -107,6 +109,8 @@ export class RequestRecords implements NestMiddleware {
 
   use = (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now();
+    // Kept on the request, because it is unknown once the socket is closed.
+    addressOf(request);
     response.on('close', () => {
       const { method } = request;
       const labels = { method, route: routeTemplateOf(request), status: responseStatusOf(response) };
@@ -126,7 +130,9 @@ export class RequestRecords implements NestMiddleware {
       this.clients.note({ caller, operation, status, code, isUncounted, durationMs: ms, requestId, address });
     }
     const level = levelOf(route, status);
-    if (!this.logger.pino.isLevelEnabled(level) || request.isUnlogged) return;
+    if (!this.logger.pino.isLevelEnabled(level)) return;
+    if (!caller && level !== 'debug') this.quota.limitLines(request);
+    if (request.isUnlogged) return;
     this.logger.pino[level](
       {
         requestId: requestIdOf(response),

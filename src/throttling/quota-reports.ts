@@ -1,6 +1,5 @@
-import { isAddress } from './quota-policy.js';
 import { MINUTE_MS } from '../core/time/duration.js';
-import type { QuotaSubject, QuotaVerdict, WindowState } from './quota.js';
+import type { QuotaSubject, WindowState } from './quota.js';
 import type { QuotaThreshold } from './throttling.events.js';
 
 /** Percentages of a window whose use is reported, in ascending order. */
@@ -55,20 +54,22 @@ export interface CountedRefusal {
   readonly isLogged: boolean;
 }
 
-/**
- * Limits what a client without a valid key can write to the log: beyond the limit of its address, one line a minute. Metrics count
- * every request.
- */
-export class RefusedAddresses {
-  private minute = Number.NaN;
-  private readonly logged = new Set<string>();
+/** So many addresses are counted apart in a minute; all others share one count, so that memory and the log stay bounded. */
+const MOST_ADDRESSES = 10_000;
 
-  /** Whether to log the request of this verdict. */
-  isLogged(subject: QuotaSubject, { admitted, at }: QuotaVerdict): boolean {
-    if (admitted || !isAddress(subject)) return true;
+/** Counts what clients without a valid key would write to the log, by address and minute. Metrics count every request. */
+export class AddressLines {
+  private minute = Number.NaN;
+  private readonly counts = new Map<string, number>();
+
+  /** Counts a line of an address; returns how many that makes in the minute of this instant (ms since the Unix epoch). */
+  count({ id }: QuotaSubject, at: number): number {
     const minute = Math.floor(at / MINUTE_MS);
-    if (minute !== this.minute) this.logged.clear();
+    if (minute !== this.minute) this.counts.clear();
     this.minute = minute;
-    return this.logged.size !== this.logged.add(subject.id).size;
+    const address = this.counts.size < MOST_ADDRESSES || this.counts.has(id) ? id : '';
+    const count = (this.counts.get(address) ?? 0) + 1;
+    this.counts.set(address, count);
+    return count;
   }
 }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { Clock } from '../core/time/clock.js';
@@ -18,9 +18,10 @@ import {
   windowsOf,
 } from './quota.js';
 import { QuotaStore } from './quota-store.js';
-import { clientIdOfSubject, quotaSubjectOf } from './quota-policy.js';
+import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
+import { clientIdOfSubject, isAddress, quotaSubjectOf } from './quota-policy.js';
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
-import { type CountedRefusal, QuotaThresholds, RefusedAddresses, isNoteworthy } from './quota-reports.js';
+import { AddressLines, type CountedRefusal, QuotaThresholds, isNoteworthy } from './quota-reports.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { type UncountedBound, windowsOfBound } from './uncounted.decorator.js';
 
@@ -29,7 +30,11 @@ import { type UncountedBound, windowsOfBound } from './uncounted.decorator.js';
 export class QuotaService {
   private readonly verdicts;
   private readonly thresholds = new QuotaThresholds();
-  private readonly refused = new RefusedAddresses();
+  private readonly logger = new Logger('Requests');
+  /** Refusals beyond the limit of an address. */
+  private readonly refused = new AddressLines();
+  /** Requests without a valid key that do not count for their address. */
+  private readonly uncounted = new AddressLines();
 
   constructor(
     @InjectThrottlerStorage() private readonly store: QuotaStore,
@@ -68,7 +73,7 @@ export class QuotaService {
     setHeaders(response, headers);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
     if (verdict.banBegins || verdict.windows.some(isNoteworthy)) this.publish(subject, verdict, windows);
-    if (!this.refused.isLogged(subject, verdict)) request.isUnlogged = true;
+    if (isAddress(subject)) request.isUnlogged = !this.isLogged(subject, verdict);
     if (!verdict.admitted) throw refusalOf(verdict, headers['Retry-After'] ?? '1');
   }
 
@@ -143,19 +148,40 @@ export class QuotaService {
     const verdict = await this.decide(requestOf(address));
     this.verdicts.inc({ plan: address.plan, verdict: labelOf(verdict) });
     const headers = quotaHeaders({ ...verdict, admitted: true });
-    return { headers, isLogged: this.refused.isLogged(address, verdict) };
+    return { headers, isLogged: this.isLogged(address, verdict) };
   }
 
-  /** Counts a refused request as `countRefusal` does, writes the headers, and marks the request if it is not to be logged. */
+  /** Of what an address sends beyond its limit, the log has one line a minute. */
+  private isLogged(subject: QuotaSubject, { admitted, at }: QuotaVerdict): boolean {
+    return admitted || !isAddress(subject) || this.refused.count(subject, at) === 1;
+  }
+
+  /** Counts a refused request as `countRefusal` does, writes the headers, and marks whether the request is logged. */
   async noteRefusal(request: Request, response: Response): Promise<void> {
     const { headers, isLogged } = await this.countRefusal(quotaSubjectOf(request));
     setHeaders(response, headers);
-    if (!isLogged) request.isUnlogged = true;
+    request.isUnlogged = !isLogged;
   }
 
-  /** Writes the current headers without counting: for a request that is refused before it would be counted. */
-  async show(request: Request, response: Response): Promise<void> {
+  /** Writes the current headers without counting, and limits the lines of the request: for one that fails before it would be counted. */
+  async noteFailure(request: Request, response: Response): Promise<void> {
+    this.limitLines(request);
     setHeaders(response, await this.headersFor(quotaSubjectOf(request)));
+  }
+
+  /**
+   * Marks whether a request is logged that has no valid key and does not count for its address, such as one for a page: as many of an
+   * address as its limit has requests a minute. Without effect once that is decided.
+   */
+  limitLines(request: Request): void {
+    const address = quotaSubjectOf(request);
+    if (request.isUnlogged !== undefined || !isAddress(address)) return;
+    const lines = this.uncounted.count(address, this.clock.now());
+    request.isUnlogged = lines > ADDRESS_LIMIT_PER_MINUTE;
+    if (lines === ADDRESS_LIMIT_PER_MINUTE + 1)
+      this.logger.log(
+        'An address without a valid key sends more uncounted requests than are logged: the rest of this minute is in the metrics only',
+      );
   }
 
   /** The current headers of a subject, without counting. */

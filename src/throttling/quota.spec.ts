@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
+import { AddressLines } from './quota-reports.js';
 import { underLimits, type QuotaVerdict, type QuotaWindow } from './quota.js';
 
 describe('a decision under the limits of another plan', () => {
@@ -44,5 +45,16 @@ describe('a decision under the limits of another plan', () => {
   it('stays as it is for a banned key', () => {
     const banned = decided([10, 10], false, 99_000);
     expect(underLimits(banned, windows(60, 1_000))).toBe(banned);
+  });
+});
+
+describe('AddressLines', () => {
+  it('counts by address and minute, and all addresses beyond a bound together', () => {
+    const lines = new AddressLines();
+    const count = (id: string, at = 0) => lines.count({ id, plan: 'anonymous', perMinute: 60 }, at);
+    expect([count('a'), count('b'), count('a')]).toEqual([1, 1, 2]);
+    for (let at = 0; at < 10_000; at += 1) count(`of many ${at}`);
+    expect([count('a'), count('c'), count('d')]).toEqual([3, 3, 4]);
+    expect([count('a', 60_000), count('d', 60_000)]).toEqual([1, 1]);
   });
 });

@@ -44,7 +44,7 @@ function textIn(sent: unknown): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
-/** Sends the Error body for whatever was thrown, unless its client is gone; logs a status of 500 or above. */
+/** Sends the Error body for whatever was thrown, unless its client is gone; logs a status of 500 or above, unless no line is due. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
   // A refusal was sent while the handler was running: its result is ignored.
   if (response.headersSent && request.refusalCode !== undefined) return;
@@ -56,7 +56,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   request.refusalCode = body.code;
   // Kept on the request, because it is unknown once the socket is closed.
   addressOf(request);
-  const isLogged = thrown instanceof ApiError && thrown.isLogged;
+  const isLogged = request.isUnlogged || (thrown instanceof ApiError && thrown.isLogged);
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {
     // Part of a response has been sent. Closing the connection is the only way to show the client that it is incomplete.

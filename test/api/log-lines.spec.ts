@@ -1,0 +1,184 @@
+import { type Server, request as openRequest } from 'node:http';
+import {
+  Controller,
+  Get,
+  Global,
+  InternalServerErrorException,
+  type MiddlewareConsumer,
+  Module,
+} from '@nestjs/common';
+import { SkipThrottle } from '@nestjs/throttler';
+import type { NextFunction, Request, Response } from 'express';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Public } from '../../src/auth/auth.decorators.js';
+import { CredentialVerifier } from '../../src/auth/credential-verifier.js';
+import { ApiError } from '../../src/core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
+import { AppLogger } from '../../src/core/logging/app-logger.js';
+import { Readiness } from '../../src/docs/health/health.controller.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
+import { sendRaw } from '../support/raw-http.js';
+
+class FailingVerifier extends CredentialVerifier {
+  override readonly scheme = { name: 'failing', description: 'For a test.' };
+
+  verify(token: string): never {
+    if (token === 'bug') throw new Error('A bug of the verifier');
+    throw new ApiError(HTTP_ERRORS.service_unavailable, { params: { reason: 'the provider is away' } });
+  }
+}
+
+@Public()
+@SkipThrottle()
+@Controller({ path: 'open', version: '1' })
+class OpenController {
+  @Get()
+  open(): string {
+    return 'open';
+  }
+
+  @Get('fails')
+  fails(): never {
+    throw new InternalServerErrorException();
+  }
+}
+
+@Global()
+@Module({
+  controllers: [OpenController],
+  providers: [{ provide: CredentialVerifier, useClass: FailingVerifier }],
+  exports: [CredentialVerifier],
+})
+class LinesModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer
+      .apply((request: Request, response: Response, next: NextFunction) => {
+        if (request.originalUrl.endsWith('/waits')) return;
+        if (request.originalUrl.endsWith('/sends')) response.send('sent');
+        else next(new Error('A bug of the middleware'));
+      })
+      .forRoutes('middleware/*end');
+  }
+}
+
+const service = await openForAll({
+  ...UNLIMITED,
+  modules: [LinesModule],
+  environment: { LOG_LEVEL: 'info', TRUST_PROXY: '1', CORS_ORIGINS: 'https://app.example' },
+  prepare: (app) => (app.getHttpServer() as Server).on('upgrade', (_, socket) => socket.destroy()),
+});
+
+let lines: { level: string; status?: number }[] = [];
+beforeEach(() => {
+  const { pino } = service.app.get(AppLogger);
+  for (const level of ['info', 'warn', 'error'] as const)
+    vi.spyOn(pino, level).mockImplementation((fields: unknown) => {
+      lines.push({ level, ...(fields as object) });
+    });
+  service.clock.advance(60_000);
+  lines = [];
+});
+
+type Send = (address: string) => Promise<unknown>;
+
+const get =
+  (path: string, headers: Record<string, string> = {}, method = 'GET'): Send =>
+  async (address) =>
+    (
+      await fetch(service.url + path, { method, headers: { ...headers, 'x-forwarded-for': address } })
+    ).arrayBuffer();
+
+const withToken = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** Requests a path and leaves once the service has the request. */
+const leave =
+  (path: string): Send =>
+  (address) =>
+    new Promise((left) => {
+      const asked = openRequest(service.url + path, { headers: { 'x-forwarded-for': address } });
+      asked.on('error', left);
+      (service.app.getHttpServer() as Server).once('request', () => asked.destroy());
+      asked.end();
+    });
+
+const upgrade =
+  (token: string): Send =>
+  (address) =>
+    sendRaw(
+      service.url,
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\nX-Forwarded-For: ${address}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+
+async function times(count: number, send: Send, address = '192.0.2.1'): Promise<void> {
+  for (let sent = 0; sent < count; sent += 1) await send(address);
+}
+
+const counted = () => service.metric('http_requests_total');
+const requestLines = () => lines.filter(({ status }) => status !== undefined);
+
+describe('what a client without a valid key can write to the log', () => {
+  it.each<[string, Send, number, number]>([
+    ['a page', get('/docs/errors'), 200, 0],
+    ['a HEAD', get('/docs', {}, 'HEAD'), 200, 0],
+    ['a file', get('/favicon.ico'), 200, 0],
+    ['a tag that is current', get('/favicon.ico', { 'if-none-match': '*' }), 304, 0],
+    [
+      'a preflight',
+      get('/v1/pets', { origin: 'https://app.example', 'access-control-request-method': 'POST' }, 'OPTIONS'),
+      204,
+      0,
+    ],
+    ['an open route without a quota', get('/v1/open'), 200, 0],
+    ['an open route without a quota that fails', get('/v1/open/fails'), 500, 1],
+    ['a response of a middleware', get('/middleware/sends'), 200, 0],
+    ['an error of a middleware', get('/middleware/fails'), 500, 1],
+    ['a client that leaves', leave('/middleware/waits'), 499, 0],
+    ['a verifier that is away', get('/v1/pets', withToken('away')), 503, 1],
+    ['a verifier that fails', get('/v1/pets', withToken('bug')), 500, 1],
+    ['an upgrade whose verifier is away', upgrade('away'), 503, 1],
+  ])('is bounded by address and minute: %s', async (_, send, status, errors) => {
+    const before = await counted();
+    await times(60, send);
+    await expect.poll(requestLines).toHaveLength(60);
+    expect(lines).toHaveLength(60 * (1 + errors));
+    expect(requestLines()).toEqual(Array.from({ length: 60 }, () => expect.objectContaining({ status })));
+    await times(20, send);
+    await expect.poll(counted).toBe(before + 80);
+    // One line says that there are more.
+    expect(lines).toHaveLength(60 * (1 + errors) + 1);
+
+    await times(1, send, '192.0.2.2');
+    await expect.poll(requestLines).toHaveLength(61);
+    service.clock.advance(60_000);
+    await times(1, send);
+    await expect.poll(requestLines).toHaveLength(62);
+  });
+
+  it('is bounded for a probe that fails', async () => {
+    const readiness = service.app.get(Readiness);
+    readiness.isStopping = true;
+    await times(80, get('/health/ready'));
+    readiness.isStopping = false;
+    expect(lines).toHaveLength(61);
+  });
+
+  it('is bounded by the /56 of an IPv6 address', async () => {
+    for (let sent = 0; sent < 80; sent += 1) await times(1, get('/favicon.ico'), `2001:db8:0:${sent}::1`);
+    expect(requestLines()).toHaveLength(60);
+  });
+
+  it('does not keep its wrong keys out of the log', async () => {
+    await times(80, get('/favicon.ico'));
+    lines = [];
+    await times(80, get('/v1/pets', withToken('pst_test_wrong')));
+    expect(lines.map(({ status }) => status)).toEqual([...Array.from({ length: 60 }, () => 401), 429]);
+  });
+});
+
+it('logs every request with a valid key', async () => {
+  await times(80, get('/favicon.ico'));
+  lines = [];
+  await times(80, get('/v1/pets', withToken(service.key)));
+  await times(5, get('/v1/none', withToken(service.key)));
+  expect(requestLines()).toHaveLength(85);
+});
