@@ -8,7 +8,7 @@ import {
   type Type,
   VersioningType,
 } from '@nestjs/common';
-import { ApplicationConfig, NestFactory } from '@nestjs/core';
+import { ApplicationConfig, ModulesContainer, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request, RequestHandler, Response } from 'express';
 import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
@@ -37,6 +37,7 @@ import { ManagementServer } from './core/metrics/management-server.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
 import { PUBLIC_PREFIX, publicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
+import { QuotaService } from './throttling/quota.service.js';
 
 export { AppModule };
 
@@ -98,7 +99,10 @@ export function setupApp(application: INestApplication): INestApplication {
     ...(settings.adminOn === 'public' ? [] : [app.get(AdministrationPortMiddleware).use]),
     app.get(KeyPages).use,
   ];
-  const overload = app.get(Overload).use;
+  const last = [
+    app.get(Overload).use,
+    ...(hasMiddlewares(app.get(ModulesContainer)) ? [app.get(QuotaService).showByDefault] : []),
+  ];
   const { corsOrigins } = settings;
   if (corsOrigins.length > 0) {
     app.use(combined(...first));
@@ -110,8 +114,8 @@ export function setupApp(application: INestApplication): INestApplication {
       answer(null, options);
     });
     // A preflight is served even under overload: without its response a page could not read the 503 of its request.
-    app.use(overload);
-  } else app.use(combined(...first, overload));
+    app.use(combined(...last));
+  } else app.use(combined(...first, ...last));
   refuseInheritedConfig(app);
   app.get(SwaggerUi).documents(app);
   const server = app.getHttpServer();
@@ -136,6 +140,11 @@ function refuseInheritedConfig(app: NestExpressApplication): void {
       );
     return connect(options, hybrid);
   };
+}
+
+/** Whether a module applies middlewares, which may send a response before the guards have counted its request. */
+function hasMiddlewares(modules: ModulesContainer): boolean {
+  return [...modules.values()].some(({ instance }) => 'configure' in instance);
 }
 
 /** Combines middlewares into one, because each middleware in Express's router costs more time than most of these need. */

@@ -184,6 +184,18 @@ export class QuotaService {
       );
   }
 
+  /** Adds the current headers of the address to a response that is sent without any: for middlewares of modules. */
+  showByDefault = async (request: Request, response: Response, next: () => void): Promise<void> => {
+    const headers = await this.headersFor(quotaSubjectOf(request)).catch(() => ({}));
+    const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => Response;
+    // Every way to send a response calls this.
+    response.writeHead = (...args: unknown[]) => {
+      if (!response.hasHeader('X-RateLimit-Limit')) setHeaders(response, headers);
+      return writeHead(...args);
+    };
+    next();
+  };
+
   /** The current headers of a subject, without counting. */
   async headersFor(subject: QuotaSubject): Promise<Readonly<Record<string, string>>> {
     return quotaHeaders({ ...(await this.look(subject)), admitted: true });

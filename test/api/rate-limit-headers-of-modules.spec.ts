@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream';
 import {
+  type ArgumentsHost,
   BadRequestException,
   type CallHandler,
   type CanActivate,
+  Catch,
   Controller,
+  type ExceptionFilter,
   type ExecutionContext,
   ForbiddenException,
   Get,
@@ -17,6 +20,7 @@ import {
   Res,
   Sse,
   StreamableFile,
+  UseFilters,
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
@@ -26,6 +30,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { openForAll } from '../support/opened.js';
+import { parseRaw, sendRaw } from '../support/raw-http.js';
 
 /** How a middleware ends a request, by the last part of its path. */
 const ENDS: Readonly<Record<string, (next: NextFunction) => unknown>> = {
@@ -53,10 +58,34 @@ function endBy({ originalUrl }: Request, next: NextFunction): unknown {
   return end ? end(next) : next();
 }
 
+/** How a middleware sends a response itself, by the last part of its path. */
+const SENT: Readonly<Record<string, (response: Response) => unknown>> = {
+  json: (response) => response.status(200).json({}),
+  send: (response) => response.status(403).send('no'),
+  end: (response) => response.status(204).end(),
+  head: (response) => response.writeHead(200, { 'Content-Type': 'text/plain' }).end('raw'),
+  reason: (response) => response.writeHead(418, 'Teapot', ['X-A', 'b']).end(),
+  redirect: (response) => response.redirect('/elsewhere'),
+  status: (response) => response.sendStatus(503),
+  stream: (response) => Readable.from(['a', 'b']).pipe(response),
+  flush: (response) => {
+    response.flushHeaders();
+    setImmediate(() => response.end('late'));
+  },
+  file: (response) => response.sendFile(import.meta.filename),
+};
+
 @Injectable()
 class RefusingGuard implements CanActivate {
   canActivate(): boolean {
     return false;
+  }
+}
+
+@Catch()
+class TeapotFilter implements ExceptionFilter {
+  catch(_: unknown, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<Response>().status(418).json({ message: 'no' });
   }
 }
 
@@ -84,6 +113,12 @@ class EndsController {
 
   @Get('pipe')
   pipe(@Query('n', ParseIntPipe) _: number): void {}
+
+  @Get('filter')
+  @UseFilters(TeapotFilter)
+  filter(): never {
+    throw new Error('A bug');
+  }
 
   @Get('raw')
   raw(@Res() response: Response): void {
@@ -115,12 +150,18 @@ class EndsModule {
   configure(consumer: MiddlewareConsumer): void {
     consumer
       .apply((request: Request, _: Response, next: NextFunction) => endBy(request, next))
-      .forRoutes('middleware/*end', 'v1/middleware/*end');
+      .forRoutes('middleware/*end', 'v1/middleware/*end')
+      .apply(({ originalUrl }: Request, response: Response, next: NextFunction) => {
+        const send = SENT[originalUrl.split('/').at(-1) ?? ''];
+        return send ? send(response) : next();
+      })
+      .forRoutes('sent/*end', 'v1/sent/*end');
   }
 }
 
 const service = await openForAll({
   modules: [EndsModule],
+  environment: { HEADERS_TIMEOUT_MS: '1000' },
   prepare: (app) =>
     app.use((request: Request, _: Response, next: NextFunction) =>
       request.path.startsWith('/express/') ? endBy(request, next) : next(),
@@ -165,6 +206,7 @@ describe('the rate-limit headers are carried by what ends', () => {
     ['guard', 403],
     ['interceptor', 500],
     ['pipe?n=x', 400],
+    ['filter', 418],
     ['raw', 200],
     ['json', 409],
     ['file', 200],
@@ -172,6 +214,23 @@ describe('the rate-limit headers are carried by what ends', () => {
     ['news', 200],
   ])('behind the guards: %s', async (end, status) => {
     expect(await limitOf(`/v1/ends/${end}`)).toEqual([status, '1000', '999']);
+  });
+
+  it.each([
+    ['json', 200],
+    ['send', 403],
+    ['end', 204],
+    ['head', 200],
+    ['reason', 418],
+    ['redirect', 302],
+    ['status', 503],
+    ['stream', 200],
+    ['flush', 200],
+    ['file', 200],
+  ])('by a response of a middleware: %s', async (end, status) => {
+    // Nothing counts what no guard has seen.
+    for (const path of ['/sent', '/v1/sent'])
+      expect([path, ...(await limitOf(`${path}/${end}`))]).toEqual([path, status, '60', '60']);
   });
 
   it.each([
@@ -186,5 +245,44 @@ describe('the rate-limit headers are carried by what ends', () => {
       '1000',
       '999',
     ]);
+  });
+
+  it.each([
+    ['a wrong path', '/v1/nothing', 'GET', 404],
+    ['a wrong method', '/v1/pets', 'DELETE', 405],
+  ])('with a key, and without one as a refusal of the credential: %s', async (_, path, method, status) => {
+    expect(await limitOf(path, { method })).toEqual([status, '1000', '999']);
+    expect(await limitOf(path, { method, headers: { authorization: '' } })).toEqual([401, '60', '59']);
+  });
+
+  it('from the cache, not modified, and as a stored response', async () => {
+    expect(await limitOf('/v1/pets?limit=7')).toEqual([200, '1000', '999']);
+    expect(await limitOf('/v1/pets?limit=7')).toEqual([200, '1000', '999']);
+    expect(await limitOf('/v1/pets?limit=7', { headers: { 'if-none-match': '*' } })).toEqual([
+      304,
+      '1000',
+      '999',
+    ]);
+    const once = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'once' },
+      body: '{"name":"Rex","categoryId":1}',
+    };
+    expect(await limitOf('/v1/pets', once)).toEqual([201, '1000', '999']);
+    expect(await limitOf('/v1/pets', once)).toEqual([201, '1000', '999']);
+  });
+
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['a head that is too large', `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a head that is late', 'GET /v1/pets HTTP/1.1\r\nHo', 408],
+    ['a body that is late', 'POST /v1/ends/fails HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{', 401],
+  ])('by the parser and its timeouts: %s', async (_, bytes, status) => {
+    service.clock.advance(60_000);
+    const answer = await sendRaw(service.url, bytes);
+    expect(parseRaw(answer).status).toBe(status);
+    expect(answer).toMatch(
+      /x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 59\r\nx-ratelimit-reset: \d+\r\n/i,
+    );
   });
 });
