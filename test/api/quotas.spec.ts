@@ -146,7 +146,7 @@ describe('callers without a valid key', () => {
       `fe80::1%${'a'.repeat(99)}`,
       '58',
     ],
-    ['a port is no part of an address', { TRUST_PROXY: '1' }, '203.0.113.7:51234', '203.0.113.7:9', '58'],
+    ['a port is no part of an address', { TRUST_PROXY: '1' }, '203.0.113.7:51234', '203.0.113.7', '58'],
     [
       'a port takes no caller the proxy’s',
       { TRUST_PROXY: '1' },
