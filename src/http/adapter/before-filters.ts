@@ -2,6 +2,9 @@ import type { ArgumentsHost, INestApplication } from '@nestjs/common';
 import { RouterExceptionFilters } from '@nestjs/core/router/router-exception-filters.js';
 import type { NextFunction } from 'express';
 
+const ELSEWHERE =
+  'This version of Nest keeps its RouterExceptionFilters elsewhere: beforeFilters() has to follow.';
+
 /**
  * Has `prepare` called with each exception of an application's requests before its filter, whichever that is; the filter gets what it
  * returns, or resolves to. Nest has no public place for this: a filter of a module handles an exception instead of that of the service.
@@ -10,14 +13,25 @@ export function beforeFilters(
   application: INestApplication,
   prepare: (thrown: unknown, host: ArgumentsHost) => unknown,
 ): void {
-  const { routesResolver } = application as unknown as {
+  const { middlewareModule, routesResolver } = application as unknown as {
+    readonly middlewareModule?: {
+      readonly routerExceptionFilter?: unknown;
+      register?: (...args: unknown[]) => Promise<void>;
+    };
     readonly routesResolver?: { readonly routerExceptionsFilter: unknown };
   };
-  const filters = routesResolver?.routerExceptionsFilter;
-  if (!(filters instanceof RouterExceptionFilters))
-    throw new Error(
-      'This version of Nest keeps its RouterExceptionFilters elsewhere: beforeFilters() has to follow.',
-    );
+  const register = middlewareModule?.register?.bind(middlewareModule);
+  if (!middlewareModule || !register) throw new Error(ELSEWHERE);
+  prepareIn(routesResolver?.routerExceptionsFilter, prepare);
+  // The filters of middlewares are made when they are registered.
+  middlewareModule.register = async (...args) => {
+    await register(...args);
+    prepareIn(middlewareModule.routerExceptionFilter, prepare);
+  };
+}
+
+function prepareIn(filters: unknown, prepare: (thrown: unknown, host: ArgumentsHost) => unknown): void {
+  if (!(filters instanceof RouterExceptionFilters)) throw new Error(ELSEWHERE);
   const create = filters.create.bind(filters);
   filters.create = (...args) => {
     const handler = create(...args);
