@@ -26,15 +26,13 @@ import {
   headersOf,
 } from './headers.js';
 import { serversOf } from './servers.js';
-import { webhookCallbacks, webhookModels } from './webhook-callbacks.js';
+import { createsEndpoints, hasWebhooks, webhookCallbacks, webhookModels } from './webhook-callbacks.js';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 type Schemas = NonNullable<Components['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
-/** The operation that creates webhook endpoints. */
-const ENDPOINTS = new Set(['/account/webhooks', '/admin/webhooks']);
 /** The contact for questions about the service, which only its users know. */
 const OPERATORS = 'The operators of this service';
 
@@ -56,7 +54,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   }
   const handlers = new DocumentedHandlers(app, outline.prefix);
   const document = SwaggerModule.createDocument(app, builder.build(), {
-    extraModels: [ErrorSchema, ...(ENDPOINTS.has(`${outline.prefix}/webhooks`) ? webhookModels() : [])],
+    extraModels: [ErrorSchema, ...(hasWebhooks(outline.prefix) ? webhookModels() : [])],
     include: handlers.modules,
   });
   return complete(document, outline, handlers, verifier?.errors ?? [], app);
@@ -84,7 +82,7 @@ function complete(
       const [tag] = operation.tags ?? [];
       if (tag !== undefined && tagDescription !== undefined) tags.set(tag, tagDescription);
       Object.assign(operation, extensionsOf(record));
-      if (method === 'post' && ENDPOINTS.has(path)) operation.callbacks = webhookCallbacks();
+      if (method === 'post' && createsEndpoints(path)) operation.callbacks = webhookCallbacks();
       const sunset = deprecation && describeDeprecation(operation, deprecation, app);
       const occurrences = { record, sunset, bodyLimitBytes };
       Object.assign(schemas, completeOperation(operation, method, ofCredential, occurrences));

@@ -11,7 +11,7 @@ import { parametersOf } from '../../http/adapter/handler-parameters.js';
 import { type RouteHandler, routeHandlersOf } from '../../http/operation-record.js';
 import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, documentOfVersion } from './document-outlines.js';
 import { isBelow, versionsOf } from './documented-handlers.js';
-import { webhookModels } from './webhook-callbacks.js';
+import { hasWebhooks, webhookModels } from './webhook-callbacks.js';
 
 /** What @nestjs/swagger keeps of a parameter, a body or a response. */
 interface Described {
@@ -33,7 +33,8 @@ export class SchemaNames implements OnModuleInit {
     for (const prefix of [ACCOUNT_DOCUMENT.prefix, ADMIN_DOCUMENT.prefix, ...prefixes]) {
       const byName = new Map<string, Type>();
       const all = handlers.filter((one) => isBelow(one, prefix)).flatMap(classesOf);
-      for (const one of withNested([ErrorSchema, ...webhookModels(), ...all])) {
+      const ofWebhooks = hasWebhooks(prefix) ? webhookModels() : [];
+      for (const one of withNested([ErrorSchema, ...ofWebhooks, ...all])) {
         const name = schemaName(one);
         const other = byName.get(name);
         if (other) await refuse(name, other, one);

@@ -12,6 +12,19 @@ const HEADERS = {
     'separated by spaces; the key is the secret after `whsec_`, Base64-decoded',
 };
 
+/** The operations that create webhook endpoints. */
+const ENDPOINTS = new Set(['/account/webhooks', '/admin/webhooks']);
+
+/** Whether the operations below a prefix include one that creates webhook endpoints. */
+export function hasWebhooks(prefix: string): boolean {
+  return createsEndpoints(`${prefix}/webhooks`);
+}
+
+/** Whether a path is that of an operation that creates webhook endpoints. */
+export function createsEndpoints(path: string): boolean {
+  return ENDPOINTS.has(path);
+}
+
 /** The classes that describe the data of webhook events. */
 export function webhookModels(): Type[] {
   return declaredWebhookEvents().flatMap(({ data }) => data ?? []);
