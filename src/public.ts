@@ -61,6 +61,7 @@ export { isForeignKeyViolation, uniqueViolation } from './database/constraint-vi
 // Fields of bodies, paths, queries and responses.
 export {
   CalendarDate,
+  Decimal,
   Double,
   Duration,
   Enum,

@@ -1,11 +1,19 @@
+import { Body, Controller, Get, Module, Post, Query } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { Column, DataSource, Entity, In, LessThan } from 'typeorm';
-import { beforeEach, expect, it } from 'vitest';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Column, DataSource, Entity, In, Index, LessThan, type Repository } from 'typeorm';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64Key } from '../../src/database/int64.js';
 import { JsonRows } from '../../src/database/json-rows.js';
+import { BY_INT64_ID, keysetPage } from '../../src/database/keyset-page.js';
+import { PageQuery, Paged, type Pager } from '../../src/http/paging/pager.js';
+import { Filter, Sort } from '../../src/http/paging/selection.decorators.js';
+import { Decimal, Int64 } from '../../src/http/validation/fields.js';
 import { addedTable } from '../support/added-table.js';
 import { itOnSqlite } from '../support/databases.js';
-import { openForAll } from '../support/opened.js';
+import { described } from '../support/described.js';
+import { UNLIMITED, openForAll } from '../support/opened.js';
 
 type Value = string | number | null;
 
@@ -35,7 +43,73 @@ class InvoiceDto {
   net!: string;
 }
 
-const service = await openForAll({ modules: [addedTable(Invoice)] });
+@Entity('prices')
+@Index('prices_amount', ['amount', 'id'])
+class Price {
+  @Int64Key()
+  id!: bigint;
+
+  @Column('decimal', { precision: 10, scale: 2 })
+  amount!: string;
+}
+
+class NewPrice {
+  @Decimal({ precision: 10, scale: 2, minimum: '-10', maximum: '99999999.5', description: 'Of one' })
+  amount!: string;
+
+  @Decimal({ precision: 30, scale: 0, default: '1' })
+  count!: string;
+
+  @Decimal({ precision: 2, scale: 2, optional: true })
+  share?: string;
+}
+
+class PriceDto {
+  @Int64()
+  id!: bigint;
+
+  @Decimal({ precision: 10, scale: 2 })
+  amount!: string;
+}
+
+class ListPrices extends PageQuery {
+  @Filter({ property: 'amount', comparison: '>=' })
+  @Decimal({ precision: 10, scale: 2, optional: true })
+  from?: string;
+
+  @Filter()
+  @Decimal({ precision: 10, scale: 2, optional: true })
+  amount?: string;
+
+  @Sort({ by: ['amount', '-amount'] })
+  sort?: string;
+}
+
+@Controller({ path: 'prices', version: '1' })
+@RequireScopes()
+class PricesController {
+  constructor(@InjectRepository(Price) private readonly prices: Repository<Price>) {}
+
+  @Get()
+  @described('listPrices', { arrayOf: PriceDto, schemaName: 'Prices' })
+  list(@Query() query: ListPrices, @Paged() pager: Pager): Promise<Price[]> {
+    return pager.answer(query, (page) =>
+      keysetPage(this.prices.createQueryBuilder('price'), page, BY_INT64_ID),
+    );
+  }
+
+  @Post()
+  @described('addPrice', { status: 201, type: PriceDto })
+  async add(@Body() { amount }: NewPrice): Promise<Price> {
+    const { id } = await this.prices.save({ amount });
+    return this.prices.findOneByOrFail({ id });
+  }
+}
+
+@Module({ imports: [addedTable(Price)], controllers: [PricesController] })
+class PricesModule {}
+
+const service = await openForAll({ modules: [addedTable(Invoice), PricesModule], ...UNLIMITED });
 const invoices = service.app.get(DataSource).getRepository(Invoice);
 
 beforeEach(() => invoices.clear());
@@ -107,4 +181,76 @@ it('JsonRows shows no decimal, and says so', async () => {
   await expect(service.app.get(JsonRows).page(Invoice as never, InvoiceDto, { limit: 1 })).rejects.toThrow(
     'JSON cannot show net of InvoiceDto',
   );
+});
+
+describe('@Decimal()', () => {
+  const post = (json: object) => service.request('POST', '/v1/prices', { json });
+
+  it.each([
+    ['12.50', '12.50'],
+    ['12.5', '12.50'],
+    ['-0.00', '0.00'],
+    ['-10', '-10.00'],
+    ['99999999.50', '99999999.50'],
+  ])('%s is stored as %s', async (amount, stored) => {
+    const { status, body } = await post({ amount });
+    expect([status, body.amount]).toEqual([201, stored]);
+  });
+
+  const OTHERS: unknown[] = ['1e2', '+1', '01', '-01', '00', '.5', '1.', '1.234', '123456789', '1,5', ' 1'];
+  OTHERS.push('1\n', '', 'NaN', '١', 12.5, 12, true, null, ['1']);
+  it.each(OTHERS)('%j is no decimal', async (amount) => {
+    const { status, body } = await post({ amount });
+    expect([status, body.details]).toMatchObject([400, [{ field: 'amount', code: 'not_a_decimal' }]]);
+  });
+
+  it.each([
+    [{ amount: '-10.01' }, ['amount', 'out_of_range']],
+    [{ amount: '99999999.51' }, ['amount', 'out_of_range']],
+    [{ amount: '1', count: '1.0' }, ['count', 'not_a_decimal']],
+    [{ amount: '1', count: '1'.repeat(31) }, ['count', 'not_a_decimal']],
+    [{ amount: '1', share: '1' }, ['share', 'not_a_decimal']],
+  ])('%j is refused', async (json, [field, code]) => {
+    const { status, body } = await post(json);
+    expect([status, body.details]).toMatchObject([400, [{ field, code }]]);
+  });
+
+  it('filters and orders lists as numbers', async () => {
+    await service.repository(Price).clear();
+    for (const amount of ['9.5', '10', '-3', '100.25'])
+      expect((await post({ amount, count: '9'.repeat(30), share: '0.25' })).status).toBe(201);
+    const amounts = async (query: string) =>
+      (await service.everyPage(`/v1/prices?limit=1&${query}`)).map(({ amount }) => amount);
+    expect(await amounts('sort=amount')).toEqual(['-3.00', '9.50', '10.00', '100.25']);
+    expect(await amounts('sort=-amount')).toEqual(['100.25', '10.00', '9.50', '-3.00']);
+    expect(await amounts('from=9.50')).toEqual(['9.50', '10.00', '100.25']);
+    expect(await amounts('amount=9.50')).toEqual(['9.50']);
+    expect((await service.request('GET', '/v1/prices?from=1e1')).status).toBe(400);
+  });
+
+  it('is documented as text with a pattern', () => {
+    const schemas = service.document.components?.schemas as Record<string, { properties: object }>;
+    expect(schemas['NewPrice']?.properties).toMatchObject({
+      amount: {
+        type: 'string',
+        format: 'decimal',
+        pattern: '^-?(0|[1-9]\\d{0,7})(\\.\\d{1,2})?$',
+        description: 'Of one. This must be at least -10 and at most 99999999.5.',
+      },
+      share: { pattern: '^-?0(\\.\\d{1,2})?$' },
+    });
+  });
+
+  it.each([
+    [{ precision: 2, scale: 3 }, /it has 2 digits, 3 of them after the point/],
+    [{ precision: 4, scale: 2, minimum: '1.234' }, /its bound 1.234 is no decimal of these digits/],
+    [{ precision: 4, scale: 2, minimum: '9.5', maximum: '10.4' }, undefined],
+    [{ precision: 4, scale: 2, minimum: '10', maximum: '9.5' }, /its maximum 9.5 is below 10/],
+    [{ precision: 4, scale: 2, default: '1e1' }, /it has the default "1e1", which it refuses/],
+  ])('of %j stops the start where nothing fits', (options, sentence) => {
+    class Declared {}
+    const declare = () => Decimal(options)(Declared.prototype, 'amount');
+    if (sentence) expect(declare).toThrow(sentence);
+    else expect(declare).not.toThrow();
+  });
 });

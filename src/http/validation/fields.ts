@@ -130,6 +130,42 @@ function doubleOf(sent: unknown): number | undefined {
   return Number.isFinite(value) ? value + 0 : undefined;
 }
 
+/**
+ * A decimal as text, such as "12.50", of up to `precision` digits, `scale` of them after the point; exact, without exponent, plus sign or
+ * leading zeros. The property is the text as sent, its column `@Column('decimal', { precision, scale })`, which compares and sorts as
+ * numbers; `JsonRows` cannot show it, so page a list by `keysetPage()`.
+ */
+export function Decimal(
+  options: FieldOptions<string> & {
+    readonly precision: number;
+    readonly scale: number;
+    readonly minimum?: string;
+    readonly maximum?: string;
+  },
+): PropertyDecorator {
+  const { precision, scale, minimum, maximum, ...documented } = options;
+  const whole = precision - scale;
+  const form = new RegExp(
+    `^-?${whole > 1 ? `(0|[1-9]\\d{0,${whole - 1}})` : whole === 1 ? '\\d' : '0'}${scale > 0 ? `(\\.\\d{1,${scale}})?` : ''}$`,
+  );
+  const range = rangeOf(minimum, maximum, (text) => unitsOf(text, scale));
+  const [, inRange] = range[0] ?? [];
+  return defineField(
+    {
+      schema: { type: 'string', format: 'decimal', pattern: form.source },
+      declares: ['@Decimal()', String],
+      fault: decimalFault(options, form),
+      code: 'not_a_decimal',
+      mustBe: `a string with a decimal of at most ${whole > 0 ? whole : 'no'} digits before the point and ${scale > 0 ? scale : 'no'} after it`,
+      read: (sent) => (isText(sent, form) ? withoutNegativeZero(sent) : undefined),
+      rules: range,
+    },
+    inRange === undefined
+      ? documented
+      : { ...documented, description: [documented.description, inRange].filter(Boolean).join('. ') },
+  );
+}
+
 /** A date of the calendar, such as `2027-02-28`, that exists; the property and its column, `varchar(10)`, are that text. */
 export function CalendarDate(
   options: FieldOptions<string> & { readonly minimum?: string; readonly maximum?: string } = {},
@@ -161,18 +197,49 @@ function isDate(text: string): boolean {
   return DATE.test(text) && parseInstant(`${text}T00:00:00Z`) !== undefined;
 }
 
+/** The fault of the digits or bounds of a decimal. */
+function decimalFault(
+  { precision, scale, minimum, maximum }: Parameters<typeof Decimal>[0],
+  form: RegExp,
+): string | undefined {
+  if (![precision, scale].every(Number.isInteger) || scale < 0 || precision < Math.max(1, scale))
+    return `it has ${precision} digits, ${scale} of them after the point. Choose precision >= scale >= 0, and precision >= 1.`;
+  const wrong = [minimum, maximum].find((bound) => bound !== undefined && !form.test(bound));
+  if (wrong !== undefined) return `its bound ${wrong} is no decimal of these digits.`;
+  if (minimum === undefined || maximum === undefined) return undefined;
+  return unitsOf(minimum, scale) <= unitsOf(maximum, scale)
+    ? undefined
+    : `its maximum ${maximum} is below ${minimum}, so that no value fits.`;
+}
+
+/** A decimal in units of its last digit. */
+function unitsOf(text: string, scale: number): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(`${whole}${fraction.padEnd(scale, '0')}`);
+}
+
+/** Databases have no negative zero of a decimal. */
+function withoutNegativeZero(text: string): string {
+  return /^-[0.]+$/.test(text) ? text.slice(1) : text;
+}
+
 function boundsOf<Bound>(minimum: Bound | undefined, maximum: Bound | undefined) {
   return { ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
 }
 
 /** The rule of bounds that may be missing. */
-function rangeOf<Bound extends number | string>(minimum: Bound | undefined, maximum: Bound | undefined) {
+function rangeOf<Bound extends number | string>(
+  minimum: Bound | undefined,
+  maximum: Bound | undefined,
+  amountOf: (value: Bound) => Bound | bigint = (value) => value,
+) {
   const words = [
     ...(minimum === undefined ? [] : [`at least ${minimum}`]),
     ...(maximum === undefined ? [] : [`at most ${maximum}`]),
   ].join(' and ');
   const holds = (value: Bound): boolean =>
-    (minimum === undefined || value >= minimum) && (maximum === undefined || value <= maximum);
+    (minimum === undefined || amountOf(value) >= amountOf(minimum)) &&
+    (maximum === undefined || amountOf(value) <= amountOf(maximum));
   return words === '' ? [] : [['out_of_range', `This must be ${words}.`, holds] as const];
 }
 
