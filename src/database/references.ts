@@ -21,26 +21,38 @@ export class References {
   /**
    * Inserts or updates a row of an entity by `write`, and returns its result. When the database refuses the row because of a
    * foreign key, throws validation_failed with a fault for each property that refers to nothing. The database decides, so it does
-   * not matter who deletes what at the same time, and a row that is right costs no look-up.
+   * not matter who deletes what at the same time, and a row that is right costs no look-up. Of several rows each fault has the
+   * index of its row, after the `path` of the rows in the body: `lines.1.petId`.
    */
-  async write<T>(entity: EntityTarget<ObjectLiteral>, row: object, write: () => Promise<T>): Promise<T> {
+  async write<T>(
+    entity: EntityTarget<ObjectLiteral>,
+    rows: object | readonly object[],
+    write: () => Promise<T>,
+    path = '',
+  ): Promise<T> {
     try {
       // A savepoint, so that all statements of `write` are undone together.
       return await (this.transactions.isInside() ? this.dataSource.transaction(write) : write());
     } catch (error) {
-      if (isForeignKeyViolation(error)) await this.check(entity, row, error);
+      if (isForeignKeyViolation(error)) await this.check(entity, rows, error, path);
       throw error;
     }
   }
 
   /**
-   * Throws validation_failed with a fault for each property of the row that refers to nothing. Properties that are null or left
+   * Throws validation_failed with a fault for each property of the row or rows that refers to nothing. Properties that are null or left
    * out refer to nothing by intention. An existing row may be deleted the next moment: prefer `write()` where a row is written.
    */
-  async check(entity: EntityTarget<ObjectLiteral>, row: object, cause?: unknown): Promise<void> {
+  async check(
+    entity: EntityTarget<ObjectLiteral>,
+    rows: object | readonly object[],
+    cause?: unknown,
+    path = '',
+  ): Promise<void> {
     const details: FaultDetail[] = [];
-    for (const key of this.dataSource.getMetadata(entity).foreignKeys)
-      if (!(await this.isThere(key, row))) details.push(...faultsOf(key, row));
+    for (const [at, row] of Object.entries<object>(Array.isArray(rows) ? rows : { '': rows }))
+      for (const key of this.dataSource.getMetadata(entity).foreignKeys)
+        if (!(await this.isThere(key, row))) details.push(...faultsOf(key, row, [path, at]));
     if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details, cause });
   }
 
@@ -57,9 +69,9 @@ export class References {
   }
 }
 
-function faultsOf({ columns }: ForeignKeyMetadata, row: object): FaultDetail[] {
+function faultsOf({ columns }: ForeignKeyMetadata, row: object, parents: readonly string[]): FaultDetail[] {
   return columns.map((column) => ({
-    field: column.propertyName,
+    field: [...parents, column.propertyName].filter((name) => name !== '').join('.'),
     code: 'unknown_reference',
     message: `No resource has the id ${String(column.getEntityValue(row))}.`,
   }));
