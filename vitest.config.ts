@@ -57,14 +57,14 @@ const SMOKE = 'test/processes/smoke';
  */
 const PROJECTS = [
   project('quick', ['src', 'test/kit', 'test/api', 'examples', 'test/postgres', SMOKE], { exclude: [ALONE] }),
-  project('postgres', ['test/postgres'], ON_POSTGRES),
+  project('postgres', ['test/postgres', 'src/pets'], ON_POSTGRES),
   project('servers', ['test/processes', 'test/browser', 'test/packed'], { exclude: [`${SMOKE}/**`] }),
   project('whole', ['test/whole']),
   // Only where it is asked for: a suite that is named without a project needs no PostgreSQL server.
   ...(process.env['PETSTORE_TEST_WHOLE'] === undefined
     ? []
     : [
-        project('api-postgres', ['test/api', 'examples'], {
+        project('api-postgres', ['src', 'test/api', 'examples'], {
           exclude: ['test/api/sqlite/**'],
           ...ON_POSTGRES,
         }),
