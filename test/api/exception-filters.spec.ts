@@ -250,6 +250,46 @@ describe('what a filter sends', () => {
   });
 });
 
+describe.each<[string, (exception: HttpException) => unknown]>([
+  [
+    'throws',
+    (exception) => {
+      throw exception;
+    },
+  ],
+  ['rejects with', (exception) => Promise.reject(exception)],
+])('a filter that %s its exception', async (_, rethrow) => {
+  @Catch()
+  class RethrowingFilter implements ExceptionFilter {
+    catch(exception: HttpException): unknown {
+      return rethrow(exception);
+    }
+  }
+  const service = await openForAll({ modules: [moduleWith(RethrowingFilter)] });
+
+  it.each<[string, number, string]>([
+    ...REFUSALS.map(([path, , status, code]): [string, number, string] => [path, status, code]).slice(2),
+    ['/v1/throws/taken', 409, 'already_exists'],
+    ['/v1/throws/broken', 500, 'internal_error'],
+  ])('leaves it to the service: %s', async (path, status, code) => {
+    const { response, text } = await answerOf(service, path);
+    expect([response.status, JSON.parse(text)]).toMatchObject([status, { code, status }]);
+    expect(text).not.toMatch(/secret|pg-7/);
+  });
+});
+
+it('what else a filter throws is refused as what a handler throws', async () => {
+  const filter = filterOf(() => {
+    throw new NotFoundException('No kite 8');
+  });
+  const service = await openForTest({ modules: [moduleWith(filter)] });
+  const { response, text } = await answerOf(service, '/v1/throws/unavailable');
+  expect([response.status, JSON.parse(text)]).toEqual([
+    404,
+    { code: 'not_found', message: 'No kite 8', status: 404 },
+  ]);
+});
+
 describe('a filter of a route', () => {
   @Injectable({ scope: Scope.REQUEST })
   class OfRequestFilter extends HttpExceptionFilter {}

@@ -1,6 +1,8 @@
 import type { ArgumentsHost, INestApplication } from '@nestjs/common';
+import type { ExceptionFilterMetadata } from '@nestjs/common/interfaces/exceptions/exception-filter-metadata.interface.js';
 import { RouterExceptionFilters } from '@nestjs/core/router/router-exception-filters.js';
-import type { NextFunction } from 'express';
+import type { Request, Response } from 'express';
+import { writeRefusal } from '../../core/errors/write-refusal.js';
 
 const ELSEWHERE =
   'This version of Nest keeps its RouterExceptionFilters elsewhere: beforeFilters() has to follow.';
@@ -35,25 +37,43 @@ function prepareIn(filters: unknown, prepare: (thrown: unknown, host: ArgumentsH
   const create = filters.create.bind(filters);
   filters.create = (...args) => {
     const handler = create(...args);
+    const { filters: custom } = handler as unknown as {
+      readonly filters?: readonly ExceptionFilterMetadata[];
+    };
+    if (!Array.isArray(custom)) throw new Error(ELSEWHERE);
+    handler.setCustomFilters(custom.map((filter) => ({ ...filter, func: refusing(filter.func) })));
     const handle = handler.next.bind(handler);
     handler.next = (thrown: unknown, host) => {
       const prepared = prepare(thrown, host);
-      if (prepared instanceof Promise) void handleLater(prepared, host, handle);
+      if (prepared instanceof Promise)
+        prepared
+          .then((exception) => handle(exception as Error, host))
+          .catch((failure) => refuse(failure, host));
       else handle(prepared as Error, host);
     };
     return handler;
   };
 }
 
-/** What a filter throws goes to Express, as it does where Nest calls the filter. */
-async function handleLater(
-  prepared: Promise<unknown>,
-  host: ArgumentsHost,
-  handle: (exception: Error, host: ArgumentsHost) => void,
-): Promise<void> {
-  try {
-    handle((await prepared) as Error, host);
-  } catch (failure) {
-    host.switchToHttp().getNext<NextFunction>()(failure);
-  }
+/**
+ * A filter of which the service refuses what it throws, or rejects with. Express would send a stack trace, and nothing would end the
+ * response of one that rejects.
+ */
+function refusing(filter: ExceptionFilterMetadata['func']): ExceptionFilterMetadata['func'] {
+  return (exception: unknown, host: ArgumentsHost): unknown => {
+    // A filter that throws its exception again leaves it to the service.
+    const failed = (failure: unknown): void =>
+      refuse(failure === exception ? host.getArgByIndex<Request>(0).exception : failure, host);
+    try {
+      const result: unknown = filter(exception, host);
+      return result instanceof Promise ? result.catch(failed) : result;
+    } catch (failure) {
+      return failed(failure);
+    }
+  };
+}
+
+function refuse(failure: unknown, host: ArgumentsHost): void {
+  const [request, response] = host.getArgs<[Request, Response]>();
+  writeRefusal(failure, request, response);
 }
