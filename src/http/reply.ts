@@ -170,10 +170,14 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
     if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', JSON_CONTENT_TYPE);
     return send.call(this, body === undefined ? body : textOf(body, operationOf(this)).text);
   };
+  // Without its own padding, callback and numbers: JSON alone is documented.
+  prototype.jsonp = prototype.json;
   prototype.send = function writeText(this: Response, body: unknown): Response {
-    return typeof body === 'string' && becomesErrorBody(this, body)
-      ? refuse(this, body)
-      : send.call(this, body);
+    if (typeof body !== 'string') return send.call(this, body);
+    if (becomesErrorBody(this, body)) return refuse(this, body);
+    const operation = written.has(this) ? undefined : operationOf(this);
+    const isShown = operation?.shownAs && isJsonType(mediaTypeOf(typeOf(this)));
+    return send.call(this, isShown ? textOf(new JsonText(body), operation).text : body);
   };
 }
 
@@ -251,13 +255,19 @@ function tagOf(body: JsonText | string, link: string): string {
   return body.tag.value;
 }
 
+/** Responses whose text is their representation already, which `send()` leaves as it is. */
+const written = new WeakSet<Response>();
+
 /** Sends a text as Express does; plain JSON past its `send()`, which would change nothing of it. */
 function write(
   response: Response,
   text: string,
   send: (response: Response, body: unknown) => unknown,
 ): unknown {
-  if (!isPlainJson(response)) return send(response, text);
+  if (!isPlainJson(response)) {
+    written.add(response);
+    return send(response, text);
+  }
   response.setHeader('Content-Length', Buffer.byteLength(text));
   endTogether(response, text);
   return undefined;

@@ -176,7 +176,10 @@ export class WholeShape implements Shape {
 
   show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
     if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isText));
-    const shown = this.parts.map((part) => inJson(part.show(value, lacks, isText)));
+    // One that allows anything, such as a description, adds nothing to what the others declare.
+    const declared = this.parts.filter((part) => part !== FREE);
+    const parts = declared.length === 0 ? this.parts : declared;
+    const shown = parts.map((part) => inJson(part.show(value, lacks, isText)));
     const other = shown.findIndex((part) => !isObject(part));
     return other === -1 ? Object.assign({}, ...shown) : shown[other];
   }

@@ -130,6 +130,9 @@ class Kennel {
   })
   all?: object;
 
+  @ApiPropertyOptional({ allOf: [{ $ref: getSchemaPath(Dog) }, { nullable: true }] })
+  described?: object;
+
   @ApiPropertyOptional({ type: 'array', items: { oneOf: refs } })
   items?: object[];
 
@@ -241,6 +244,18 @@ class OwnersController {
     response.send(await this.owners.find());
   }
 
+  @Get('padded')
+  @answered('padded')
+  async padded(@Res() response: Response): Promise<void> {
+    response.jsonp(await this.owners.findOneBy({ name: 'Ada' }));
+  }
+
+  @Get('sent-text')
+  @answered('sentText')
+  async sentText(@Res() response: Response): Promise<void> {
+    response.type('json').send(await this.typed());
+  }
+
   @Get('typed')
   @Header('Content-Type', 'application/json')
   @answered('typed')
@@ -289,6 +304,7 @@ class OwnersController {
       one: dog,
       any: cat,
       all: dog,
+      described: dog,
       items: [cat, dog, { kind: 'cow', secret }],
       listed: [dog, { name: 'Tom', secret }],
       byName: { Rex: dog },
@@ -343,6 +359,13 @@ describe('a result that lacks a member which its DTO requires', () => {
     ['a text of JSON by hand', '/cached', '{"name":"Ada","nickname":null}'],
     ['a response written by hand', '/by-hand', '{"id":2,"name":"Ada","nickname":null,"phone":"1"}'],
     ['a text that is named JSON', '/typed', '{"id":2,"name":"Ada","nickname":null}'],
+    ['a JSONP response', '/padded', '{"id":2,"name":"Ada","nickname":null,"phone":"1"}'],
+    [
+      'a JSONP response with a callback',
+      '/padded?callback=a',
+      '{"id":2,"name":"Ada","nickname":null,"phone":"1"}',
+    ],
+    ['a text of JSON that is sent', '/sent-text', '{"id":2,"name":"Ada","nickname":null}'],
     ['a text', '/text', 'null'],
   ])('shows nothing else: %s', async (_, path, expected) => {
     for (let asked = 0; asked < 2; asked += 1)
@@ -393,6 +416,7 @@ describe('a member', () => {
       one: dog,
       any: cat,
       all: { ...dog, lives: 1 },
+      described: dog,
       items: [cat, dog, null],
       listed: [dog, null],
       byName: { Rex: dog },
