@@ -35,6 +35,17 @@ it('are carried out and answered in turn, however long that takes: no head is la
   expect(running).toEqual({ now: 0, most: 1 });
 });
 
+it.each([
+  ['all in one write', 3],
+  ['more than one read', 200],
+])('are all answered although the client has ended its side: %s', async (_, count) => {
+  const service = await openForTest({ prepare: (app) => app.use(slow) });
+  const { socket, received } = listening(service.url);
+  socket.end(`GET /health/live HTTP/1.1\r\nHost: a\r\nX-Pad: ${'x'.repeat(700)}\r\n\r\n`.repeat(count));
+  await once(socket, 'close');
+  expect(statusesIn(received())).toHaveLength(count);
+});
+
 /** A service that continues with a request for /held when the gate is opened. */
 async function heldService() {
   const { open, opened } = gate();

@@ -13,6 +13,7 @@ import { TransientMap } from '../../core/transient-map.js';
 import {
   afterReading,
   hold,
+  isHeld,
   isReadingMessage,
   parseOn,
   release,
@@ -295,7 +296,8 @@ export class Connections {
     if (connection.waiting.length > 0 && socket.writable) {
       this.continuing.set(socket, connection);
       this.continueLater();
-    } else connection.last?.();
+    } else if (connection.last) connection.last();
+    else release(socket);
   }
 
   private continueLater(): void {
@@ -319,17 +321,20 @@ export class Connections {
     const waiting = connection.waiting.shift();
     if (!waiting) return;
     this.begin(connection, ...waiting);
-    if (connection.waiting.length > 0 || connection.last) this.watch(connection, socket);
+    if (isHeld(socket)) this.watch(connection, socket);
   }
 
-  /** Reads the body of the request that has waited, and the next head. */
+  /**
+   * Reads the body of the request that has waited, and the next head. A client may end its side after its last request: Node, which would
+   * then close the connection without the response, reads that only after the response.
+   */
   private readOn(connection: Connection, socket: Socket): void {
     const { rest, isLate } = connection;
     Object.assign(connection, { isHeld: false, rest: undefined, isLate: false });
     this.waitingBytes.delete(socket);
     if (rest) parseOn(socket, rest);
     if (isLate) this.timeAgain(connection, socket);
-    if (!connection.isHeld && !connection.last) release(socket);
+    if (!connection.isHeld && !connection.last && unreadRequestOf(connection)) release(socket);
   }
 
   private sweep(): void {

@@ -21,9 +21,14 @@ function parserOf(socket: Socket): Parser | null | undefined {
   return (socket as { parser?: Parser | null }).parser;
 }
 
+/** Whether nothing is read from a connection. */
+export function isHeld(socket: Socket): boolean {
+  return Object.hasOwn(socket, 'resume');
+}
+
 /** Stops reading from a connection; Node would resume its socket with every message, so its `resume()` does nothing until then. */
 export function hold(socket: Socket): void {
-  if (Object.hasOwn(socket, 'resume')) return;
+  if (isHeld(socket)) return;
   socket.resume = () => socket;
   // Of an earlier call, the event comes only now, and Node then reads.
   socket.on('resume', pauseAgain);
@@ -32,7 +37,7 @@ export function hold(socket: Socket): void {
 
 /** Reads from a connection again. */
 export function release(socket: Socket): void {
-  if (!Object.hasOwn(socket, 'resume')) return;
+  if (!isHeld(socket)) return;
   // Removes the replacement from the socket; then `resume()` is again the method of the socket's class.
   Reflect.deleteProperty(socket, 'resume');
   socket.off('resume', pauseAgain).resume();
