@@ -160,8 +160,8 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
 }
 
 /**
- * Has `response.json()` write numbers exactly, and what the DTO of the operation declares alone. Turns errors that it writes, or `send()` as a text, as in a filter of a module, into the
- * Error body with their message.
+ * Has `response.json()` write numbers exactly, and what the DTO of the operation declares alone. Turns errors that it writes, or `send()`
+ * as a text, as in a filter of a module, into the Error body with their message.
  */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { send } = prototype;
@@ -183,8 +183,11 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
 
 /** Has an error that a filter sends by `end()` become the Error body, too, also without a text. */
 export function refuseAtEnd(response: Response): void {
+  // That of a middleware, such as one that compresses.
+  const before = Object.getOwnPropertyDescriptor(response, 'end');
   response.end = (...args: [unknown?]): Response => {
-    Reflect.deleteProperty(response, 'end');
+    if (before) Object.defineProperty(response, 'end', before);
+    else Reflect.deleteProperty(response, 'end');
     const [body] = args;
     const text = typeof body === 'string' ? body : '';
     const isRefused = !response.headersSent && !Buffer.isBuffer(body) && becomesErrorBody(response, text);
