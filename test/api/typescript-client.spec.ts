@@ -52,7 +52,11 @@ describe('the typed client, on the service', () => {
     expect(invalid).toBeInstanceOf(ValidationFailedError);
     expect(invalid).toMatchObject({
       status: 400,
-      details: [{ field: 'name' }, { field: 'status', code: 'not_allowed_value' }],
+      // Those of the fields that a class declares itself come before those that it inherits.
+      details: [
+        { field: 'status', code: 'not_allowed_value' },
+        { field: 'name', code: 'blank' },
+      ],
       requestId: expect.stringMatching(/^[\w-]+$/),
       help: `${service.url}/docs/errors#validation_failed`,
     });
