@@ -27,7 +27,12 @@ async function startOn(output: 'terminal' | 'pipe' | { readonly file: string }) 
     onTerminal ? ['-qefc', `exec '${process.execPath}' '${MAIN}'`, '/dev/null'] : [MAIN],
     {
       cwd: await folderOfTest(),
-      env: { ...BARE_ENVIRONMENT, PORT: String(port), MANAGEMENT_PORT: String(management) },
+      env: {
+        ...BARE_ENVIRONMENT,
+        PORT: String(port),
+        MANAGEMENT_PORT: String(management),
+        TRUST_PROXY: '1',
+      },
       stdio: ['ignore', file?.fd ?? 'pipe', 'pipe'],
     },
   );
@@ -169,10 +174,12 @@ describe('a log that cannot be written', () => {
     async (how) => {
       const { url, metrics, child, ended } = await startOn('pipe');
       child.stdout?.pause();
-      const ask = (more = '') =>
-        `GET /favicon.ico HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'x'.repeat(128)}\r\n${more}\r\n`;
+      // An address has few lines in the log.
+      const ask = (address: number, more = '') =>
+        `GET /favicon.ico HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'x'.repeat(128)}\r\nX-Forwarded-For: 10.0.0.${address}\r\n${more}\r\n`;
+      const many = Array.from({ length: 2_000 }, (_, at) => ask(at % 200));
       const dropped = async () => {
-        await sendRaw(url, ask().repeat(2_000) + ask('Connection: close\r\n'));
+        await sendRaw(url, many.join('') + ask(0, 'Connection: close\r\n'));
         return Number(/^petstore_log_lines_dropped_total (\d+)/m.exec(await metrics())?.[1]);
       };
       await expect.poll(dropped, { interval: 1, timeout: 240_000 }).toBeGreaterThan(0);
