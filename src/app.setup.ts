@@ -83,7 +83,7 @@ export function setupApp(application: INestApplication): INestApplication {
   app.get(EarlyResponses).heed(config);
   app.get(LateChecks).watch(config);
   const exceptions = app.get(Exceptions);
-  beforeFilters(app, (thrown, host) => exceptions.prepare(thrown, host));
+  beforeFilters(app, (...exception) => exceptions.prepare(...exception));
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('trust proxy', trustedProxies(settings.trustProxy));

@@ -28,8 +28,8 @@ export class Exceptions {
 
   constructor(private readonly quota: QuotaService) {}
 
-  /** Returns, or resolves to, the exception for the filter. */
-  prepare(thrown: unknown, host: ArgumentsHost): unknown {
+  /** Returns, or resolves to, the exception for the filter; `isOfModule`: it may be one that sends what it likes. */
+  prepare(thrown: unknown, host: ArgumentsHost, isOfModule: boolean): unknown {
     const [request, response] = host.getArgs<[Request, Response]>();
     const matched = request.matchedHandler;
     // A handler that reads the body itself has other errors.
@@ -37,21 +37,29 @@ export class Exceptions {
       !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown),
     );
     if (!(matched && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code))
-      return this.prepared(thrown, error, request, response);
+      return this.prepared(thrown, error, request, response, isOfModule);
     return this.completed(error, request, matched)
       .catch((failure: unknown) => failure)
-      .then((completed) => this.prepared(completed, completed, request, response));
+      .then((completed) => this.prepared(completed, completed, request, response, isOfModule));
   }
 
   /**
    * A request that nothing has counted was for a page, a file or a probe, or ended before the guards, as in a middleware. A refusal
    * counts for the address, a failure does not; either way an address has few lines in the log.
    */
-  private prepared(thrown: unknown, error: unknown, request: Request, response: Response): unknown {
+  private prepared(
+    thrown: unknown,
+    error: unknown,
+    request: Request,
+    response: Response,
+    isOfModule: boolean,
+  ): unknown {
     const prepare = (): unknown => {
       request.exception = error;
-      prepareRefusal(error, response);
-      refuseAtEnd(response);
+      if (isOfModule) {
+        prepareRefusal(error, response);
+        refuseAtEnd(response);
+      }
       return thrown;
     };
     if (response.hasHeader('X-RateLimit-Limit')) return prepare();

@@ -7,13 +7,15 @@ import { writeRefusal } from '../../core/errors/write-refusal.js';
 const ELSEWHERE =
   'This version of Nest keeps its RouterExceptionFilters elsewhere: beforeFilters() has to follow.';
 
+type Prepare = (thrown: unknown, host: ArgumentsHost, isOfModule: boolean) => unknown;
+
 /**
- * Has `prepare` called with each exception of an application's requests before its filter, whichever that is; the filter gets what it
- * returns, or resolves to. Nest has no public place for this: a filter of a module handles an exception instead of that of the service.
+ * Has `prepare` called with each exception of an application's requests before its filter, whichever that is, and with whether that may be
+ * one of a module; the filter gets what it returns, or resolves to. Nest has no public place for this: a filter of a module handles an exception instead of that of the service.
  */
 export function beforeFilters(
   application: INestApplication,
-  prepare: (thrown: unknown, host: ArgumentsHost) => unknown,
+  prepare: Prepare,
 ): void {
   const { middlewareModule, routesResolver } = application as unknown as {
     readonly middlewareModule?: {
@@ -32,7 +34,7 @@ export function beforeFilters(
   };
 }
 
-function prepareIn(filters: unknown, prepare: (thrown: unknown, host: ArgumentsHost) => unknown): void {
+function prepareIn(filters: unknown, prepare: Prepare): void {
   if (!(filters instanceof RouterExceptionFilters)) throw new Error(ELSEWHERE);
   const create = filters.create.bind(filters);
   filters.create = (...args) => {
@@ -41,10 +43,12 @@ function prepareIn(filters: unknown, prepare: (thrown: unknown, host: ArgumentsH
       readonly filters?: readonly ExceptionFilterMetadata[];
     };
     if (!Array.isArray(custom)) throw new Error(ELSEWHERE);
+    // The service has one for all routes.
+    const isOfModule = custom.length > 1;
     handler.setCustomFilters(custom.map((filter) => ({ ...filter, func: refusing(filter.func) })));
     const handle = handler.next.bind(handler);
     handler.next = (thrown: unknown, host) => {
-      const prepared = prepare(thrown, host);
+      const prepared = prepare(thrown, host, isOfModule);
       if (prepared instanceof Promise)
         prepared
           .then((exception) => handle(exception as Error, host))

