@@ -1,6 +1,7 @@
 import {
   DataSource,
   type EntityManager,
+  type Migration,
   type ObjectLiteral,
   type QueryRunner,
   type SelectQueryBuilder,
@@ -10,6 +11,7 @@ import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import { InsertBatches } from './insert-batches.js';
 import { suitRelations } from './int64-relations.js';
+import { runInGroups, undoLast } from './migration-groups.js';
 import type { SideSession } from './postgres/side-session.js';
 import { JoiningEntityManager } from './scopes/joining-entity-manager.js';
 import type { Transactions } from './transactions.js';
@@ -65,6 +67,12 @@ export abstract class JsonReader {
   }
 }
 
+/** How TypeORM runs or undoes migrations. */
+interface MigrationRun {
+  readonly transaction?: 'all' | 'none' | 'each';
+  readonly fake?: boolean;
+}
+
 /**
  * What the service needs of a database beyond TypeORM's DataSource. Its repositories and managers take part in the running
  * transaction by themselves, and single rows that they insert outside of one may be committed together (InsertBatches).
@@ -95,6 +103,19 @@ export abstract class Database extends DataSource {
   /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
   readEntities(): Promise<void> {
     return this.buildMetadatas();
+  }
+
+  /** A query runner for migrations: for one that runs alone, outside of a transaction, or for those that run in one. */
+  createMigrationRunner(_isAlone: boolean): QueryRunner {
+    return this.createQueryRunner();
+  }
+
+  override runMigrations({ transaction = 'all', fake = false }: MigrationRun = {}): Promise<Migration[]> {
+    return transaction === 'all' ? runInGroups(this, fake) : super.runMigrations({ transaction, fake });
+  }
+
+  override undoLastMigration({ transaction = 'all', fake = false }: MigrationRun = {}): Promise<void> {
+    return transaction === 'all' ? undoLast(this, fake) : super.undoLastMigration({ transaction, fake });
   }
 
   protected override async buildMetadatas(): Promise<void> {

@@ -5,7 +5,7 @@ import { fileOf } from './sqlite/sqlite-data-source.js';
 import { naming } from './sqlite/troubles/sqlite-errors.js';
 import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 
-/** How often migrations are tried, where a process that starts beside this one is in the way. */
+/** How often migrations are tried on SQLite, where a process that starts beside this one may be in the way. */
 const ATTEMPTS = 3;
 
 /** A migration that declares whether it only expands the schema, so that older builds still work. */
@@ -55,7 +55,8 @@ export async function migrate(dataSource: Database): Promise<string[]> {
   const file = fileOf(dataSource);
   refuseIfNewer(dataSource, await schemaStatus(dataSource));
   if (file !== undefined) await checkWriteLock(file);
-  return naming(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, ATTEMPTS)));
+  const attempts = dataSource.options.type === 'sqlite' ? ATTEMPTS : 1;
+  return naming(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, attempts)));
 }
 
 /** As `migrate`, in the transaction that the caller takes part in, and in which it has claimed `migrations`. */
@@ -99,7 +100,7 @@ export function refuseIfNewer(dataSource: Database, status: SchemaStatus): void 
   );
 }
 
-/** All migrations run in one transaction: when one fails, the schema is as it was before. */
+/** Migrations run in one transaction, but for those that ask for none: when one fails, those of its transaction are undone. */
 async function runMigrations(dataSource: Database, attempts: number): Promise<string[]> {
   try {
     const { pending } = await schemaStatus(dataSource);

@@ -22,7 +22,7 @@ import {
   TreeParent,
 } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { migrationText, schemaChanges } from '../../src/cli/generate/schema-changes.js';
+import { migrationText, migrationsOf, schemaChanges } from '../../src/cli/generate/schema-changes.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { type Migration, migrate, schemaDifference } from '../../src/database/schema.js';
@@ -249,25 +249,39 @@ async function load(text: string): Promise<Migration> {
 
 const isPostgres = () => target.options.type === 'postgres';
 
-async function generate(): Promise<Migration> {
-  return load(migrationText('Gizmos1795500000000', 'Gizmos.', await schemaChanges(source)));
+async function generate(): Promise<Migration[]> {
+  const changes = migrationsOf(await schemaChanges(source));
+  return Promise.all(changes.map((part) => load(migrationText('Gizmos1795500000000', 'Gizmos.', part))));
 }
 
-async function run(way: 'up' | 'down', migration: Migration, ...databases: DataSource[]): Promise<void> {
-  for (const dataSource of databases) {
-    const runner = dataSource.createQueryRunner();
-    await runner.beforeMigration();
-    await runner.startTransaction();
-    try {
-      await migration[way](runner);
-      await runner.commitTransaction();
-    } catch (error) {
-      await runner.rollbackTransaction();
-      throw error;
-    } finally {
-      await runner.afterMigration();
-      await runner.release();
-    }
+async function run(
+  way: 'up' | 'down',
+  migrations: readonly Migration[],
+  ...databases: DataSource[]
+): Promise<void> {
+  for (const dataSource of databases)
+    for (const migration of way === 'up' ? migrations : migrations.toReversed())
+      await runOne(way, migration, dataSource);
+}
+
+async function runOne(way: 'up' | 'down', migration: Migration, dataSource: DataSource): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  if (migration.transaction === false) {
+    await migration[way](runner);
+    await runner.release();
+    return;
+  }
+  await runner.beforeMigration();
+  await runner.startTransaction();
+  try {
+    await migration[way](runner);
+    await runner.commitTransaction();
+  } catch (error) {
+    await runner.rollbackTransaction();
+    throw error;
+  } finally {
+    await runner.afterMigration();
+    await runner.release();
   }
 }
 
@@ -286,7 +300,7 @@ describe('a generated migration', () => {
     await run('up', first, source, target);
     await declare(after);
     const migration = await generate();
-    expect(migration.onlyExpands).toBe(onlyExpands);
+    expect(migration.every((one) => one.onlyExpands)).toBe(onlyExpands);
     await run('up', migration, target);
     expect(await schemaDifference(target)).toEqual([]);
     await run('down', migration, target);
@@ -297,6 +311,31 @@ describe('a generated migration', () => {
     expect(await schemaDifference(target)).toEqual([]);
   });
 
+  it('makes indexes of an existing table apart, while it is written to, and those of a new one with it', async () => {
+    await declare(CheckedGizmo);
+    const [first, ...others] = await generate();
+    expect([others, first?.transaction]).toEqual([[], undefined]);
+    await declare(ColouredGizmo);
+    const before = await generate();
+    await run('up', before, source, target);
+    await declare(CheckedGizmo);
+    const after = await generate();
+    expect(after.map(({ transaction }) => transaction)).toEqual([undefined, false]);
+    const runner = target.createQueryRunner();
+    runner.enableSqlMemory();
+    for (const one of after.slice(1)) await one.up(runner);
+    const statements = runner.getMemorySql().upQueries.map(({ query }) => query);
+    runner.disableSqlMemory();
+    await runner.release();
+    const how = isPostgres() ? ' CONCURRENTLY' : '';
+    expect(statements.toSorted()).toEqual([
+      expect.stringContaining(`CREATE INDEX${how} "gizmos_colour_id"`),
+      expect.stringContaining(`CREATE UNIQUE INDEX${how} "gizmos_size"`),
+    ]);
+    await run('down', before, source, target);
+    await declare();
+  });
+
   it('copies no table for a column that may be left out', async () => {
     await declare(Gizmo);
     const first = await generate();
@@ -304,7 +343,7 @@ describe('a generated migration', () => {
     await declare(ColouredGizmo);
     const runner = target.createQueryRunner();
     runner.enableSqlMemory();
-    await (await generate()).up(runner);
+    for (const one of await generate()) await one.up(runner);
     const statements = runner.getMemorySql().upQueries.map(({ query }) => query);
     expect(statements).toEqual([
       expect.stringMatching(/^ALTER TABLE "gizmos" ADD (COLUMN )?"colour"/),
@@ -317,7 +356,7 @@ describe('a generated migration', () => {
   });
 
   describe('of columns of a table with rows', () => {
-    let first: Migration;
+    let first: Migration[];
     beforeEach(async () => {
       await declare(PaintedGizmo);
       first = await generate();

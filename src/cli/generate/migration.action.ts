@@ -10,7 +10,7 @@ import type { Call } from '../call.js';
 import { Refusal } from '../../core/refusal.js';
 import { formatted, projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-names.js';
-import { migrationText, schemaChanges, timeAfter } from './schema-changes.js';
+import { migrationText, migrationsOf, schemaChanges, timeAfter } from './schema-changes.js';
 
 /** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
 const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/;
@@ -24,16 +24,28 @@ export async function migration(call: Call, path: string): Promise<void> {
   const { changes, time } = await undeclaredChanges();
   if (changes.length === 0) {
     const none = 'No changes: the migrations create what the entities declare.';
-    return call.show({ file: null }, () => none);
+    return call.show({ files: [] }, () => none);
   }
-  const className = pascalCase(name) + time;
-  const file = `src/${folder}${name}.migration.ts`;
-  const about = `Generated from the entities: ${name.replaceAll('-', ' ')}.`;
   const project = projectOf(process.cwd());
-  const text = await formatted(join(project, file), migrationText(className, about, changes));
-  await writeNewFiles(project, new Map([[file, text]]));
-  const listed = modulesFile() === undefined ? '' : ` Add ${className} to the migrations of its module.`;
-  await call.showChange({ file }, () => `Wrote ${file}.${listed} Read it, then run \`petstore db migrate\`.`);
+  const texts = new Map<string, string>();
+  const classes: string[] = [];
+  for (const part of migrationsOf(changes)) {
+    const own = classes.length === 0 ? name : `${name}-indexes`;
+    const className = pascalCase(own) + (time + classes.length);
+    const file = `src/${folder}${own}.migration.ts`;
+    const about = `Generated from the entities: ${own.replaceAll('-', ' ')}.`;
+    texts.set(file, await formatted(join(project, file), migrationText(className, about, part)));
+    classes.push(className);
+  }
+  await writeNewFiles(project, texts);
+  const files = [...texts.keys()];
+  const [wrote, it] = [files.join(' and '), files.length === 1 ? 'it' : 'them'];
+  const listed =
+    modulesFile() === undefined ? '' : ` Add ${classes.join(' and ')} to the migrations of its module.`;
+  await call.showChange(
+    { files },
+    () => `Wrote ${wrote}.${listed} Read ${it}, then run \`petstore db migrate\`.`,
+  );
 }
 
 /** The changes that no declared migration makes. Throws Refusal for names that PostgreSQL would shorten. */

@@ -15,6 +15,8 @@ export interface SchemaChange {
   readonly down: string;
   /** Whether older builds work with it: a new table, an index that is not unique, an optional column. */
   readonly onlyExpands: boolean;
+  /** Whether it makes an index of an existing table, while that is written to: outside of a transaction, on PostgreSQL. */
+  readonly isConcurrent?: boolean;
 }
 
 type Call = readonly [name: string, table: Table, parts: unknown];
@@ -79,11 +81,32 @@ function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaCh
     throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
   const method = kind === 'Ind' ? 'Index' : kind;
   return ([given].flat() as (TableColumn | TableIndex | TableForeignKey)[]).map((part) => {
+    if (part instanceof TableIndex && verb === 'create' && !isReferenced(table, calls))
+      return concurrent(table, part);
     const added = source(`${kind === 'Column' ? 'add' : 'create'}${method}`, table.name, part);
     const dropped = source(`drop${method}`, table.name, part.name);
     if (verb === 'drop') return { up: dropped, down: added, onlyExpands: false };
     return { up: added, down: dropped, onlyExpands: refusesNoRow(part) };
   });
+}
+
+/** A foreign key that is added in the same migration may need a unique index of the table. */
+function isReferenced({ name }: Table, calls: readonly Call[]): boolean {
+  const added = calls.flatMap(([call, , keys]) =>
+    call === 'createForeignKeys' ? (keys as TableForeignKey[]) : [],
+  );
+  return added.some(({ referencedTableName }) => referencedTableName === name);
+}
+
+function concurrent({ name }: Table, index: TableIndex): SchemaChange {
+  const made = index.clone();
+  made.isConcurrent = true;
+  return {
+    up: source('createIndex', name, made),
+    down: source('dropIndex', name, made),
+    onlyExpands: refusesNoRow(index),
+    isConcurrent: true,
+  };
 }
 
 function refusesNoRow(part: unknown): boolean {
@@ -104,6 +127,17 @@ function source(method: string, ...args: readonly (string | object | undefined)[
   return `await runner.${method}(${shown.join(', ')});`;
 }
 
+/** The changes of each migration: indexes of existing tables come last, in one without a transaction. */
+export function migrationsOf(changes: readonly SchemaChange[]): (readonly SchemaChange[])[] {
+  const apart = changes.filter(({ isConcurrent }) => isConcurrent);
+  const others = changes.filter((change) => !apart.includes(change));
+  return [others, apart].filter(({ length }) => length > 0);
+}
+
+const WITHOUT_TRANSACTION = `  /** PostgreSQL makes an index of a table that is written to only outside of a transaction. */
+  readonly transaction = false;
+`;
+
 /** The source of a migration; its class name ends in the time in milliseconds, by which migrations are ordered. */
 export function migrationText(
   className: string,
@@ -113,6 +147,7 @@ export function migrationText(
   const up = changes.map((change) => change.up);
   const down = changes.map((change) => change.down).toReversed();
   const used = [...up, ...down].flatMap((call) => /new (Table\w*)/.exec(call)?.[1] ?? []);
+  const isConcurrent = changes.some((change) => change.isConcurrent === true);
   const imported = [...new Set(used)].toSorted().map((name) => `, ${name}`);
   return `import { type MigrationInterface, type QueryRunner${imported.join('')} } from 'typeorm';
 
@@ -120,7 +155,7 @@ export function migrationText(
 export class ${className} implements MigrationInterface {
   /** Whether older builds work with it: docs/guides/migrations.md, Expand, migrate, contract. */
   readonly onlyExpands = ${changes.every(({ onlyExpands }) => onlyExpands)};
-
+${isConcurrent ? WITHOUT_TRANSACTION : ''}
   async up(runner: QueryRunner): Promise<void> {
     ${up.join('\n    ')}
   }

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type pg from 'pg';
+import type { QueryRunner } from 'typeorm';
 import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/PostgresConnectionOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
@@ -12,6 +14,7 @@ import { ChangedTables } from './changed-tables.js';
 import { suitColumn } from './columns.js';
 import { InstanceNotices } from './instance-notices.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
+import { MigrationRunner } from './migration-runner.js';
 import { NamedReads } from './named-reads.js';
 import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
@@ -53,6 +56,7 @@ export class PostgresDataSource extends Database {
   protected readonly queryBuilder = KeyedSelectQueryBuilder;
   private readonly pool: PostgresPool;
   private readonly notices: InstanceNotices;
+  private readonly connected: PostgresConnection;
 
   constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
     super(options);
@@ -67,10 +71,10 @@ export class PostgresDataSource extends Database {
     // Notices also report a migration of another process.
     this.notices = new InstanceNotices(this.instanceSession, () => this.changed.read());
     this.dataVersion = new SharedDataVersion(this.notices, (table) => this.changed.isTold(table));
-    const connection = new PostgresConnection(this.pool, this.dataVersion, this.changed);
-    this.transactions = new Transactions(this, connection);
+    this.connected = new PostgresConnection(this.pool, this.dataVersion, this.changed);
+    this.transactions = new Transactions(this, this.connected);
     this.reader = new NamedReads(this, this.pool, this.transactions);
-    driver.createQueryRunner = () => new ScopedPostgresRunner(driver, connection, this.transactions);
+    driver.createQueryRunner = () => new ScopedPostgresRunner(driver, this.connected, this.transactions);
     driver.createGeneratedMap = generatedValues;
     readDecimalsAsText(driver);
   }
@@ -109,13 +113,34 @@ export class PostgresDataSource extends Database {
     try {
       return await this.transactions.run({}, async (inside, manager) => {
         await manager.query(
-          `SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`,
+          'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
         );
-        await inside(() => this.transactions.claim('migrations'));
+        await inside(() => this.claimMigrations());
         return work();
       });
     } catch (error) {
       throw isDenied(error) ? new Error(openingFailure(error), { cause: error }) : error;
+    }
+  }
+
+  override createMigrationRunner(isAlone: boolean): QueryRunner {
+    const isInside = this.transactions.isInside();
+    if (!isAlone && !isInside) return this.createQueryRunner();
+    const driver = this.driver as PostgresDriver;
+    const runner = new MigrationRunner(driver, this.connected, this.transactions, isInside);
+    // Its constructor sets the runner's manager.
+    this.createEntityManager(runner);
+    return runner;
+  }
+
+  /** Asks again and again: a statement that waits for the claim has a snapshot, for whose end CREATE INDEX CONCURRENTLY waits. */
+  private async claimMigrations(): Promise<void> {
+    for (let waitedMs = 0; !(await this.transactions.tryToClaim('migrations')); waitedMs += CLAIM_AGAIN_MS) {
+      if (waitedMs >= MIGRATION_WAIT_MS)
+        throw new Error(
+          `Another process has been migrating the database for ${MIGRATION_WAIT_MS / 60_000} minutes. Start again when it has ended.`,
+        );
+      await pause(CLAIM_AGAIN_MS);
     }
   }
 
@@ -139,6 +164,8 @@ export class PostgresDataSource extends Database {
 
 /** How long one process waits for the migrations of another, in milliseconds. */
 const MIGRATION_WAIT_MS = 600_000;
+/** How often it asks whether they have ended, in milliseconds. */
+const CLAIM_AGAIN_MS = 250;
 
 /** The oldest supported version, as PostgreSQL numbers them. */
 const LEAST_VERSION = 130_000;

@@ -59,6 +59,8 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
 
   override createTable(table: Table, ...how: boolean[]): Promise<void> {
     for (const column of table.columns) suitColumn(column);
+    // Nobody uses the table yet, and this may be in a transaction, which allows no other.
+    for (const index of table.indices) index.isConcurrent = false;
     return super.createTable(table, ...how);
   }
 

@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Query } from 'typeorm/driver/Query.js';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { type Table, type TableIndex, TypeORMError, type View } from 'typeorm';
+import type { TransactionHome } from '../scopes/transaction.js';
+import type { PostgresConnection } from './postgres-connection.js';
+import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
+
+const NAME = '(?:"(?:[^"]|"")+"|[\\w$]+)';
+/** A statement that makes an index while the table is written to. */
+const CREATES = new RegExp(
+  `^\\s*CREATE\\s+(?:UNIQUE\\s+)?INDEX\\s+CONCURRENTLY\\s+(?:IF\\s+NOT\\s+EXISTS\\s+)?(?<index>${NAME})\\s+ON\\s+(?:ONLY\\s+)?(?<table>${NAME}(?:\\.${NAME})?)`,
+  'i',
+);
+const CONCURRENTLY = /^(\s*(?:CREATE\s+(?:UNIQUE\s+)?|DROP\s+)INDEX\s+)CONCURRENTLY\s+/i;
+
+/** The index of a name in the schema of a table. What makes an index holds this lock of the table, and so does VACUUM. */
+const FOUND = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", i.indrelid = t.oid AS "isHere", EXISTS (
+    SELECT FROM pg_locks WHERE relation = t.oid AND mode = 'ShareUpdateExclusiveLock' AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS "isBusy"
+  FROM pg_class t JOIN pg_class x ON x.relnamespace = t.relnamespace AND x.relname = (parse_ident($2))[1]
+  JOIN pg_index i ON i.indexrelid = x.oid WHERE t.oid = to_regclass($1)`;
+
+interface FoundIndex {
+  readonly name: string;
+  readonly isValid: boolean;
+  readonly isHere: boolean;
+  readonly isBusy: boolean;
+}
+
+/** How often it asks whether an index is made, in milliseconds. */
+const LOOK_MS = 250;
+
+/**
+ * Runs a migration outside of a transaction, so that it can be run again after it was interrupted; or, `isInside` the transaction of a
+ * caller, on tables that nobody else uses, in which PostgreSQL makes no index concurrently.
+ */
+export class MigrationRunner extends ScopedPostgresRunner {
+  constructor(
+    driver: PostgresDriver,
+    postgres: PostgresConnection,
+    home: TransactionHome,
+    private readonly isInside: boolean,
+  ) {
+    super(driver, postgres, home);
+  }
+
+  override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
+    if (this.isInside) return super.query(sql.replace(CONCURRENTLY, '$1'), parameters, structured);
+    const { index, table } = CREATES.exec(sql)?.groups ?? {};
+    if (index === undefined || table === undefined) return super.query(sql, parameters, structured);
+    await this.dropBroken(table, index);
+    try {
+      const result = await super.query(sql, parameters, structured);
+      // IF NOT EXISTS is content with one that another session has begun since.
+      if ((await this.found(table, index))?.isValid === true) return result;
+      throw new TypeORMError(`The index ${index} was not completed. Run the migration again.`);
+    } catch (error) {
+      // It would slow down writes, and a unique one would refuse some.
+      await this.dropBroken(table, index).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** A migration that was interrupted may have made it. */
+  protected override createIndexSql(table: Table, index: TableIndex): Query {
+    return rewritten(super.createIndexSql(table, index), 'IF NOT EXISTS');
+  }
+
+  protected override dropIndexSql(table: Table | View, index: TableIndex | string): Query {
+    return rewritten(super.dropIndexSql(table, index), 'IF EXISTS');
+  }
+
+  /** Drops the index if what made it was interrupted, or has failed. Throws if the index is of another table. */
+  private async dropBroken(table: string, index: string): Promise<void> {
+    let found = await this.found(table, index);
+    if (found?.isHere === false)
+      throw new TypeORMError(`The index ${found.name} is of another table than ${table}.`);
+    // The server still makes it, although the service that asked for it was killed. What waited for the lock would have a snapshot, for
+    // whose end that waits.
+    while (found?.isValid === false && found.isBusy) {
+      await pause(LOOK_MS);
+      found = await this.found(table, index);
+    }
+    if (found?.isValid === false) await super.query(`DROP INDEX CONCURRENTLY ${found.name}`);
+  }
+
+  private async found(table: string, index: string): Promise<FoundIndex | undefined> {
+    const [found] = (await super.query(FOUND, [table, index])) as FoundIndex[];
+    return found;
+  }
+}
+
+function rewritten({ query, parameters }: Query, condition: string): Query {
+  return new Query(query.replace(CONCURRENTLY, `$&${condition} `), parameters);
+}
