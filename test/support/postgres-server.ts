@@ -72,7 +72,7 @@ export class PostgresServer {
       .split('\n')
       .map(Number);
     for (const pid of pids.flatMap((one) => [one, ...childrenOf(one)]))
-      if (pid !== process.pid) process.kill(pid, signal);
+      if (pid !== process.pid) signalIfRunning(pid, signal);
   }
 
   /** Runs statements as an administrator. */
@@ -133,6 +133,15 @@ async function detached(command: string, args: string[], cwd: string): Promise<v
   const child = spawn(command, args, { cwd, stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number];
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+}
+
+/** A session may have ended since it was found. */
+function signalIfRunning(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function childrenOf(pid: number): number[] {

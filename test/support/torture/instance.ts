@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { serviceOfTest, type ServiceProcess } from '../service-process.js';
+import { type LogLine, serviceOfTest, type ServiceProcess } from '../service-process.js';
 
 /** One process of the service that is ended and started again, on the same port. */
 export class Instance {
@@ -8,11 +8,14 @@ export class Instance {
   /** When it ended without writing its last counts, in milliseconds of `performance.now()`. */
   readonly ends: number[] = [];
   private process: ServiceProcess | undefined;
+  private readonly processes: ServiceProcess[] = [];
 
   constructor(
     private readonly folder: string,
     private readonly environment: NodeJS.ProcessEnv,
     private readonly port: number,
+    /** What starts it instead of the service. */
+    private readonly main?: string,
   ) {}
 
   /** Origin that it listens on, or will listen on again. */
@@ -20,9 +23,16 @@ export class Instance {
     return `http://127.0.0.1:${this.port}`;
   }
 
+  /** The lines of its log, over all of its processes. */
+  get lines(): LogLine[] {
+    return this.processes.flatMap(({ lines }) => lines);
+  }
+
   /** Starts it and waits until it listens. */
   async start(): Promise<void> {
-    this.process = await serviceOfTest(this.folder, { ...this.environment, PORT: String(this.port) });
+    const environment = { ...this.environment, PORT: String(this.port) };
+    this.process = await serviceOfTest(this.folder, environment, this.main);
+    this.processes.push(this.process);
   }
 
   /** Kills it with SIGKILL and starts it again. */

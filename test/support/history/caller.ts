@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SeededRandom } from '../torture/random.js';
+import type { Deployment, HowChanged, Session } from './deployment.js';
+import { type History, type Span, now } from './history.js';
+
+/** A request is given up after this time, in milliseconds. */
+const GIVEN_UP_AFTER_MS = 30_000;
+/** Where an instance is away, in milliseconds: the machine is wanted by its start. */
+const AFTER_FAILURE_MS = 500;
+
+/** A key of a client. */
+export interface Key {
+  readonly clientId: string;
+  readonly id: string;
+  readonly key: string;
+}
+
+/** What is sent. */
+export interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  /** Default: that of the operator. */
+  readonly key?: string;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Statuses that may come besides 503. */
+  readonly allowed: readonly number[];
+}
+
+/** A way to change something: a request, a statement or a command. */
+export type Way =
+  | { readonly via: 'http'; readonly sent: Sent; readonly on?: number }
+  | { readonly via: 'sql'; readonly statement: string; readonly how?: HowChanged }
+  | { readonly via: 'command'; readonly words: readonly string[] };
+
+/** A response, and the span in which it was made. */
+export interface Received extends Span {
+  readonly on: number;
+  /** Undefined where no response came. */
+  readonly status?: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** One of the clients of a run: it sends requests to all instances, has a session in the database, and notes what it sees. */
+export class Caller {
+  readonly session: Session;
+
+  constructor(
+    readonly history: History,
+    readonly deployment: Deployment,
+    private readonly operator: Key,
+    readonly random: SeededRandom,
+  ) {
+    this.session = deployment.parts.session();
+  }
+
+  /** Any of the instances. */
+  anyInstance(): number {
+    return Math.floor(this.random.between(0, this.deployment.instances.length));
+  }
+
+  /** Sends a request, to any instance unless one is named, and notes it. */
+  async ask(sent: Sent, on = this.anyInstance()): Promise<Received> {
+    const { method = 'GET', path, key = this.operator.key, json, headers = {}, allowed } = sent;
+    const origin = this.deployment.instances[on]?.origin ?? '';
+    const begin = now();
+    const received = await responseOf(origin + path, {
+      method,
+      headers: headersOf({
+        authorization: `Bearer ${key}`,
+        'content-type': json === undefined ? undefined : 'application/json',
+        ...headers,
+      }),
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    });
+    const span = { begin, end: now(), on };
+    if (received.status === undefined) await pause(AFTER_FAILURE_MS);
+    const what = `${method} ${path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')}`;
+    const { status } = received;
+    this.history.exchanges.push({ ...span, what, allowed, status, fault: faultOf(received) });
+    return { ...span, ...received };
+  }
+
+  /** Makes a change of a subject in any of these ways, and notes it; whether it was acknowledged. */
+  async change(subject: string, value: string | undefined, ...ways: readonly Way[]): Promise<boolean> {
+    const way = ways[Math.floor(this.random.between(0, ways.length))];
+    const begin = now();
+    const done = way?.via === 'http' ? await this.ask(way.sent, way.on) : undefined;
+    const isDone = done
+      ? (done.status ?? 500) < 300
+      : way?.via === 'sql'
+        ? await this.session.change(way.statement, way.how ?? 'at once', this.random.between(0, 200))
+        : (await this.deployment.command(...(way?.via === 'command' ? way.words : []))) !== undefined;
+    const end = isDone ? (done?.end ?? now()) : undefined;
+    if (way) this.history.writes.push({ subject, value, begin, via: way.via, end, on: done?.on });
+    return isDone;
+  }
+
+  /** Notes a change that a response tells of. */
+  wrote(subject: string, value: string | undefined, begin: number, { end, on }: Received): void {
+    this.history.writes.push({ subject, value, begin, via: 'http', end, on });
+  }
+
+  /** Notes what a response showed of one subject; undefined is none. */
+  saw(
+    subject: string,
+    value: string | undefined,
+    { begin, end, on }: Span & { on: number },
+    what: string,
+  ): void {
+    const shows = new Map(value === undefined ? [] : [[subject, value]]);
+    this.history.reads.push({ begin, end, on, what, about: subject, shows });
+  }
+}
+
+function headersOf(headers: Readonly<Record<string, string | undefined>>): Headers {
+  const given = Object.entries(headers).filter((one): one is [string, string] => one[1] !== undefined);
+  return new Headers(given);
+}
+
+async function responseOf(url: string, options: RequestInit) {
+  try {
+    const response = await fetch(url, { ...options, signal: AbortSignal.timeout(GIVEN_UP_AFTER_MS) });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch {
+    return { status: undefined, headers: new Headers(), text: '' };
+  }
+}
+
+/** Why a response is not the error that SPEC.txt describes. */
+function faultOf({ status, headers, text }: Pick<Received, 'status' | 'headers' | 'text'>) {
+  if (status === undefined || status < 400) return undefined;
+  try {
+    const body = JSON.parse(text) as { code?: unknown; message?: unknown; status?: unknown };
+    const isError =
+      typeof body.code === 'string' && typeof body.message === 'string' && body.status === status;
+    const isRetried = body.code === 'service_unavailable' && headers.get('retry-after') !== null;
+    return isError && (status !== 503 || isRetried) ? undefined : text.slice(0, 300);
+  } catch {
+    return `no JSON: ${text.slice(0, 300)}`;
+  }
+}

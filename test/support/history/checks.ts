@@ -1,0 +1,175 @@
+import type { History, ListOfPets, Read, Span, Write } from './history.js';
+import { LONGEST_REQUEST_MS, type Promises } from './promises.js';
+
+/** How much later than a fault an instance, a session or a connection may still show it, in milliseconds. */
+export const AFTER_FAULT_MS = 2_000;
+
+/** Requests that hang, connections that break without cause, statuses that nobody promised, errors that are not the service's. */
+export function brokenResponses({ exchanges, faults }: History): string[] {
+  const down = faults.filter(({ kind }) => kind.startsWith('instance'));
+  return exchanges.flatMap((exchange) => {
+    const { what, on, status, allowed, fault, begin, end } = exchange;
+    const name = `${what} on ${on} at ${time(begin)}`;
+    if (end - begin > LONGEST_REQUEST_MS) return [`${name} took ${Math.round(end - begin)} ms`];
+    if (status === undefined)
+      return down.some((one) => one.on === on && overlap(exchange, one, AFTER_FAULT_MS))
+        ? []
+        : [`${name} was aborted, though the instance ran`];
+    if (status !== 503 && !allowed.includes(status)) return [`${name}: ${status} ${fault ?? ''}`];
+    return fault === undefined ? [] : [`${name}: ${status} ${fault}`];
+  });
+}
+
+/** What is known of a subject from a moment on: that it has at least this version. */
+interface Fact {
+  readonly version: number;
+  readonly at: number;
+  readonly via: Write['via'];
+  /** The instance that acknowledged it. */
+  readonly on?: number | undefined;
+}
+
+/** The versions of a subject in the order of their writes. */
+interface Subject {
+  readonly name: string;
+  readonly versions: readonly Write[];
+  readonly facts: Fact[];
+}
+
+/** Responses that show a value from before an acknowledged write, or one that nobody wrote. */
+export function staleReads(history: History, promises: Promises): string[] {
+  const subjects = subjectsOf(history.writes);
+  const broken: string[] = [];
+  const redis = history.faults.filter(({ kind }) => kind.startsWith('redis'));
+  const posted = new Map(history.posts.map((post) => [post.value, post]));
+  let pets = [...subjects.values()].filter(({ name }) => name.startsWith('pet:'));
+  for (const read of history.reads.toSorted((one, other) => one.begin - other.begin)) {
+    const name = `${read.what} on ${read.on ?? 'the database'} at ${time(read.begin)}`;
+    const about = typeof read.about === 'string' ? read.about : '';
+    // An instance that counts alone says what its share of the limit is.
+    if (about.startsWith('limit:') && redis.some((one) => overlap(one, read, AFTER_FAULT_MS))) continue;
+    if (about === '') pets = pets.filter((pet) => !isGone(pet, read, promises));
+    const covered = about === '' ? pets : [subjects.get(about)];
+    const shown = [...read.shows.keys()].map((key) => subjects.get(key));
+    for (const subject of new Set([...covered, ...shown])) {
+      if (subject === undefined) continue;
+      const fault = staleIn(subject, read, promises);
+      if (fault !== undefined) broken.push(`${name}: ${fault}`);
+    }
+    if (new Set(read.shows.values()).size < read.shows.size) broken.push(`${name}: shows an animal twice`);
+    for (const [key, value] of read.shows) {
+      const post = posted.get(value);
+      if (!subjects.has(key) && (post === undefined || post.begin > read.end))
+        broken.push(`${name}: ${key} is ${value}, which nobody wrote`);
+    }
+  }
+  return broken;
+}
+
+/** What is wrong with what a response shows of a subject. What it shows is a fact for later ones where that is promised. */
+function staleIn(subject: Subject, read: Read, promises: Promises): string | undefined {
+  const { name, versions, facts } = subject;
+  const known = latest(subject, read, promises);
+  const least = known?.version ?? -1;
+  const possible = versions.map(({ begin }, at) => at >= least && begin < read.end);
+  const shown = read.shows.get(name);
+  const { about } = read;
+  const agrees = (value: string | undefined) =>
+    shown === undefined && typeof about !== 'string' ? !isListed(name, value, about) : value === shown;
+  const version = versions.findIndex(({ value }, at) => possible[at] && agrees(value));
+  if (version === -1 && !(least === -1 && agrees(undefined)))
+    return known === undefined
+      ? `${name} is ${shown ?? 'missing'}, which nobody wrote`
+      : `${name} is ${shown ?? 'missing'}, not ${versions[least]?.value ?? 'gone'}, which was known by ${known.via} ${Math.round(read.begin - known.at)} ms before`;
+  const via = versions[version]?.via;
+  // What is missing in a list may be of another status.
+  const isCertain = shown !== undefined || about === name;
+  if (promises.isMonotonic && isCertain && via !== undefined && version > least)
+    facts.push({ version, at: read.end, via });
+  return undefined;
+}
+
+/** The newest version that a read must know of. */
+function latest({ name, versions, facts }: Subject, read: Read, promises: Promises): Fact | undefined {
+  const isRow = name.startsWith('pet:');
+  const isKnown = ({ version, at, via, on }: Fact) => {
+    const wasRefused = /^(?:key|state):/.test(name) && versions[version - 1]?.value !== 'works';
+    const isAtOnce = (via === 'http' && on === read.on) || (wasRefused && promises.isRefusalReadAnew);
+    return at + (isRow ? promises.rowsMs[via] : isAtOnce ? 0 : promises.keysMs[via]) <= read.begin;
+  };
+  let newest: Fact | undefined;
+  for (const fact of facts) if (isKnown(fact) && fact.version > (newest?.version ?? -1)) newest = fact;
+  return newest;
+}
+
+/** Whether a subject is deleted for this read and all later ones; whoever shows it nevertheless is told by what he shows. */
+function isGone(subject: Subject, read: Read, promises: Promises): boolean {
+  const known = latest(subject, read, promises);
+  const last = subject.versions.length - 1;
+  return known?.version === last && subject.versions[last]?.value === undefined;
+}
+
+function subjectsOf(writes: readonly Write[]): Map<string, Subject> {
+  const subjects = new Map<string, Subject & { versions: Write[] }>();
+  for (const write of writes.toSorted((one, other) => one.begin - other.begin)) {
+    const { subject: name, end, via, on } = write;
+    const subject = subjects.get(name) ?? { name, versions: [], facts: [] };
+    subjects.set(name, subject);
+    subject.versions.push(write);
+    if (end !== undefined) subject.facts.push({ version: subject.versions.length - 1, at: end, via, on });
+  }
+  return subjects;
+}
+
+function isListed(name: string, value: string | undefined, { status, lastId }: ListOfPets): boolean {
+  if (value === undefined || (lastId !== undefined && Number(name.slice('pet:'.length)) > lastId))
+    return false;
+  return status === undefined || value.startsWith(`${status} `);
+}
+
+/** Acknowledged animals that are not stored, those stored twice or with values nobody sent, and retries with another response. */
+export function brokenWrites({ stored, writes, posts }: History, promises: Promises): string[] {
+  const readBack: Read = {
+    what: 'read back',
+    begin: Infinity,
+    end: Infinity,
+    about: {},
+    shows: new Map(stored.map(({ id, value }) => [`pet:${id}`, value])),
+  };
+  const pets = writes.filter(({ subject }) => subject.startsWith('pet:'));
+  const lost = [...subjectsOf(pets).values()].flatMap((pet) => staleIn(pet, readBack, promises) ?? []);
+  const subjects = new Set(pets.map(({ subject }) => subject));
+  const sent = new Set(posts.map(({ value }) => value));
+  const strangers = stored.filter(({ id, value }) => !subjects.has(`pet:${id}`) && !sent.has(value));
+  const created = new Map<string, Set<string>>();
+  // A row that was changed since has another value, so what counts are the rows that were acknowledged and those that are stored.
+  const note = (value: string, id: number) =>
+    created.set(value, (created.get(value) ?? new Set()).add(String(id)));
+  for (const { value, text } of posts) if (text !== undefined) note(value, idOf(text));
+  for (const { value, id } of stored) if (sent.has(value)) note(value, id);
+  const texts = new Map<string, Set<string>>();
+  for (const { idempotencyKey: key, text } of posts)
+    if (key !== undefined && text !== undefined) texts.set(key, (texts.get(key) ?? new Set()).add(text));
+  return [
+    ...lost.map((fault) => `stored: ${fault}`),
+    ...strangers.map(({ id, value }) => `stored: ${id} is ${value}, which nobody wrote`),
+    ...[...created]
+      .filter(([, ids]) => ids.size > 1)
+      .map(([value, ids]) => `${value} was added ${ids.size} times: ${[...ids].join(', ')}`),
+    ...[...texts].filter(([, all]) => all.size > 1).map(([, all]) => `a retry got ${[...all].join(' or ')}`),
+  ];
+}
+
+function idOf(text: string): number {
+  return (JSON.parse(text) as { id: number }).id;
+}
+
+/** Whether two spans have a moment in common; `slack` makes both longer. */
+export function overlap(one: Span, other: Span, slack: number): boolean {
+  return one.begin <= other.end + slack && other.begin <= one.end + slack;
+}
+
+/** A moment as people read it. */
+export function time(ms: number): string {
+  return ms === Infinity ? 'the end' : new Date(ms).toISOString().slice(11, 23);
+}

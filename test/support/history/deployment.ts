@@ -1,0 +1,235 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { fakeClock } from '../fake-clock.js';
+import { freePort } from '../free-port.js';
+import { PostgresServer } from '../postgres-server.js';
+import { RedisServer } from '../redis-server.js';
+import { ROOT, folderOfTest, petstore } from '../service-process.js';
+import { SqliteFile, rowsOf } from '../sqlite-file.js';
+import { Instance } from '../torture/instance.js';
+import { type Fault, type StoredPet, now, petValue } from './history.js';
+import type { Topology } from './promises.js';
+
+/** Between two attempts to start an instance while its database is away, as systemd makes them, in milliseconds. */
+const START_AGAIN_MS = 500;
+/** Starts the service with operations that change and delete an animal. */
+const WITH_CHANGES = join(ROOT, 'test/support/history/service.mjs');
+/** Responses of Redis that are late because the machine is busy are no fault of it. */
+const ENVIRONMENT = {
+  NODE_ENV: 'production',
+  DATABASE_MIGRATE: 'auto',
+  REDIS_TIMEOUT_MS: '1000',
+  MANAGEMENT_PORT: '0',
+  // Each request may name its address: wrong keys use up the quota of one.
+  TRUST_PROXY: '1',
+  // Limits that tell the plan.
+  PLANS: 'free=50001/10000000,pro=50002/10000000,business=50003/10000000',
+};
+
+/** How a statement is carried out: by itself, in a transaction that commits late, or in one that is undone. */
+export type HowChanged = 'at once' | 'late' | 'undone';
+
+/** A session in the database beside the service, as psql has one. */
+export interface Session {
+  /** Runs a statement; whether it was acknowledged. */
+  change(statement: string, how: HowChanged, lateMs: number): Promise<boolean>;
+  /** Ends it. */
+  end(): Promise<void>;
+}
+
+/** What a deployment is made of. */
+interface Parts {
+  /** The last one has operations that change and delete an animal. */
+  readonly instances: readonly [Instance, ...Instance[]];
+  readonly folder: string;
+  /** Of the command line. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Begins a session in the database. */
+  readonly session: () => Session;
+  /** The animals that are stored. */
+  readonly stored: () => Promise<StoredPet[]>;
+  readonly postgres?: PostgresServer;
+  readonly redis?: RedisServer;
+  /** Sets the clock of the instances, in seconds ahead of the machine's. */
+  readonly setClock?: (ahead: number) => Promise<void>;
+}
+
+/** The service as an operator runs it, with what it depends on. All of it ends with the test. */
+export class Deployment {
+  private constructor(readonly parts: Parts) {}
+
+  /** Starts a topology. */
+  static async start(topology: Topology): Promise<Deployment> {
+    const parts = await (topology === 'postgres' ? onPostgres() : onSqlite());
+    for (const instance of parts.instances) await instance.start();
+    return new Deployment(parts);
+  }
+
+  /** The processes of the service. */
+  get instances(): readonly Instance[] {
+    return this.parts.instances;
+  }
+
+  /** Runs the petstore command beside the service; undefined where it fails. */
+  async command(...args: string[]): Promise<unknown> {
+    const { code, stdout } = await petstore(this.parts.folder, [...args, '--json'], this.parts.environment);
+    return code === 0 ? (JSON.parse(stdout) as unknown) : undefined;
+  }
+
+  /** When instances said that they count without Redis. */
+  aloneSpans(): Fault[] {
+    return this.instances.flatMap(({ lines }, on) => {
+      const changes = lines.filter(({ msg }) =>
+        /Quotas are counted in Redis|Redis failed|cannot be used/.test(msg),
+      );
+      return changes.flatMap(({ msg, time }, at): Fault[] => {
+        if (msg.includes('are counted in Redis')) return [];
+        const next = changes.slice(at).find((change) => change.msg.includes('are counted in Redis'));
+        // Before it says so it has waited for three late responses.
+        return [
+          {
+            kind: 'redis alone',
+            on,
+            begin: instantOf(time) - 3_500,
+            end: next ? instantOf(next.time) : now(),
+          },
+        ];
+      });
+    });
+  }
+
+  /** Kills an instance, or stops it as an operator does, and starts it until it listens. */
+  async restart(instance: Instance, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await instance.stop(signal);
+    for (;;) {
+      if (
+        await instance.start().then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+      await pause(START_AGAIN_MS);
+    }
+  }
+}
+
+async function onPostgres(): Promise<Parts> {
+  const postgres = await PostgresServer.start();
+  onTestFinished(() => postgres.remove());
+  const redis = await RedisServer.ofTest();
+  const folder = await folderOfTest();
+  const environment = { ...ENVIRONMENT, DATABASE_URL: postgres.url, REDIS_URL: redis.url };
+  const instances = [
+    new Instance(folder, environment, await freePort()),
+    new Instance(folder, environment, await freePort(), WITH_CHANGES),
+  ] as const;
+  const stored = async () => petsIn(await postgres.query(PETS));
+  const session = () => new PostgresSession(postgres.url);
+  return { instances, folder, environment, session, stored, postgres, redis };
+}
+
+async function onSqlite(): Promise<Parts> {
+  const folder = await folderOfTest();
+  const clock = await fakeClock(folder);
+  const environment = { ...ENVIRONMENT, ...clock.environment };
+  const instance = new Instance(folder, environment, await freePort(), WITH_CHANGES);
+  const file = join(folder, 'data/petstore.sqlite');
+  const stored = async () => petsIn(await rowsOf<Record<string, unknown>>(file, PETS));
+  const session = new SqliteSession(file);
+  return {
+    instances: [instance],
+    folder,
+    environment: ENVIRONMENT,
+    session: () => session,
+    stored,
+    setClock: clock.set,
+  };
+}
+
+const instantOf = (time: unknown): number => Date.parse(String(time));
+
+const PETS = 'SELECT id, name, category_id AS category, status FROM pets';
+
+function petsIn(rows: readonly Record<string, unknown>[]): StoredPet[] {
+  return rows.map(({ id, name, category, status }) => ({
+    id: Number(id),
+    value: petValue({ status: String(status), name: String(name), categoryId: String(category) }),
+  }));
+}
+
+class PostgresSession implements Session {
+  private client: pg.Client | undefined;
+
+  constructor(private readonly url: string) {}
+
+  async change(statement: string, how: HowChanged, lateMs: number): Promise<boolean> {
+    try {
+      // The whole transaction on one connection: a COMMIT on another would be a warning.
+      const client = await this.connected();
+      if (how === 'at once') {
+        await client.query(statement);
+        return true;
+      }
+      await client.query('BEGIN');
+      await client.query(statement);
+      await pause(lateMs);
+      const { command } = await client.query(how === 'late' ? 'COMMIT' : 'ROLLBACK');
+      return command === 'COMMIT' || how === 'undone';
+    } catch {
+      await this.end();
+      return false;
+    }
+  }
+
+  async end(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  private async connected(): Promise<pg.Client> {
+    if (this.client) return this.client;
+    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => undefined);
+    await client.connect();
+    this.client = client;
+    return client;
+  }
+}
+
+/** One connection for all clients: each that waits for the write lock would occupy a thread of this process. */
+class SqliteSession implements Session {
+  private file: SqliteFile | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly path: string) {}
+
+  change(statement: string, how: HowChanged, lateMs: number): Promise<boolean> {
+    const turn = this.last.then(() => this.transaction(statement, how, lateMs));
+    this.last = turn;
+    return turn;
+  }
+
+  async end(): Promise<void> {
+    const { file } = this;
+    this.file = undefined;
+    await file?.close().catch(() => undefined);
+  }
+
+  private async transaction(statement: string, how: HowChanged, lateMs: number): Promise<boolean> {
+    try {
+      this.file ??= await SqliteFile.open(this.path);
+      await this.file.run('PRAGMA busy_timeout = 8000; BEGIN IMMEDIATE');
+      await this.file.run(statement);
+      if (how !== 'at once') await pause(lateMs);
+      await this.file.run(how === 'undone' ? 'ROLLBACK' : 'COMMIT');
+      return true;
+    } catch {
+      await this.end();
+      return false;
+    }
+  }
+}

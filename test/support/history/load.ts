@@ -1,0 +1,94 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { keepDoing } from '../keep-doing.js';
+import { SeededRandom } from '../torture/random.js';
+import { Caller, type Key } from './caller.js';
+import type { Deployment } from './deployment.js';
+import { type History, now } from './history.js';
+import { type Changing, Overdrawing, clientChanger, keysOperator, keysUser } from './keys-load.js';
+import { Pets, addPet, petsReader, petsWriter } from './pets-load.js';
+
+/** Minute limit of the client that overdraws. */
+export const SMALL_LIMIT = 100;
+const WRITERS = 8;
+/** Readers of animals, of keys, and of the client with the small limit: 24. */
+const READERS = { pets: 16, keys: 4, limit: 4 };
+
+/** Writers and readers that are at work at the same time, and note all in a history. */
+export class Load {
+  private readonly ends: (() => Promise<void>)[] = [];
+  private readonly pets = new Pets();
+
+  private constructor(
+    private readonly history: History,
+    private readonly deployment: Deployment,
+    private readonly operator: Key,
+    private seed: number,
+  ) {}
+
+  /** Makes their clients with the command line, and lets them begin. */
+  static async start(history: History, deployment: Deployment, seed: number): Promise<Load> {
+    const make = async (...options: string[]): Promise<Key> => {
+      const made = await deployment.command(
+        'client',
+        'create',
+        '--name',
+        'History',
+        ...options,
+        '--issue-key',
+      );
+      const { id: clientId, key } = made as { id: string; key: Omit<Key, 'clientId'> };
+      return { clientId, ...key };
+    };
+    const limited = (perMinute: number) =>
+      ['--plan', 'enterprise', '--per-minute', String(perMinute), '--per-day', '100000000'] as const;
+    const operator = await make(...limited(10_000_000), '--scopes', 'admin,pets:read,pets:write');
+    const small = await make(...limited(SMALL_LIMIT));
+    const load = new Load(history, deployment, operator, seed);
+    load.begin(small);
+    return load;
+  }
+
+  /** How long each instance takes until it writes again, in milliseconds. */
+  async heals(): Promise<number[]> {
+    const began = now();
+    const caller = this.caller();
+    const ofInstances = this.deployment.instances.map(async (_, on) => {
+      while ((await addPet(caller, this.pets.next(caller), undefined, on))?.status !== 201) await pause(100);
+      return now() - began;
+    });
+    return Promise.all(ofInstances);
+  }
+
+  /** Ends them once their turns are over. */
+  async end(): Promise<void> {
+    await Promise.all(this.ends.map((end) => end()));
+  }
+
+  private begin(small: Key): void {
+    const keys: Key[] = [];
+    const changing: Changing = {};
+    const overdrawing = new Overdrawing(small, this.deployment.instances.length);
+    this.add(WRITERS, (caller) => petsWriter(caller, this.pets));
+    this.add(READERS.pets, (caller) => petsReader(caller, this.pets));
+    this.add(READERS.keys, (caller) => keysUser(caller, keys, changing));
+    this.add(READERS.limit, (caller) => overdrawing.reader(caller));
+    this.add(1, (caller) => keysOperator(caller, this.operator.clientId, keys));
+    this.add(1, (caller) => clientChanger(caller, changing));
+  }
+
+  private add(clients: number, turnOf: (caller: Caller) => () => Promise<void>): void {
+    for (let added = 0; added < clients; added += 1) {
+      const caller = this.caller();
+      const end = keepDoing(1, turnOf(caller));
+      this.ends.push(async () => {
+        await end();
+        await caller.session.end();
+      });
+    }
+  }
+
+  private caller(): Caller {
+    this.seed += 1;
+    return new Caller(this.history, this.deployment, this.operator, new SeededRandom(this.seed));
+  }
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Caller, Received, Way } from './caller.js';
+import type { HowChanged } from './deployment.js';
+import { type ListOfPets, now, petValue } from './history.js';
+
+const STATUSES = ['available', 'pending', 'sold'] as const;
+/** Animals of one writer: those of all writers fit on one page. */
+const MOST_OF_WRITER = 7;
+const PAGE = 100;
+const RETRY_MS = 100;
+const CHANGES = ['add', 'add', 'at once', 'at once', 'late', 'undone', 'delete'] as const;
+
+/** An animal as a response has it. */
+interface Pet {
+  readonly id: number;
+  readonly status: string;
+  readonly name: string;
+  readonly categoryId: number;
+}
+
+/** What all writers and readers of animals share. */
+export class Pets {
+  /** Ids of the newest animals. */
+  readonly newest: number[] = [];
+  private made = 0;
+
+  /** An animal that no other one is like. */
+  next(caller: Caller): Omit<Pet, 'id'> {
+    this.made += 1;
+    return { status: caller.random.pick(STATUSES), name: `history-${this.made}`, categoryId: this.made };
+  }
+}
+
+/** A client that adds, changes and deletes animals of its own, by HTTP and in the database, and reads after each change. */
+export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
+  const { random, session } = caller;
+  const own: Pet[] = [];
+  /** Statements that delete what was not acknowledged: it may be carried out later, so nobody else changes it. */
+  const litter: string[] = [];
+
+  async function add(): Promise<void> {
+    const pet = pets.next(caller);
+    const begin = now();
+    const added = await addPet(caller, pet, random.pick([randomUUID(), undefined]));
+    if (added?.status !== 201) {
+      litter.push(`DELETE FROM pets WHERE name = '${pet.name}'`);
+      return;
+    }
+    const { id } = JSON.parse(added.text) as Pet;
+    caller.wrote(`pet:${id}`, petValue(pet), begin, added);
+    own.push({ ...pet, id });
+    pets.newest.unshift(id);
+    pets.newest.length = Math.min(pets.newest.length, 50);
+  }
+
+  /** A request to the instance that changes animals. */
+  const request = (method: string, id: number, json?: unknown): Way => ({
+    via: 'http',
+    sent: { method, path: `/v1/pets/${id}`, json, allowed: [200, 204] },
+    on: caller.deployment.instances.length - 1,
+  });
+
+  async function remove({ id }: Pet): Promise<void> {
+    const statement = `DELETE FROM pets WHERE id = ${id}`;
+    const ways: Way[] = [{ via: 'sql', statement }, request('DELETE', id)];
+    if (!(await caller.change(`pet:${id}`, undefined, ...ways))) litter.push(statement);
+  }
+
+  async function update(pet: Pet, how: HowChanged): Promise<void> {
+    const { name, status } = pets.next(caller);
+    const changed = { ...pet, name, status };
+    const statement = `UPDATE pets SET name = '${name}', status = '${status}' WHERE id = ${pet.id}`;
+    if (how === 'undone') {
+      await session.change(statement, how, random.between(0, 200));
+      own.push(pet);
+      return;
+    }
+    const ways: Way[] = [{ via: 'sql', statement, how }, request('PATCH', pet.id, { name, status })];
+    if (await caller.change(`pet:${pet.id}`, petValue(changed), ...ways)) own.push(changed);
+    else await remove(pet);
+  }
+
+  return async () => {
+    const [left] = litter;
+    if (left !== undefined && (await session.change(left, 'at once', 0))) litter.shift();
+    const change = own.length < MOST_OF_WRITER ? random.pick(CHANGES) : 'delete';
+    const [pet] = change === 'add' ? [] : own.splice(Math.floor(random.between(0, own.length)), 1);
+    if (pet === undefined || change === 'add') await add();
+    else if (change === 'delete') await remove(pet);
+    else await update(pet, change);
+    await petsReader(caller, pets)();
+    await pause(random.between(50, 300));
+  };
+}
+
+/** A client that reads lists and single animals, some of them conditionally. */
+export function petsReader(caller: Caller, pets: Pets): () => Promise<void> {
+  const { history, random } = caller;
+  /** The last list of a path, and its ETag. */
+  const known = new Map<string, { readonly tag: string; readonly rows: readonly Pet[] }>();
+
+  async function readOne(id: number): Promise<void> {
+    const path = `/v1/pets/${id}`;
+    const one = await caller.ask({ path, allowed: [200, 404] });
+    if (one.status === 404) caller.saw(`pet:${id}`, undefined, one, `GET ${path}`);
+    if (one.status === 200)
+      caller.saw(`pet:${id}`, petValue(JSON.parse(one.text) as Pet), one, `GET ${path}`);
+  }
+
+  async function readList(): Promise<void> {
+    const status = random.pick([undefined, ...STATUSES]);
+    const path = `/v1/pets?limit=${PAGE}${status === undefined ? '' : `&status=${status}`}`;
+    const last = random.pick([known.get(path), undefined]);
+    const headers = { 'if-none-match': last?.tag };
+    const list = await caller.ask({ path, headers, allowed: [200, 304] });
+    const { begin, end, on } = list;
+    const rows =
+      list.status === 304 ? last?.rows : list.status === 200 ? (JSON.parse(list.text) as Pet[]) : undefined;
+    if (rows === undefined) return;
+    known.set(path, { tag: list.headers.get('etag') ?? '', rows });
+    const about: ListOfPets = { status, lastId: rows.length === PAGE ? rows.at(-1)?.id : undefined };
+    const shows = new Map(rows.map((pet) => [`pet:${pet.id}`, petValue(pet)]));
+    history.reads.push({ begin, end, on, what: `GET ${path} (${list.status})`, about, shows });
+  }
+
+  return async () => {
+    const id = pets.newest[Math.floor(random.between(0, pets.newest.length * 3))];
+    await (id === undefined ? readList() : readOne(id));
+    await pause(random.between(50, 400));
+  };
+}
+
+/**
+ * Adds an animal, and notes each attempt: with an `Idempotency-Key` until it is acknowledged and sometimes once more, otherwise once.
+ */
+export async function addPet(
+  caller: Caller,
+  pet: Omit<Pet, 'id'>,
+  idempotencyKey: string | undefined,
+  on?: number,
+): Promise<Received | undefined> {
+  const headers = { 'idempotency-key': idempotencyKey };
+  let first: Received | undefined;
+  for (;;) {
+    const allowed = idempotencyKey === undefined ? [201] : [201, 409];
+    const attempt = await caller.ask({ method: 'POST', path: '/v1/pets', json: pet, headers, allowed }, on);
+    const { status, begin, end, text } = attempt;
+    const isAdded = status === 201;
+    const value = petValue(pet);
+    caller.history.posts.push({ begin, end, value, idempotencyKey, text: isAdded ? text : undefined });
+    if (idempotencyKey === undefined) return attempt;
+    if (isAdded && (first !== undefined || caller.random.between(0, 1) < 0.7)) return first ?? attempt;
+    if (isAdded) first = attempt;
+    else await pause(RETRY_MS);
+  }
+}

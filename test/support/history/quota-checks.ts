@@ -1,0 +1,76 @@
+import { AFTER_FAULT_MS, overlap, time } from './checks.js';
+import type { Counted, Fault, History } from './history.js';
+import type { Promises } from './promises.js';
+
+const MINUTE_MS = 60_000;
+
+/** Minutes in which a client got more than its limit, or was refused below it, and counts that two requests share. */
+export function brokenQuotas(history: History, promises: Promises): string[] {
+  const steps = history.faults.filter(({ kind }) => kind === 'clock set');
+  const firstStep = Math.min(Infinity, ...steps.map(({ begin }) => begin));
+  const before = history.counted.filter(({ end }) => end < firstStep);
+  const resets = new Set(before.filter(isDecided).map(({ reset }) => reset));
+  return [
+    ...[...resets].flatMap((reset) => brokenMinute(history, promises, before, reset)),
+    ...(steps.length > 0 ? brokenAfterSteps(history, promises, firstStep, steps.length) : []),
+  ];
+}
+
+/** Another clock has other minutes: what was admitted is counted over all of them. Each step may begin one anew. */
+function brokenAfterSteps(history: History, promises: Promises, firstStep: number, steps: number): string[] {
+  const admitted = history.counted.filter((one) => isAdmitted(one) && one.end >= firstStep);
+  const minutes = Math.ceil(((admitted.at(-1)?.end ?? 0) - firstStep) / MINUTE_MS) + 1;
+  const most = history.limit * (minutes + steps) + lostCounts(admitted, history.faults, promises);
+  return admitted.length > most ? [`${admitted.length} were admitted under other clocks, not ${most}`] : [];
+}
+
+function brokenMinute(
+  { faults, limit, instances }: History,
+  promises: Promises,
+  counted: readonly Counted[],
+  reset: number,
+): string[] {
+  const minute = { begin: reset - MINUTE_MS, end: reset };
+  const within = faults.filter((fault) => overlap(fault, minute, AFTER_FAULT_MS));
+  const disturbances = within.filter((fault) => isDisturbing(fault, promises));
+  const untilDisturbed = Math.min(Infinity, ...disturbances.map(({ begin }) => begin));
+  const all = counted.filter((one) => isDecided(one) && one.reset === reset);
+  const admitted = all.filter(isAdmitted);
+  const most = limit * promises.timesTheLimit(within, instances) + lostCounts(admitted, within, promises);
+  const exact = all.filter(({ end }) => end < untilDisturbed);
+  const left = exact.filter(isAdmitted).map(({ remaining }) => remaining);
+  // What got no response, or another one, may have been counted.
+  const maybe = counted.filter((one) => !isDecided(one) && overlap(one, minute, 0));
+  const isEarly = ({ status, end }: Counted) =>
+    status === 429 && [...admitted, ...maybe].filter(({ begin }) => begin < end).length < limit;
+  return [
+    ...(admitted.length > most ? [`${admitted.length} were admitted, not ${most}`] : []),
+    ...left
+      .filter((remaining, at) => left.indexOf(remaining) !== at)
+      .map((remaining) => `two requests got the same count, ${remaining} left`),
+    ...exact
+      .filter((one) => one.limit !== limit || one.remaining >= limit)
+      .map((one) => `the headers say that ${one.remaining} of ${one.limit} are left`),
+    ...exact.filter(isEarly).map(({ begin }) => `a request at ${time(begin)} was refused below the limit`),
+  ].map((fault) => `in the minute until ${time(reset)} ${fault}`);
+}
+
+const isAdmitted = ({ status }: Counted): boolean => status === 200;
+const isDecided = ({ status }: Counted): boolean => status === 200 || status === 429;
+
+/** Whether counts are no longer exact in the minute of a fault. */
+function isDisturbing({ kind }: Fault, { lostCountsMs }: Promises): boolean {
+  return lostCountsMs === 0 ? kind.startsWith('redis') : kind === 'instance killed';
+}
+
+/** How many requests have counts that may not have been written when an instance was killed. */
+function lostCounts(
+  admitted: readonly Counted[],
+  faults: readonly Fault[],
+  { lostCountsMs }: Promises,
+): number {
+  const kills = faults.filter(({ kind }) => kind === 'instance killed' && lostCountsMs > 0);
+  return admitted.filter((one) =>
+    kills.some((kill) => one.end > kill.begin - lostCountsMs && one.begin < kill.end),
+  ).length;
+}
