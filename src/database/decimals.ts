@@ -1,7 +1,8 @@
 import type { Driver } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
-const DECIMALS = new Set<unknown>(['decimal', 'numeric']);
+/** Types of columns that hold decimals. */
+export const DECIMALS = new Set<unknown>(['decimal', 'numeric']);
 /** Digits that a double has exactly, as which SQLite stores a decimal. */
 const MOST_DIGITS = 15;
 
@@ -51,8 +52,8 @@ function storable(value: number | bigint | string, column: ColumnMetadata): stri
   return text;
 }
 
-/** A decimal as plain text, rounded half away from zero. */
-function textOf(value: number | bigint | string, scale: number | undefined): string {
+/** A decimal as plain text, rounded half away from zero to `scale` digits, if any. */
+export function textOf(value: number | bigint | string, scale?: number): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] =
     /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(String(value).trim()) ?? [];
   // PostgreSQL's NaN and Infinity.

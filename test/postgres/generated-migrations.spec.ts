@@ -99,6 +99,35 @@ class RenewedGizmo extends Row {
   size!: number;
 }
 
+class DefaultGizmo extends Row {
+  @Column('decimal', { precision: 10, scale: 2, default: 1.5 })
+  net!: string;
+
+  @Column('decimal', { precision: 10, scale: 2, default: -1.25 })
+  loss!: string;
+
+  @Column('numeric', { default: '2.50' })
+  rate!: string;
+
+  @Column('double precision', { default: 0.1 })
+  part!: number;
+
+  @Column('double precision', { default: -1e-7 })
+  least!: number;
+}
+
+@Entity('gizmos')
+class FractionGizmo extends DefaultGizmo {
+  @Column('real', { default: 1.5 })
+  size!: number;
+}
+
+@Entity('gizmos')
+class OtherFractionGizmo extends DefaultGizmo {
+  @Column('real', { default: 2.5 })
+  size!: number;
+}
+
 @Entity('owners')
 class Owner extends Row {}
 
@@ -294,6 +323,9 @@ describe('a generated migration', () => {
     ['drops columns, indexes, a check and a foreign key', CheckedGizmo, Gizmo, false],
     ['changes columns', ColouredGizmo, WiderGizmo, false],
     ['adds a unique index', ColouredGizmo, UniqueGizmo, false],
+    ['makes columns whose defaults are fractions', undefined, FractionGizmo, true],
+    ['adds columns whose defaults are fractions', Gizmo, FractionGizmo, true],
+    ['changes a default that is a fraction', FractionGizmo, OtherFractionGizmo, false],
   ])('%s, undoes it, and says whether it only expands', async (_, before, after, onlyExpands) => {
     await declare(...(before ? [before] : []));
     const first = await generate();

@@ -1,5 +1,7 @@
 import type { TableColumn, ValueTransformer } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { DECIMALS, textOf } from '../decimals.js';
 import { int64Transformer, isCounted, numberTransformer } from '../int64.js';
 
 /** Types of columns that hold text, as entities and migrations name them. */
@@ -12,6 +14,24 @@ const TEXTS = new Set<unknown>([
   'simple-array',
   String,
 ]);
+
+/** A number as a default, as TypeORM writes it and PostgreSQL returns it: `'1.5'`, `1.5`, `'-1.5'`. */
+const NUMBER = /^'?([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)'?$/i;
+
+/** Compares a declared default with that of the database as numbers, where it is one. TypeORM compares texts. */
+export function compareNumbers(driver: PostgresDriver): void {
+  const compared = driver as unknown as {
+    defaultEqual: (column: ColumnMetadata, found: { readonly default?: unknown }) => boolean;
+  };
+  const areEqual = compared.defaultEqual.bind(driver);
+  compared.defaultEqual = (column, found) => {
+    if (areEqual(column, found)) return true;
+    const { default: declared, type } = column;
+    if (typeof declared !== 'number' && (typeof declared !== 'string' || !DECIMALS.has(type))) return false;
+    const [one, other] = [declared, found.default].map((value) => NUMBER.exec(String(value))?.[1]);
+    return one !== undefined && other !== undefined && textOf(one) === textOf(other);
+  };
+}
 
 /** Gives a column of an entity or a migration, declared for both databases, what it needs here. */
 export function suitColumn(column: ColumnMetadata | TableColumn): void {

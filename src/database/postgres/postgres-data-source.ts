@@ -11,7 +11,7 @@ import { generatedValues } from '../returning-insert-query-builder.js';
 import { SharedDataVersion } from '../shared-data-version.js';
 import { Transactions } from '../transactions.js';
 import { ChangedTables } from './changed-tables.js';
-import { suitColumn } from './columns.js';
+import { compareNumbers, suitColumn } from './columns.js';
 import { InstanceNotices } from './instance-notices.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { MigrationRunner } from './migration-runner.js';
@@ -77,6 +77,7 @@ export class PostgresDataSource extends Database {
     driver.createQueryRunner = () => new ScopedPostgresRunner(driver, this.connected, this.transactions);
     driver.createGeneratedMap = generatedValues;
     readDecimalsAsText(driver);
+    compareNumbers(driver);
   }
 
   get load(): ConnectionLoad {
