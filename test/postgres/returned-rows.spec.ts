@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import {
   Column,
   CreateDateColumn,
+  DeleteDateColumn,
   DataSource,
   Entity,
   Generated,
@@ -75,7 +76,22 @@ class Seat {
   state!: string;
 }
 
-@Module({ imports: [User, Other, Token, Seat].map(addedTable) })
+@Entity('notes')
+class Note {
+  @Int64Key()
+  id!: bigint;
+
+  @Int64Column({ name: 'user_id' })
+  userId!: bigint;
+
+  @Column('varchar')
+  text!: string;
+
+  @DeleteDateColumn({ name: 'deleted_at' })
+  deletedAt!: Date | null;
+}
+
+@Module({ imports: [User, Other, Token, Seat, Note].map(addedTable) })
 class UsersModule {}
 
 const service = await openForAll({ modules: [UsersModule] });
@@ -260,6 +276,42 @@ describe('RETURNING', () => {
       .returning('*')
       .execute();
     expect(all.raw).toEqual([{ id: String(2n ** 62n + 1n), email: 'o', points: '7' }]);
+  });
+
+  it('gives rows of UPDATE and DELETE by a query builder, with exact ids', async () => {
+    const id = 2n ** 62n + 1n;
+    const notes = () => manager.getRepository(Note).createQueryBuilder();
+    await manager.insert(Note, [
+      { id, userId: id, text: 'a' },
+      { id: 1n, userId: 2n, text: 'b' },
+    ]);
+    const where = { id };
+    const [key, row] = [{ id: String(id) }, { id: String(id), user_id: String(id) }];
+    const changed = notes().update().set({ text: 'c' }).where(where);
+    expect(await changed.returning(['id', 'userId', 'text']).execute()).toMatchObject({
+      raw: [{ ...row, text: 'c' }],
+      affected: 1,
+    });
+    expect((await changed.output('id, "user_id"').execute()).raw).toEqual([row]);
+    expect((await changed.returning('upper(text) AS shown').execute()).raw).toEqual([{ shown: 'C' }]);
+    expect((await changed.returning('*').execute()).raw).toEqual([{ ...row, text: 'c', deleted_at: null }]);
+    const all = await notes().update().set({ userId: 3n }).returning('id').execute();
+    expect(all).toMatchObject({ affected: 2, raw: expect.arrayContaining([key, { id: '1' }]) });
+    expect((await notes().softDelete().where(where).returning(['id']).execute()).raw).toEqual([key]);
+    expect((await notes().restore().where(where).returning('id, deleted_at').execute()).raw).toEqual([
+      { ...key, deleted_at: null },
+    ]);
+    const taken = manager.createQueryBuilder().delete().from(Note).where('text = :text', { text: 'c' });
+    expect(await taken.returning(['id', 'text']).execute()).toMatchObject({
+      raw: [{ ...key, text: 'c' }],
+      affected: 1,
+    });
+    expect(await taken.execute()).toMatchObject({ raw: [], affected: 0 });
+    expect(
+      await manager.transaction((within) =>
+        within.createQueryBuilder().delete().from(Note).returning('*').execute(),
+      ),
+    ).toMatchObject({ raw: [{ id: '1', user_id: '3', text: 'b' }], affected: 1 });
   });
 });
 

@@ -1,7 +1,7 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { isInt64 } from '../int64.js';
 import { ReturningInsertQueryBuilder, generatedValues } from '../returning-insert-query-builder.js';
+import { exactReturning, isReturnedAsText } from './exact-returning.js';
 
 /**
  * Reads what an INSERT has stored from itself, by RETURNING. TypeORM computes ids from `last_insert_rowid()`, which an upsert or an
@@ -12,7 +12,7 @@ export class ExactInsertQueryBuilder<
 > extends ReturningInsertQueryBuilder<Entity> {
   protected override createInsertExpression(): string {
     let sql = super.createInsertExpression();
-    const { mainAlias, onUpdate, extraReturningColumns, returning } = this.expressionMap;
+    const { mainAlias, onUpdate, extraReturningColumns } = this.expressionMap;
     const metadata = mainAlias?.hasMetadata ? mainAlias.metadata : undefined;
     // TypeORM writes these two for PostgreSQL alone.
     if (metadata && onUpdate && sql.includes(' DO UPDATE SET ')) {
@@ -25,13 +25,9 @@ export class ExactInsertQueryBuilder<
       if ((onUpdate.overwriteCondition?.length ?? 0) > 0)
         sql = `${sql.replace(`INTO ${table}`, `INTO ${table} AS ${this.escape(this.alias)}`)} WHERE ${this.createUpsertConditionExpression()}`;
     }
-    const named = returning === '*' ? (metadata?.columns ?? []) : this.getReturningColumns();
-    const columns = [...new Set([...named, ...extraReturningColumns])].map((column) => {
-      const name = this.escape(column.databaseName);
-      return isText(column) ? `CAST(${name} AS TEXT) AS ${name}` : name;
-    });
-    if (typeof returning === 'string' && returning !== '*') return `${sql} RETURNING ${returning}`;
-    return columns.length === 0 ? sql : `${sql} RETURNING ${columns.join(', ')}`;
+    const named = [...new Set([...this.getReturningColumns(), ...extraReturningColumns])];
+    const columns = exactReturning(this, named);
+    return columns === '' ? sql : `${sql} RETURNING ${columns}`;
   }
 }
 
@@ -43,16 +39,11 @@ export function generatedNumbers(
   if (!returned) return undefined;
   const isNumber = (name: string): boolean => {
     const column = metadata.findColumnWithDatabaseName(name);
-    return column !== undefined && isText(column) && !isInt64(column);
+    return column !== undefined && isReturnedAsText(column) && !isInt64(column);
   };
   const typed = Object.entries(returned).map(([name, value]): [string, unknown] => [
     name,
     isNumber(name) ? Number(value) : value,
   ]);
   return generatedValues(metadata, Object.fromEntries(typed));
-}
-
-/** Whether it is returned as text, as PostgreSQL returns an int64. */
-function isText(column: ColumnMetadata): boolean {
-  return isInt64(column) || column.generationStrategy === 'increment';
 }

@@ -9,6 +9,11 @@ import { DriverUtils } from 'typeorm/driver/DriverUtils.js';
 import type { SelectQuery } from 'typeorm/query-builder/SelectQuery.js';
 import { isInt64 } from '../int64.js';
 import { ExactInsertQueryBuilder } from './exact-insert-query-builder.js';
+import {
+  ExactDeleteQueryBuilder,
+  ExactSoftDeleteQueryBuilder,
+  ExactUpdateQueryBuilder,
+} from './exact-returning.js';
 
 /**
  * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering, indexes, and whatever
@@ -22,6 +27,22 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
 
   override insert(): ExactInsertQueryBuilder<Entity> {
     return new ExactInsertQueryBuilder<Entity>(super.insert());
+  }
+
+  override update(...args: unknown[]): ExactUpdateQueryBuilder<Entity> {
+    return new ExactUpdateQueryBuilder<Entity>(super.update(...(args as [object])));
+  }
+
+  override delete(): ExactDeleteQueryBuilder<Entity> {
+    return new ExactDeleteQueryBuilder<Entity>(super.delete());
+  }
+
+  override softDelete(): ExactSoftDeleteQueryBuilder<Entity> {
+    return new ExactSoftDeleteQueryBuilder<Entity>(super.softDelete());
+  }
+
+  override restore(): ExactSoftDeleteQueryBuilder<Entity> {
+    return new ExactSoftDeleteQueryBuilder<Entity>(super.restore());
   }
 
   protected override loadRawResults(queryRunner: QueryRunner): Promise<unknown> {
