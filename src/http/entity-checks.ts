@@ -1,4 +1,11 @@
-import { type DataSource, DataTypeNotSupportedError, type Driver, Table, type TableColumn } from 'typeorm';
+import {
+  type DataSource,
+  DataTypeNotSupportedError,
+  type Driver,
+  type EntityMetadata,
+  Table,
+  type TableColumn,
+} from 'typeorm';
 import { declarationFault } from '../core/declaration-faults.js';
 import { createDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
@@ -6,8 +13,16 @@ import { MOST_IDENTIFIER_BYTES, tooLongNames } from '../database/identifiers.js'
 import { migrate, schemaDifference, schemaStatus } from '../database/schema.js';
 import type { Tables } from '../database/tables.module.js';
 
+/** Throws DeclarationError for an entity that cannot work on its database, which is not opened; `isStrict` outside of production. */
+export async function checkEntities(declared: Database, isStrict: boolean): Promise<void> {
+  await readEntities(declared);
+  checkColumns(declared);
+  checkTables(declared);
+  if (isStrict) checkIdentifiers(declared);
+}
+
 /** Throws DeclarationError for a column that cannot work. */
-export function checkColumns({ entityMetadatas }: DataSource): void {
+function checkColumns({ entityMetadatas }: DataSource): void {
   for (const { name, columns } of entityMetadatas)
     for (const { propertyPath, type, transformer, isGenerated, enum: values, default: fallback } of columns) {
       if ((type === 'bigint' || type === 'int8') && transformer === undefined)
@@ -21,8 +36,23 @@ export function checkColumns({ entityMetadatas }: DataSource): void {
     }
 }
 
+/** Throws DeclarationError for tables of one name in two schemas: TypeORM would make one table of them on SQLite, which has no schemas. */
+function checkTables({ entityMetadatas, options }: DataSource): void {
+  if (options.type !== 'sqlite') return;
+  const first = new Map<string, EntityMetadata>();
+  for (const entity of entityMetadatas) {
+    const { name, tableName, schema = 'public' } = entity;
+    const other = first.get(tableName.toLowerCase()) ?? entity;
+    first.set(tableName.toLowerCase(), other);
+    if ((other.schema ?? 'public') !== schema)
+      declarationFault(
+        `${other.name} and ${name}: SQLite has no schemas, so both would have the table ${tableName}. Give one another name.`,
+      );
+  }
+}
+
 /** Throws DeclarationError for a name that PostgreSQL would shorten, so that the database would never be as declared. */
-export function checkIdentifiers({ entityMetadatas }: DataSource): void {
+function checkIdentifiers({ entityMetadatas }: DataSource): void {
   for (const entity of entityMetadatas)
     for (const name of tooLongNames(entity))
       declarationFault(
@@ -63,7 +93,7 @@ export async function checkDeclaredMigrations(tables?: Tables): Promise<void> {
 }
 
 /** Reads what entities declare. Throws DeclarationError for a type that the database lacks. */
-export async function readEntities(declared: Database): Promise<void> {
+async function readEntities(declared: Database): Promise<void> {
   try {
     await declared.readEntities();
   } catch (error) {

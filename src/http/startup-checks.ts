@@ -17,14 +17,7 @@ import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
 import { routesOf } from './adapter/registered-routes.js';
 import { gatewaysOf } from './adapter/upgrades.js';
 import { checkGlobalEnhancers, warnOfFilters } from './enhancer-checks.js';
-import {
-  checkColumns,
-  checkDeclaredMigrations,
-  checkIdentifiers,
-  checkMigrations,
-  checkSchema,
-  readEntities,
-} from './entity-checks.js';
+import { checkDeclaredMigrations, checkEntities, checkMigrations, checkSchema } from './entity-checks.js';
 import { checkNames, checkThrottles } from './provider-checks.js';
 import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
 import { checkIds, checkOperation, checkStored, checkedHandlersOf } from './route-checks.js';
@@ -47,9 +40,7 @@ class ModuleChecks extends DeclarationChecks {
     checkNames(this.discovery);
     checkThrottles(this.discovery);
     gatewaysOf(this.discovery);
-    await readEntities(declared);
-    checkColumns(declared);
-    if (!isProduction) checkIdentifiers(declared);
+    await checkEntities(declared, !isProduction);
     // LateChecks compares a database in memory, of which nothing is left if the start is refused.
     if (!isProduction && !isInMemory(declared))
       await checkDeclaredMigrations(declared.options as unknown as Tables);

@@ -5,8 +5,9 @@ import { Int64Key } from '../../src/database/int64.js';
 import { JsonRows } from '../../src/database/json-rows.js';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { addedTable } from '../support/added-table.js';
-import { ON_POSTGRES } from '../support/databases.js';
-import { openForAll } from '../support/opened.js';
+import { ON_POSTGRES, itOnSqlite } from '../support/databases.js';
+import { TestService } from '../kit/test-service.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 @Entity('trunks', { schema: 'archive' })
 class Trunk {
@@ -54,4 +55,24 @@ it('an entity with a schema is read and written there, beside a table of the sam
     expect(await manager.query('SELECT COUNT(*)::integer AS count FROM public.trunks')).toEqual([
       { count: 2 },
     ]);
+});
+
+@Entity('trunks')
+class OtherTrunk {
+  @Int64Key()
+  id!: bigint;
+}
+
+itOnSqlite('two tables of one name in two schemas stop the start', async () => {
+  await expect(TestService.open({ modules: [Trunk, OtherTrunk].map(addedTable) })).rejects.toThrow(
+    /^(?:Trunk and OtherTrunk|OtherTrunk and Trunk): SQLite has no schemas, so both would have the table trunks\. Give one another name\.$/,
+  );
+});
+
+it.runIf(ON_POSTGRES)('two tables of one name in two schemas are two', async () => {
+  const { manager } = (await openForTest({ modules: [Trunk, OtherTrunk].map(addedTable) })).app.get(
+    DataSource,
+  );
+  await manager.insert(Trunk, { name: 'old' });
+  expect([await manager.count(Trunk), await manager.count(OtherTrunk)]).toEqual([1, 0]);
 });

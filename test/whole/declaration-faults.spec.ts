@@ -33,7 +33,7 @@ export class Toy {
   @Int64Key()
   id!: bigint;
 
-  @Column('bigint')
+  @Column(({ unmigrated: 'integer', types: 'timestamptz' } as const)[process.env['TOYS'] ?? ''] ?? 'bigint')
   price!: bigint;
 }
 `,
@@ -73,7 +73,7 @@ const WRONG_HANDLER =
   'ToysController.list: @Idempotent() is for operations that change something. Remove it.';
 const WRONG_COLUMN = 'Toy.price: without a transformer a bigint is read as text. Use @Int64Column().';
 const NO_MIGRATION =
-  'Entities have tables or columns that no migration creates (CREATE TABLE "toys" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "price" bigint NOT NULL)). ' +
+  'Entities have tables or columns that no migration creates (CREATE TABLE "toys" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "price" integer NOT NULL)). ' +
   'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
   'their classes, or forFeature() has its name.';
 
@@ -138,7 +138,9 @@ it.each([
 );
 
 it.each([
-  ['', 'entities', NO_MIGRATION],
+  ['', 'entities', WRONG_COLUMN],
+  ['unmigrated', 'entities', NO_MIGRATION],
+  ['types', 'entities', expect.stringContaining('"timestamptz" in "Toy.price" is not supported') as string],
   ['throwing', 'declarations', LINE],
   ['broken', 'declarations', BROKEN],
 ])(

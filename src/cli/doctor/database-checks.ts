@@ -2,7 +2,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readDatabaseUrl } from '../../core/config/database-url.js';
 import type { Settings } from '../../core/config/settings.js';
-import { openDataSource } from '../../database/data-source.js';
+import { createDataSource, openDataSource } from '../../database/data-source.js';
 import type { Database } from '../../database/database.js';
 import { contractionsOf, schemaStatus } from '../../database/schema.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
@@ -10,7 +10,7 @@ import { ProcessLockFiles } from '../../database/sqlite/process-lock-files.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
-import { checkDeclaredMigrations, checkSchema } from '../../http/entity-checks.js';
+import { checkDeclaredMigrations, checkEntities, checkSchema } from '../../http/entity-checks.js';
 import { type Finding, examined, fail } from './finding.js';
 import { clockText } from './machine-checks.js';
 import { serverText } from './postgres-checks.js';
@@ -36,12 +36,15 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
       const file = join(await checkCreatable(address.file), basename(address.file));
       return await examined([
         ['database', () => `${address.file} does not exist yet; the first start creates it`],
-        areImported && ['entities', () => entitiesText()],
+        areImported && ['entities', async () => entitiesText(await createDataSource(settings))],
         ['disk', () => diskText(file)],
         ['clock', () => clockText()],
       ]);
     }
-    const opened = (database = await openDataSource(settings, { journal: 'as it is' }));
+    const check = async (declared: Database) => {
+      if (areImported) await checkEntities(declared, settings.nodeEnv !== 'production');
+    };
+    const opened = (database = await openDataSource(settings, { journal: 'as it is', check }));
     const file = fileOf(opened);
     const isServer = address?.kind === 'postgres';
     return await examined([
@@ -100,13 +103,14 @@ async function migrationsText(database: Database): Promise<string> {
 }
 
 /**
- * Whether the migrations make what the entities declare, in a separate database in memory; and whether the database, if it exists and
+ * Whether the migrations make what the entities declare, in a separate database in memory; and whether the database, if it is open and
  * every migration ran, still has it.
  */
-async function entitiesText(database?: Database): Promise<string> {
+async function entitiesText(database: Database): Promise<string> {
+  if (!database.isInitialized) await checkEntities(database, true);
   await checkDeclaredMigrations();
-  const status = database && (await schemaStatus(database));
-  if (database && status?.pending.length === 0) await checkSchema(database);
+  if (database.isInitialized && (await schemaStatus(database)).pending.length === 0)
+    await checkSchema(database);
   return 'the migrations create what they declare';
 }
 
