@@ -136,6 +136,19 @@ describe('the audit trail', async () => {
     expect(await nameInExport(name)).toBe(`'${name}`);
   });
 
+  it.each([
+    ['Shop;=1+1', "Shop;'=1+1"],
+    ['Shop\t+1', "Shop\t'+1"],
+    ['Shop\n@SUM(1)', "Shop\n'@SUM(1)"],
+    ['"Shop"; ＝1', `"Shop";' ＝1`],
+    ['a;b', 'a;b'],
+  ])(
+    'is exported as CSV in which the name %j has no cell of a formula where ; or a tab separates cells',
+    async (name, shown) => {
+      expect(await nameInExport(name)).toBe(shown);
+    },
+  );
+
   it.each(['Shop = 1+1', 'a＝b', '"Shop"', 'me@shop.example', '（＋）'])(
     'is exported as CSV in which the name %j is as it was',
     async (name) => expect(await nameInExport(name)).toBe(name),

@@ -91,15 +91,20 @@ export class AuditListing {
 }
 
 /** How a formula begins, after what spreadsheets pass over; a minus sign is U+2212, too. */
-const FORMULA = /^[\s\p{Cc}\p{Cf}"']*[=+\-@\u2212]|^[\t\r\n]/u;
+const FORMULA = /^[\s\p{Cc}\p{Cf}"']*[=+\-@\u2212]/u;
+/** Where a spreadsheet whose locale separates cells by semicolons or tabs begins another cell or row: a quote inside a cell means nothing to it. */
+const BEGINNINGS = /(?<=[;\t\r\n])/;
 
 /**
- * A cell of CSV. A text that a spreadsheet would run as a formula is quoted, because clients choose names. In East Asian locales the
+ * A cell of CSV. What a spreadsheet would run as a formula is quoted, because clients choose names. In East Asian locales the
  * full-width characters begin one, too, which the compatibility form replaces.
  */
 function cellOf(value: string | bigint | object | null): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const safe = FORMULA.test(text.normalize('NFKC')) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = text
+    .split(BEGINNINGS)
+    .map((part) => (FORMULA.test(part.normalize('NFKC')) ? `'${part}` : part));
+  const cell = safe.join('');
+  return /[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
