@@ -108,6 +108,24 @@ describe('a request body as Swagger UI prefills it', () => {
   );
 });
 
+describe('an optional parameter', () => {
+  const parameters = [documented.document, documented.accountDocument, documented.adminDocument].flatMap(
+    ({ paths }) =>
+      Object.entries<Json>(paths).flatMap(([path, item]) =>
+        Object.values<Json>(item).flatMap(({ parameters = [] }) =>
+          parameters.map((one: Json) => [path, one] as const),
+        ),
+      ),
+  );
+
+  it('has no example, which Swagger UI would send: of a filter, it would empty the list', () => {
+    const optional = parameters.filter(([, { required }]) => !required);
+    expect(optional.length).toBeGreaterThan(20);
+    const withExample = optional.filter(([, one]) => (one.example ?? one.schema?.example) !== undefined);
+    expect(withExample.map(([path, { name }]) => `${path} ${name}`)).toEqual([]);
+  });
+});
+
 describe('the schema of a request body', () => {
   const changes = found.filter(({ method }) => method === 'PATCH');
 

@@ -308,9 +308,11 @@ const AN_INSTANT = '2026-11-20T12:00:00.000Z';
 
 /** An instant as ISO 8601 text in UTC; the property is that text with milliseconds, so that texts compare as instants. */
 export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
+  // Swagger UI sends the examples of optional parameters, too: a list would be empty.
+  const example = options.optional ? {} : { example: AN_INSTANT };
   return defineField(
     {
-      schema: { type: 'string', format: 'date-time', pattern: INSTANT.source, example: AN_INSTANT },
+      schema: { type: 'string', format: 'date-time', pattern: INSTANT.source, ...example },
       declares: ['@Instant()', String],
       code: 'not_an_instant',
       mustBe: `an instant in UTC such as ${AN_INSTANT}`,
