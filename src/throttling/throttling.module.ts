@@ -9,7 +9,6 @@ import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
 import { SoleProcessLock } from './memory/sole-process-lock.js';
-import { OtherProcesses } from './memory/other-processes.js';
 import { QuotaJournal } from './memory/quota-journal.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-policy.js';
@@ -59,7 +58,6 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
       },
     },
     SoleProcessLock,
-    OtherProcesses,
     RedisSplit,
   ],
   exports: [QuotaStore, QuotaJournal],

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { postgresOfTest } from '../support/databases.js';
 import { Instances } from '../support/instances.js';
 import { RedisSentinelServers } from '../support/redis-groups.js';
 import { describeWith } from '../support/requirements.js';
@@ -8,7 +9,11 @@ describeWith('redis-server', 'two instances on a Sentinel group', () => {
   it('count exactly, and go on with its replica when the master is killed under load: no request fails', async () => {
     const group = await RedisSentinelServers.start();
     onTestFinished(() => group.remove());
-    const instances = await Instances.start(2, { REDIS_URL: group.url, REDIS_TIMEOUT_MS: '500' });
+    const instances = await Instances.start(2, {
+      DATABASE_URL: await postgresOfTest(),
+      REDIS_URL: group.url,
+      REDIS_TIMEOUT_MS: '500',
+    });
     onTestFinished(() => instances.close());
     await instances.untilInRedis();
     const exact = new SteadyLoad(instances.all, (await limitedClient(instances, 40)).key, 100);

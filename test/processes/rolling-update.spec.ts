@@ -1,13 +1,13 @@
-import { join } from 'node:path';
+import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
+import { postgresOfTest } from '../support/databases.js';
 import { freePort } from '../support/free-port.js';
 import { keepDoing } from '../support/keep-doing.js';
 import { Nginx, ownSite } from '../support/nginx.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
 import { clientWithKey } from '../support/petstore-here.js';
-import { folderOfTest, serviceOfTest } from '../support/service-process.js';
-import { rowsOf } from '../support/sqlite-file.js';
+import { folderOfTest, petstore, serviceOfTest } from '../support/service-process.js';
 
 const CLIENTS = 4;
 /** Answers that must have come between two stops, so that each meets a load that runs. */
@@ -42,11 +42,13 @@ describeWith('nginx', 'an update of two instances behind nginx, one after the ot
   it('refuses no request, and carries each one out once', async () => {
     const path = await folderOfTest();
     const redis = await RedisServer.ofTest();
+    const database = await postgresOfTest();
+    const shared = { DATABASE_URL: database, REDIS_URL: redis.url };
+    await petstore(path, ['db', 'migrate'], shared);
     const ports = [await freePort(), await freePort()];
-    const start = (port: number) =>
-      serviceOfTest(path, { PORT: String(port), REDIS_URL: redis.url, TRUST_PROXY: '1' });
+    const start = (port: number) => serviceOfTest(path, { ...shared, PORT: String(port), TRUST_PROXY: '1' });
     const instances = [await start(ports[0] ?? 0), await start(ports[1] ?? 0)];
-    const { key } = await clientWithKey(path, { REDIS_URL: redis.url });
+    const { key } = await clientWithKey(path, shared);
     const nginx = await Nginx.start(ownSite(instances.map(({ url }) => url)));
     onTestFinished(() => nginx.stop());
 
@@ -63,7 +65,10 @@ describeWith('nginx', 'an update of two instances behind nginx, one after the ot
     const faults = nginx.faults.split('\n').filter((line) => !line.includes('(111: Connection refused)'));
     expect(shoppers.refused, faults.join('\n')).toEqual([]);
 
-    const rows = await rowsOf<{ name: string }>(join(path, 'data/petstore.sqlite'), 'SELECT name FROM pets');
+    const connection = new pg.Client({ connectionString: database });
+    await connection.connect();
+    const { rows } = await connection.query<{ name: string }>('SELECT name FROM pets');
+    await connection.end();
     const listed = rows.map(({ name }) => name).filter((name) => /^\d+-\d+$/.test(name));
     expect(listed.toSorted()).toEqual([...shoppers.added].toSorted());
   });

@@ -160,10 +160,11 @@ describe('a first start', () => {
     expect(await clientsIn(path)).toHaveLength(1);
   });
 
-  it('makes one of two that begin at once on one new file', async () => {
+  it('makes one of two that begin at once on one new file, of which one serves', async () => {
     const path = await folderOfTest();
-    const services = await Promise.all([serviceOfTest(path), serviceOfTest(path)]);
-    expect(services.filter(({ demoKey }) => demoKey !== '')).toHaveLength(1);
+    const starts = await Promise.allSettled([serviceOfTest(path), serviceOfTest(path)]);
+    const services = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    expect(services).toHaveLength(1);
     for (const one of services) expect((await one.request('GET', '/health/ready')).status).toBe(200);
     expect(await clientsIn(path)).toHaveLength(1);
   });

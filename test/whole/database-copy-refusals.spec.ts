@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
+import { ServerLock } from '../../src/database/sqlite/server-lock.js';
 import { petsUpTo, sourceWith } from '../support/copy-source.js';
 import { CopyTarget } from '../support/copy-target.js';
 import { describeWith } from '../support/requirements.js';
@@ -106,9 +106,8 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
 
   it('while a process serves the file', async () => {
     const file = await sourceWith();
-    const marks = await ProcessLockFiles.of(file);
-    await marks.keep();
-    onTestFinished(() => marks.remove());
+    const lock = await ServerLock.toServe(file);
+    onTestFinished(() => lock.release());
     await expect(target.copy(file)).rejects.toThrow(/A process serves .*Stop the service/);
   });
 

@@ -2,13 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { copyFile, readFile, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ProcessLockFiles } from '../../src/database/sqlite/process-lock-files.js';
+import { ServerLock } from '../../src/database/sqlite/server-lock.js';
 import { pet, restoreFrom, storeWith } from '../support/backup-orders.js';
 import { SqliteFile, onFile } from '../support/sqlite-file.js';
 import { folderOfTest, petstore } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 const DATED = 'petstore.sqlite.replaced-20261122T180000Z';
+/** The file by whose lock no server starts during a restore. */
+const LOCK = 'petstore.sqlite-server';
 
 describe('a restore', () => {
   it('is refused without --yes where there is a database and nobody to ask, and done without where there is none', async () => {
@@ -46,7 +48,9 @@ describe('a restore', () => {
     await expect(restoreFrom(backup, database)).rejects.toThrow(told);
     // Its header counts the changes of the way in which it is written.
     expect((await readFile(database)).subarray(100).equals(before)).toBe(true);
-    expect(await readdir(join(database, '..'))).toEqual(['petstore.sqlite']);
+    expect((await readdir(join(database, '..'))).filter((name) => name !== LOCK)).toEqual([
+      'petstore.sqlite',
+    ]);
   });
 
   it.skipIf(NO_SMALL_DISK)('of a copy with a log on a disk that is only read says what to do', async () => {
@@ -58,16 +62,15 @@ describe('a restore', () => {
     await expect(restoreFrom(backup, database)).rejects.toThrow(
       /b\.sqlite cannot be opened .* Copy it, with its -wal if it has one, to a folder that this user may write to/,
     );
-    expect(await readdir(dirname(database))).toEqual(['petstore.sqlite']);
+    expect((await readdir(dirname(database))).toSorted()).toEqual(['petstore.sqlite', LOCK]);
   });
 
   it('is refused while a process serves the database, has it open, or it is the backup itself', async () => {
     const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
     await expect(restoreFrom(database, database)).rejects.toThrow(/is the database itself/);
-    const marks = await ProcessLockFiles.of(database);
-    await marks.keep();
+    const lock = await ServerLock.toServe(database);
     await expect(restoreFrom(backup, database)).rejects.toThrow(/A process serves .*Stop the service/);
-    await marks.remove();
+    await lock.release();
     const other = await SqliteFile.open(database);
     onTestFinished(() => other.close());
     await other.run('PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM pets');
@@ -97,7 +100,9 @@ describe('a restore', () => {
     const database = await storeWith(pet(1));
     for (const id of [2, 3]) await restoreFrom(await storeWith(pet(id)), database);
     const folder = dirname(database);
-    expect((await readdir(folder)).toSorted()).toEqual(['petstore.sqlite', DATED, `${DATED}-2`]);
+    expect((await readdir(folder)).toSorted()).toEqual(
+      ['petstore.sqlite', LOCK, DATED, `${DATED}-2`].toSorted(),
+    );
     for (const [at, name] of [DATED, `${DATED}-2`, 'petstore.sqlite'].entries())
       expect(await readFile(join(folder, name), 'latin1')).toContain(`Pet ${at + 1}`);
   });
@@ -107,6 +112,6 @@ describe('a restore', () => {
     const database = join(folder, 'petstore.sqlite');
     await writeFile(`${database}-wal`, 'old log');
     expect((await restoreFrom(backup, database)).replaced).toBe(join(folder, DATED));
-    expect((await readdir(folder)).toSorted()).toEqual(['petstore.sqlite', `${DATED}-wal`]);
+    expect((await readdir(folder)).toSorted()).toEqual(['petstore.sqlite', LOCK, `${DATED}-wal`].toSorted());
   });
 });

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { RedisServer } from '../support/redis-server.js';
 import { fakeClock } from '../support/fake-clock.js';
 import { describeWith } from '../support/requirements.js';
 import { folderOfTest } from '../support/service-process.js';
@@ -14,8 +13,6 @@ const KILLS = 200;
 const STORES = 2;
 /** How many faults each other scenario has. */
 const FAULTS = 40;
-/** Clean restarts, in turn, of two processes. */
-const RESTARTS = 20;
 
 /** No scenario makes faults for longer, in milliseconds, so that all of it is over in ten minutes; the one that only kills may. */
 const LONGEST_MS = 90_000;
@@ -37,7 +34,7 @@ describe(`torture with seed ${SEED}`, () => {
     const stores: TorturedStore[] = [];
     while (stores.length < STORES) stores.push(await TorturedStore.start({}));
     const end = performance.now() + LONGEST_KILLING_MS;
-    const kills = stores.map(async ({ instances: [instance] }, index) => {
+    const kills = stores.map(async ({ instance }, index) => {
       const random = new SeededRandom(SEED + index);
       for (let made = 0; made < KILLS / stores.length && performance.now() < end; made += 1) {
         await pause(random.between(20, 900));
@@ -60,7 +57,7 @@ describe(`the other faults with seed ${SEED}`, () => {
       environment: { SHUTDOWN_TIMEOUT_MS: '3000' },
       mayRefuse: true,
     });
-    const [service] = store.instances;
+    const service = store.instance;
     await make(
       [
         () => service.kill(),
@@ -83,60 +80,6 @@ describe(`the other faults with seed ${SEED}`, () => {
     expect(outcome).toMatchObject(ALL_WELL);
     expect(outcome.admission.unexplained).toBeLessThanOrEqual(0);
   });
-
-  it('two processes, restarted in turn: a client that sends again what was cut sees no refusal', async () => {
-    const store = await TorturedStore.start({ instances: 2 });
-    for (let turn = 0; turn < RESTARTS; turn += 1) {
-      await store.instances[turn % 2]?.restart();
-      await pause(300);
-    }
-    const outcome = await store.outcome();
-    expect(outcome).toMatchObject(ALL_WELL);
-    // Without Redis each counts on its own, as they say when they start.
-    expect(outcome.admission.unexplained).toBeLessThanOrEqual(SMALL_LIMIT);
-  });
-});
-
-describeWith('redis-server', `torture with Redis and seed ${SEED}`, () => {
-  it('two processes that share a Redis: its crashes, pauses, refusals and losses, and theirs', async () => {
-    const random = new SeededRandom(SEED + 20);
-    const redis = await RedisServer.ofTest();
-    const store = await TorturedStore.start({
-      instances: 2,
-      environment: { REDIS_URL: redis.url },
-      mayRefuse: true,
-    });
-    const during = async (begin: string[], end: string[]): Promise<void> => {
-      redis.command(...begin);
-      await pause(random.between(200, 3_000));
-      redis.command(...end);
-    };
-    await make(
-      [
-        async () => {
-          await redis.kill();
-          await pause(random.between(0, 3_000));
-          await redis.start();
-        },
-        async () => {
-          redis.signal('SIGSTOP');
-          await pause(random.between(20, 3_000));
-          redis.signal('SIGCONT');
-        },
-        () => during(['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']),
-        () => during(['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']),
-        async () => void redis.command('FLUSHALL'),
-        () => random.pick(store.instances).restart(),
-        async () => void redis.command('DEBUG', 'SLEEP', random.between(0.1, 1).toFixed(2)),
-        () => random.pick(store.instances).freeze(random.between(100, 2_000)),
-      ],
-      random,
-    );
-    const outcome = await store.outcome();
-    expect(outcome).toMatchObject(ALL_WELL);
-    // A process that starts while Redis is away knows of no other one, nor of what was used.
-    expect(outcome.admission.factor).toBeLessThanOrEqual(2);
-  });
 });
 
 describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
@@ -151,7 +94,7 @@ describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
     };
     const store = await TorturedStore.start({ environment });
     const began = performance.now();
-    const [service] = store.instances;
+    const service = store.instance;
     await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
     const outcome = await store.outcome();
     expect(outcome).toMatchObject(ALL_WELL);

@@ -6,7 +6,7 @@ import { createDataSource, openDataSource } from '../../database/data-source.js'
 import type { Database } from '../../database/database.js';
 import { contractionsOf, schemaStatus } from '../../database/schema.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
-import { ProcessLockFiles } from '../../database/sqlite/process-lock-files.js';
+import { ServerLock } from '../../database/sqlite/server-lock.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
@@ -54,7 +54,7 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
       areImported && ['entities', () => entitiesText(opened)],
       file !== undefined && ['permissions', () => permissionsText(file)],
       file !== undefined && ['disk', () => diskText(file)],
-      file !== undefined && ['processes', () => processesText(file, settings)],
+      file !== undefined && ['processes', () => serverLockText(file)],
       ['clock', () => clockText(opened, file)],
     ]);
   } catch (error) {
@@ -130,9 +130,6 @@ async function diskText(file: string): Promise<string> {
   return free < LITTLE_FREE_BYTES ? `only ${shown}: free space for ${file} soon` : shown;
 }
 
-async function processesText(file: string, { redisUrl }: Settings): Promise<string> {
-  const serving = await (await ProcessLockFiles.of(file)).others('left');
-  const found = serving === 1 ? '1 process serves it' : `${serving} processes serve it`;
-  if (serving < 2 || redisUrl !== null) return found;
-  return fail(`${found}, and without Redis each counts quotas for itself. Set REDIS_URL in all, or run one.`);
+async function serverLockText(file: string): Promise<string> {
+  return (await ServerLock.isTaken(file)) ? 'a process serves it' : 'no process serves it';
 }

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { type AppOptions, createApp } from '../../app.setup.js';
 import { listeningFault, originOf } from '../../core/config/listening-faults.js';
+import { readDatabaseUrl } from '../../core/config/database-url.js';
 import { Settings, loadSettings } from '../../core/config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from '../../docs/health/health.controller.js';
@@ -12,12 +13,12 @@ import { Connections } from '../../http/adapter/connections.js';
 import { stopServing } from '../../http/adapter/graceful-stop.js';
 import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { Jobs } from '../../events/jobs/jobs.js';
-import { Leases } from '../../events/jobs/leases.js';
+import { ServerLock } from '../../database/sqlite/server-lock.js';
+import { checkFile } from '../../database/sqlite/troubles/usable-file.js';
 import { AppLogger } from '../../core/logging/app-logger.js';
 import { ManagementServer } from '../../core/metrics/management-server.js';
 import { advise } from './start-advice.js';
 import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
-import { OtherProcesses } from '../../throttling/memory/other-processes.js';
 import { RedisSplit } from '../../throttling/redis/redis-split.js';
 import { flushSpans, startTracing } from '../../core/tracing.js';
 
@@ -32,7 +33,7 @@ export async function start(
   running: (stop: Stop) => void,
   options: Pick<AppOptions, 'modules'>,
 ): Promise<void> {
-  loadSettings();
+  await lockFile(loadSettings());
   const isTraced = await startTracing();
   const app = await createApp(options);
   const { host, port } = app.get(Settings);
@@ -55,19 +56,18 @@ export async function start(
   if (managementAt !== null)
     logger.log(`Metrics on port ${managementAt} at /metrics${onManagement}`, 'Start');
   if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
-  await app.get(OtherProcesses).begin();
-  await freeLeasesOfTheDead(app, logger);
   app.get(Jobs).begin();
 }
 
-/** If this process serves alone, leases of a process that died are freed immediately; otherwise they expire. */
-async function freeLeasesOfTheDead(app: INestApplication, logger: AppLogger): Promise<void> {
-  const isAlone = async () => app.get(SoleProcessLock).isCertain || (await app.get(OtherProcesses).isNone());
-  try {
-    await app.get(Leases).freeOfTheDead(isAlone);
-  } catch (error) {
-    logger.warn(`Leases of a killed process remain held for some seconds: ${String(error)}`, 'Jobs');
-  }
+/**
+ * Locks an SQLite file until this process ends: before its migrations run, and before what the process that served it writes last is read.
+ * Throws Refusal while another one serves it.
+ */
+async function lockFile({ databaseUrl }: Settings): Promise<void> {
+  const address = readDatabaseUrl(databaseUrl);
+  if (address?.kind !== 'sqlite' || address.file === ':memory:') return;
+  await checkFile(address.file);
+  await ServerLock.toServe(address.file);
 }
 
 /** Makes the handler that stops a running service; a second signal ends it at once. */

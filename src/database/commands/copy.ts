@@ -5,7 +5,7 @@ import type { Database } from '../database.js';
 import { compareMigrations, migrateInside } from '../schema.js';
 import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
-import { refuseServed } from '../sqlite/process-lock-files.js';
+import { ServerLock } from '../sqlite/server-lock.js';
 import { isThere, readUntouched } from '../sqlite/read-untouched.js';
 import { naming } from '../sqlite/troubles/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
@@ -67,21 +67,28 @@ const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conn
 export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
   const { file, target: settings } = order;
   if (!(await isThere(file))) throw new Refusal(`${file} does not exist. Name the file with --from.`);
-  await refuseServed(file, 'copy');
-  return naming(file, () =>
-    readUntouched(file, async (source) => {
-      const target = await openDataSource(settings, { isPatient: true, sessionName: SESSION }).catch(
-        (error: Error) => {
-          throw new Refusal(error.message.replaceAll('DATABASE_URL', '--to'), { cause: error });
-        },
-      );
-      try {
-        return await new DatabaseCopy(order, source, target).run();
-      } finally {
-        await target.destroy();
-      }
-    }),
-  );
+  const lock = await ServerLock.toCopy(file);
+  try {
+    return await naming(file, () => readUntouched(file, (source) => copyInto(settings, order, source)));
+  } finally {
+    await lock?.release();
+  }
+}
+
+async function copyInto(
+  settings: DatabaseSettings,
+  order: CopyOrder,
+  source: Connection,
+): Promise<CopyReport> {
+  const opening = { isPatient: true, sessionName: SESSION };
+  const target = await openDataSource(settings, opening).catch((error: Error) => {
+    throw new Refusal(error.message.replaceAll('DATABASE_URL', '--to'), { cause: error });
+  });
+  try {
+    return await new DatabaseCopy(order, source, target).run();
+  } finally {
+    await target.destroy();
+  }
 }
 
 /** A copy, in the transactions of both databases. */

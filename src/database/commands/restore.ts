@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { openDataSource } from '../data-source.js';
 import { refuseIfNewer, schemaStatus } from '../schema.js';
 import { makePrivateFolder, realFileOf } from '../sqlite/private-files.js';
-import { refuseServed } from '../sqlite/process-lock-files.js';
+import { ServerLock } from '../sqlite/server-lock.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { PartFile, synced } from './part-file.js';
@@ -37,7 +37,15 @@ export interface Restored extends CopiedStore {
 export async function restore(order: RestoreOrder): Promise<Restored> {
   await refuseUnlessOther(order);
   const database = await realFileInFolder(order.database);
-  await refuseServed(order.database, 'restore');
+  const lock = await ServerLock.toRestore(database);
+  try {
+    return await restoreLocked(order, database);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function restoreLocked(order: RestoreOrder, database: string): Promise<Restored> {
   const replaced = await ReplacedStore.take(database);
   try {
     const part = await PartFile.beside(database);
@@ -47,8 +55,6 @@ export async function restore(order: RestoreOrder): Promise<Restored> {
       const pending = await pendingOf(file, part.path);
       await replaced.giveOwner(part.path);
       await synced(part.path);
-      // A service may have started before the file was locked.
-      await refuseServed(order.database, 'restore');
       return { ...copied, pending, replaced: (await replaced.replaceBy(part.path, now)) ?? null };
     } finally {
       await part.remove();

@@ -26,7 +26,7 @@ const logger = new Logger('Database');
  */
 export class SqliteDataSource extends Database {
   readonly dialect = SQLITE_DIALECT;
-  /** Processes that serve one file mark it (ProcessLockFiles). */
+  /** A server locks a file beside it (ServerLock). */
   readonly instanceSession = undefined;
   /** Whether anything was committed, by this process or another. */
   readonly dataVersion: OwnWritesVersion | WalDataVersion;

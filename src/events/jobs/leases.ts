@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource, IsNull, Not } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { Transactions } from '../../database/transactions.js';
 import { Lease } from './lease.entity.js';
@@ -60,20 +60,6 @@ export class Leases {
     this.held.add(held);
     this.timer ??= setInterval(() => void this.renewAll(), RENEWAL_MS).unref();
     return { abort: held.abort, check: () => void this.isInTime(held), release: () => this.release(held) };
-  }
-
-  /**
-   * Frees the leases of processes that have died, at the start of one that serves alone: `isAlone` returns whether it does, and is called
-   * after the leases were read, so that one that another process takes in the meantime stays its own. A service that dies again and again
-   * would otherwise never wait long enough. Rejects when the database does.
-   */
-  async freeOfTheDead(isAlone: () => Promise<boolean>): Promise<void> {
-    const held = await this.dataSource.manager.findBy(Lease, { holder: Not(IsNull()) });
-    if (held.length === 0 || !(await isAlone())) return;
-    await this.transactions.uncached(async (manager) => {
-      for (const { name, beat } of held)
-        await manager.update(Lease, { name, beat }, { holder: null, beat: next(beat) });
-    });
   }
 
   /** Renews the leases of this process, as it does every 3 s. Never rejects. */

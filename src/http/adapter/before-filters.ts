@@ -13,10 +13,7 @@ type Prepare = (thrown: unknown, host: ArgumentsHost, isOfModule: boolean) => un
  * Has `prepare` called with each exception of an application's requests before its filter, whichever that is, and with whether that may be
  * one of a module; the filter gets what it returns, or resolves to. Nest has no public place for this: a filter of a module handles an exception instead of that of the service.
  */
-export function beforeFilters(
-  application: INestApplication,
-  prepare: Prepare,
-): void {
+export function beforeFilters(application: INestApplication, prepare: Prepare): void {
   const { middlewareModule, routesResolver } = application as unknown as {
     readonly middlewareModule?: {
       readonly routerExceptionFilter?: unknown;

@@ -15,8 +15,8 @@ const PERIOD_MS = 1_000;
 const TOLD_AFTER = 30;
 
 /**
- * Without Redis a process counts quotas for itself. Where the database can say (PostgreSQL), a second one therefore does not start
- * beside it, with or without Redis; processes on one SQLite file find each other later (OtherProcesses).
+ * Without Redis a process counts quotas for itself. On PostgreSQL a second one therefore does not start beside it, with or
+ * without Redis; an SQLite file has one server in any case (ServerLock).
  */
 @Injectable()
 export class SoleProcessLock implements OnApplicationShutdown {
@@ -39,11 +39,6 @@ export class SoleProcessLock implements OnApplicationShutdown {
       await pause(START_LOOK_MS);
     }
     this.timer = setInterval(() => void this.look(server), PERIOD_MS).unref();
-  }
-
-  /** Whether no other process serves the database, where it lets one alone serve and this one is it. */
-  get isCertain(): boolean {
-    return this.serving === 'alone' && this.server?.serves === true;
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -69,8 +69,6 @@ export class Ledger {
     const counted = all.map((times) => times.filter((time) => !isLost(time)).length);
     const total = all.flat().length;
     return {
-      /** Requests of the fullest minute, as a multiple of the limit. */
-      factor: Math.max(0, ...all.map(({ length }) => length)) / limit,
       /** Requests over the limit that no lost count explains; 0 or less when all is well. */
       unexplained: Math.max(0, ...counted) - limit,
       /** Requests of all minutes, and how many of them lost counts may have forgotten. */

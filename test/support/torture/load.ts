@@ -12,10 +12,9 @@ const RETRY_MS = 150;
 /** Clients that write, read and overdraw their quota, until the end of the test. They retry as using-the-api.md says. */
 export class Load {
   private readonly ends: (() => Promise<void>)[] = [];
-  private next = 0;
 
   constructor(
-    private readonly origins: readonly string[],
+    private readonly origin: string,
     private readonly ledger: Ledger,
     /** Statuses that are promised beside those of success, such as 503 while a fault lasts. */
     private readonly alsoAllowed: readonly number[],
@@ -73,9 +72,7 @@ export class Load {
     allowed: readonly number[],
   ): Promise<Answer> {
     for (;;) {
-      this.next += 1;
-      const origin = this.origins[this.next % this.origins.length] ?? '';
-      const answer = await send(origin, method, path, options).catch(() => undefined);
+      const answer = await send(this.origin, method, path, options).catch(() => undefined);
       if (answer) {
         this.ledger.answer(answer, [...allowed, ...this.alsoAllowed], `${method} ${path}`);
         if (answer.status !== 503 && answer.status !== 409) return answer;

@@ -16,8 +16,6 @@ export const SMALL_LIMIT = 200;
 
 /** How a store is run. */
 export interface Running {
-  /** How many processes serve it; default 1. */
-  readonly instances?: number;
   readonly environment?: NodeJS.ProcessEnv;
   /** Whether 503 `service_unavailable` is promised while a fault lasts; otherwise it is unexpected. */
   readonly mayRefuse?: boolean;
@@ -33,24 +31,20 @@ export const ALL_WELL = {
   integrity: [{ integrity_check: 'ok' }],
 };
 
-/** A store that is served by some processes, under load, beside the ledger of what its clients were told. */
+/** A store that is served under load, beside the ledger of what its clients were told. */
 export class TorturedStore {
   /** Spans in which nothing could be written. */
   private readonly blocked: Span[] = [];
 
   private constructor(
     private readonly path: string,
-    readonly instances: readonly [Instance, ...Instance[]],
+    readonly instance: Instance,
     private readonly ledger: Ledger,
     private readonly load: Load,
   ) {}
 
-  /** Starts the processes and the load, on a small disk where that may be mounted. They end with the test. */
-  static async start({
-    instances = 1,
-    environment = {},
-    mayRefuse = false,
-  }: Running): Promise<TorturedStore> {
+  /** Starts the process and the load, on a small disk where that may be mounted. They end with the test. */
+  static async start({ environment = {}, mayRefuse = false }: Running): Promise<TorturedStore> {
     const path = await (NO_SMALL_DISK === undefined ? smallDisk(64, 1_000) : folderOfTest());
     await petstoreHere(path, ['db', 'seed', '--count', '20']);
     const issue = (perMinute: number, scopes: string) =>
@@ -61,15 +55,12 @@ export class TorturedStore {
       );
     const { key } = await issue(10_000_000, 'pets:read,pets:write,admin');
     const small = await issue(SMALL_LIMIT, 'pets:read');
-    const instance = async () => new Instance(path, environment, await freePort());
-    const all: [Instance, ...Instance[]] = [await instance()];
-    while (all.length < instances) all.push(await instance());
-    for (const one of all) await one.start();
+    const instance = new Instance(path, environment, await freePort());
+    await instance.start();
     const ledger = new Ledger();
-    const origins = all.map(({ origin }) => origin);
-    const load = new Load(origins, ledger, mayRefuse ? [503] : []);
+    const load = new Load(instance.origin, ledger, mayRefuse ? [503] : []);
     load.write(key, 4).read(key, 2).overdraw(small, key, 2);
-    return new TorturedStore(path, all, ledger, load);
+    return new TorturedStore(path, instance, ledger, load);
   }
 
   /** Fills the disk to the last byte for a while, in milliseconds; only a small one. */
@@ -92,21 +83,20 @@ export class TorturedStore {
     this.blocked.push({ from, to: performance.now() });
   }
 
-  /** Ends the load and the processes, and holds the file against the ledger. */
+  /** Ends the load and the process, and holds the file against the ledger. */
   async outcome() {
-    const { file, instances, ledger, load } = this;
+    const { file, instance, ledger, load } = this;
     await load.end();
-    for (const instance of instances) await instance.stop();
+    await instance.stop();
     // Or nothing would have been shown.
     expect(ledger.acknowledgements).toBeGreaterThan(0);
     const stored = `SELECT id, name FROM pets WHERE name LIKE 'torture-%'`;
-    const ends = instances.flatMap((instance) => instance.ends);
     return {
       ...ledger.compare(await rowsOf(file, stored)),
       unexpected: ledger.unexpected,
-      failedStops: instances.flatMap((instance) => instance.failedStops),
+      failedStops: instance.failedStops,
       integrity: await rowsOf(file, 'PRAGMA integrity_check'),
-      admission: ledger.admission(SMALL_LIMIT, ends, this.blocked),
+      admission: ledger.admission(SMALL_LIMIT, instance.ends, this.blocked),
     };
   }
 

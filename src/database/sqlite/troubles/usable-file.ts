@@ -24,13 +24,21 @@ const TRIED_BYTES = 65_536;
  * the only one of a store whose first start was killed, or has just begun in another process.
  */
 export async function checkUsable(file: string, migrationsTable: string, firstTable: string): Promise<void> {
-  const size = await naming(file, () => checkAccess(file));
+  const size = await checkFile(file);
   // An empty file is a new store: `touch` creates one, and so does SQLite before its first commit.
   if (size === 0) return;
   await withConnection(file, async (connection) => {
     await refuseForeign(file, migrationsTable, firstTable, connection);
     await refuseDamaged(file, connection);
   });
+}
+
+/**
+ * Throws UnusableDatabase if a file cannot be opened and written. Creates one that does not exist yet, empty, and its folder. Returns its
+ * size in bytes.
+ */
+export function checkFile(file: string): Promise<number> {
+  return naming(file, () => checkAccess(file));
 }
 
 /** Throws UnusableDatabase if the write lock of the file cannot be taken. */
