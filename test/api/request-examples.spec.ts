@@ -109,7 +109,7 @@ describe('a request body as Swagger UI prefills it', () => {
 });
 
 describe('an optional parameter', () => {
-  const parameters = [documented.document, documented.accountDocument, documented.adminDocument].flatMap(
+  const declared = [documented.document, documented.accountDocument, documented.adminDocument].flatMap(
     ({ paths }) =>
       Object.entries<Json>(paths).flatMap(([path, item]) =>
         Object.values<Json>(item).flatMap(({ parameters = [] }) =>
@@ -119,7 +119,7 @@ describe('an optional parameter', () => {
   );
 
   it('has no example, which Swagger UI would send: of a filter, it would empty the list', () => {
-    const optional = parameters.filter(([, { required }]) => !required);
+    const optional = declared.filter(([, { required }]) => !required);
     expect(optional.length).toBeGreaterThan(20);
     const withExample = optional.filter(([, one]) => (one.example ?? one.schema?.example) !== undefined);
     expect(withExample.map(([path, { name }]) => `${path} ${name}`)).toEqual([]);
