@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { brokenPromises } from '../support/history/broken-promises.js';
+import { brokenPromises } from '../support/history/checks.js';
 import { type Fault, type History, emptyHistory } from '../support/history/history.js';
 import type { Promises } from '../support/history/promises.js';
 

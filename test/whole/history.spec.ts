@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { brokenPromises } from '../support/history/broken-promises.js';
+import { brokenPromises } from '../support/history/checks.js';
 import { Deployment } from '../support/history/deployment.js';
 import { falsified } from '../support/history/falsified.js';
 import { makeFaults } from '../support/history/faults.js';
@@ -21,6 +21,8 @@ async function runOf(topology: Topology): Promise<History> {
   const deployment = await Deployment.start(topology);
   const history = emptyHistory(deployment.instances.length, SMALL_LIMIT);
   const load = await Load.start(history, deployment, SEED);
+  // What comes before the first fault is exact.
+  await expect.poll(() => history.counted.filter(({ status }) => status === 200).length).toBeGreaterThan(10);
   await makeFaults(history, deployment, new SeededRandom(SEED), FAULTS_MS);
   history.heals.push(...(await load.heals()));
   await pause(CALM_MS);

@@ -1,11 +1,30 @@
-import type { History, ListOfPets, Read, Span, Write } from './history.js';
-import { LONGEST_REQUEST_MS, type Promises } from './promises.js';
+import {
+  AFTER_FAULT_MS,
+  type History,
+  type ListOfPets,
+  type Read,
+  type Write,
+  overlap,
+  time,
+} from './history.js';
+import { HEALS_WITHIN_MS, LONGEST_REQUEST_MS, type Promises } from './promises.js';
+import { brokenQuotas } from './quota-checks.js';
 
-/** How much later than a fault an instance, a session or a connection may still show it, in milliseconds. */
-export const AFTER_FAULT_MS = 2_000;
+/** Every promise that a history breaks, each as a sentence. */
+export function brokenPromises(history: History, promises: Promises): string[] {
+  return [
+    ...brokenResponses(history),
+    ...staleReads(history, promises),
+    ...brokenWrites(history, promises),
+    ...brokenQuotas(history, promises),
+    ...history.heals
+      .filter((ms) => ms > HEALS_WITHIN_MS)
+      .map((ms) => `an instance wrote again only ${Math.round(ms)} ms after the last fault`),
+  ];
+}
 
 /** Requests that hang, connections that break without cause, statuses that nobody promised, errors that are not the service's. */
-export function brokenResponses({ exchanges, faults }: History): string[] {
+function brokenResponses({ exchanges, faults }: History): string[] {
   const down = faults.filter(({ kind }) => kind.startsWith('instance'));
   return exchanges.flatMap((exchange) => {
     const { what, on, status, allowed, fault, begin, end } = exchange;
@@ -37,7 +56,7 @@ interface Subject {
 }
 
 /** Responses that show a value from before an acknowledged write, or one that nobody wrote. */
-export function staleReads(history: History, promises: Promises): string[] {
+function staleReads(history: History, promises: Promises): string[] {
   const subjects = subjectsOf(history.writes);
   const broken: string[] = [];
   const redis = history.faults.filter(({ kind }) => kind.startsWith('redis'));
@@ -128,7 +147,7 @@ function isListed(name: string, value: string | undefined, { status, lastId }: L
 }
 
 /** Acknowledged animals that are not stored, those stored twice or with values nobody sent, and retries with another response. */
-export function brokenWrites({ stored, writes, posts }: History, promises: Promises): string[] {
+function brokenWrites({ stored, writes, posts }: History, promises: Promises): string[] {
   const readBack: Read = {
     what: 'read back',
     begin: Infinity,
@@ -162,14 +181,4 @@ export function brokenWrites({ stored, writes, posts }: History, promises: Promi
 
 function idOf(text: string): number {
   return (JSON.parse(text) as { id: number }).id;
-}
-
-/** Whether two spans have a moment in common; `slack` makes both longer. */
-export function overlap(one: Span, other: Span, slack: number): boolean {
-  return one.begin <= other.end + slack && other.begin <= one.end + slack;
-}
-
-/** A moment as people read it. */
-export function time(ms: number): string {
-  return ms === Infinity ? 'the end' : new Date(ms).toISOString().slice(11, 23);
 }

@@ -1,14 +1,21 @@
 import type { History } from './history.js';
 
-/** Histories in which one thing is wrong, with what must be found in each. */
-export function falsified(history: History): [what: string, wrong: History, message: RegExp][] {
+/** What is wrong, the history with it, and what must be found in it. */
+type Falsified = [what: string, wrong: History, message: RegExp];
+
+/** Histories in which one thing is wrong. On a machine so slow that no count is exact, none is left out. */
+export function falsified(history: History): Falsified[] {
   const stored = new Map(history.stored.map(({ id, value }) => [value, id]));
   const post = found(history.posts, ({ text, value }) => text !== undefined && stored.has(value));
   const id = stored.get(post.value);
   const added = found(history.writes, ({ subject, via }) => subject === `pet:${id}` && via === 'http');
   const begin = (added.end ?? 0) + 15;
   const late = { begin, end: begin + 1, on: 0, what: 'GET late', about: `pet:${id}`, shows: new Map() };
-  const counted = found(history.counted, ({ status }) => status === 200);
+  const disturbing = history.faults.filter(({ kind }) => /^redis|^clock|killed$/.test(kind));
+  const exact = history.counted.filter(
+    ({ status, end, reset }) =>
+      status === 200 && !disturbing.some((fault) => fault.begin <= end && fault.end >= reset - 65_000),
+  );
   const ended = found(
     history.writes,
     ({ subject, value, end }) => isKey(subject) && !value && end !== undefined,
@@ -23,7 +30,13 @@ export function falsified(history: History): [what: string, wrong: History, mess
     ],
     ['a row is added twice', { ...history, stored: [...history.stored, twice] }, /was added 2 times/],
     ['a response is 15 ms too old', { ...history, reads: [...history.reads, late] }, /GET late .*missing/],
-    ['a count is left out', { ...history, counted: [counted, ...history.counted] }, /the same count/],
+    ...exact
+      .slice(0, 1)
+      .map((counted): Falsified => [
+        'a count is left out',
+        { ...history, counted: [counted, ...history.counted] },
+        /the same count/,
+      ]),
     [
       'a key works 5 s after its end',
       {

@@ -123,3 +123,16 @@ export function emptyHistory(instances: number, limit: number): History {
 export function petValue(pet: { status: string; name: string; categoryId: number | string }): string {
   return `${pet.status} ${pet.name} ${pet.categoryId}`;
 }
+
+/** How much later than a fault an instance, a session or a connection may still show it, in milliseconds. */
+export const AFTER_FAULT_MS = 2_000;
+
+/** Whether two spans have a moment in common; `slack` makes both longer. */
+export function overlap(one: Span, other: Span, slack = 0): boolean {
+  return one.begin <= other.end + slack && other.begin <= one.end + slack;
+}
+
+/** A moment as people read it. */
+export function time(ms: number): string {
+  return ms === Infinity ? 'the end' : new Date(ms).toISOString().slice(11, 23);
+}

@@ -36,6 +36,7 @@ export class Pets {
 export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
   const { random, session } = caller;
   const own: Pet[] = [];
+  const read = petsReader(caller, pets);
   /** Statements that delete what was not acknowledged: it may be carried out later, so nobody else changes it. */
   const litter: string[] = [];
 
@@ -89,7 +90,7 @@ export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
     if (pet === undefined || change === 'add') await add();
     else if (change === 'delete') await remove(pet);
     else await update(pet, change);
-    await petsReader(caller, pets)();
+    await read();
     await pause(random.between(50, 300));
   };
 }

@@ -1,4 +1,4 @@
-import type { Fault, Via } from './history.js';
+import { type Fault, type Via, overlap } from './history.js';
 
 /** What is served: one PostgreSQL and one Redis by two instances, or one SQLite file by one. */
 export type Topology = 'postgres' | 'sqlite';
@@ -25,7 +25,8 @@ type Column = 'today' | 'next';
 /** Which column of the table is checked. */
 export const COLUMN: Column = 'today';
 
-const AT_ONCE = { http: 0, command: 0, sql: 0, time: 0 };
+/** The clocks of two processes differ by little. */
+const AT_ONCE = { http: 0, command: 0, sql: 0, time: 250 };
 /** A busy machine writes the counts of the last second later. */
 const SQLITE = { isMonotonic: true, isRefusalReadAnew: true, lostCountsMs: 3_000, timesTheLimit: () => 1 };
 
@@ -69,16 +70,14 @@ export function promisesOf(topology: Topology): Promises {
 function failuresOfRedis(faults: readonly Fault[]): number {
   const made = faults.filter(({ kind }) => /^redis (?:killed|paused|flushed)$/.test(kind));
   const alone = faults.filter(({ kind }) => kind === 'redis alone');
-  return made.length + alone.filter((one) => !made.some((other) => meet(one, other))).length;
+  return made.length + alone.filter((one) => !made.some((other) => overlap(one, other))).length;
 }
 
 /** Whether an instance began while Redis was away: it knew neither the others nor what was used. */
 function beganAlone(faults: readonly Fault[]): boolean {
   const away = faults.filter(({ kind }) => /^redis (?:killed|paused|alone)$/.test(kind));
-  return faults.some((one) => one.kind.startsWith('instance') && away.some((other) => meet(one, other)));
+  return faults.some((one) => one.kind.startsWith('instance') && away.some((other) => overlap(one, other)));
 }
-
-const meet = (one: Fault, other: Fault): boolean => one.begin <= other.end && other.begin <= one.end;
 
 /** Evenly spread, 1.2 for each fault of Redis, at most 2; 2 where one instance was away, too. */
 function todayWithRedis(faults: readonly Fault[], instances: number): number {

@@ -1,5 +1,4 @@
-import { AFTER_FAULT_MS, overlap, time } from './checks.js';
-import type { Counted, Fault, History } from './history.js';
+import { AFTER_FAULT_MS, type Counted, type Fault, type History, overlap, time } from './history.js';
 import type { Promises } from './promises.js';
 
 const MINUTE_MS = 60_000;
@@ -40,7 +39,7 @@ function brokenMinute(
   const exact = all.filter(({ end }) => end < untilDisturbed);
   const left = exact.filter(isAdmitted).map(({ remaining }) => remaining);
   // What got no response, or another one, may have been counted.
-  const maybe = counted.filter((one) => !isDecided(one) && overlap(one, minute, 0));
+  const maybe = counted.filter((one) => !isDecided(one) && overlap(one, minute));
   const isEarly = ({ status, end }: Counted) =>
     status === 429 && [...admitted, ...maybe].filter(({ begin }) => begin < end).length < limit;
   return [
