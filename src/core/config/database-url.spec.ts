@@ -81,6 +81,8 @@ describe('a DATABASE_URL', () => {
     ['sqlite:data/a?mode=ro', 'must not contain ?.'],
     ['sqlite:/srv/#1/what?.sqlite', 'must not contain #.'],
     ['sqlite:a\tb', 'must not contain the control character U+0009.'],
+    ['sqlite:data/', 'must not end with /.'],
+    ['sqlite:/', 'must not end with /.'],
   ])('of SQLite, %j, names the character that its path must not have', (text, fault) => {
     const settings = () => new Settings({ ...exampleEnvironment(), DATABASE_URL: text });
     expect(settings).toThrow(

@@ -43,8 +43,8 @@ const NO_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=(?::\d*)?\/)/;
 
 /** Reads a DATABASE_URL; undefined for anything else. */
 export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress | undefined {
-  // SQLite would not read a ? or a # as a part of the path.
-  const [, file] = /^sqlite:([^?#\p{Cc}]+)$/u.exec(text) ?? [];
+  // SQLite would not read a ? or a # as a part of the path, and with a / at its end only the first start would find the file.
+  const [, file] = /^sqlite:([^?#\p{Cc}]*[^?#\p{Cc}/])$/u.exec(text) ?? [];
   if (file !== undefined) return { kind: 'sqlite', file };
   // PostgreSQL's protocol ends texts with NUL: what follows would be read as something else.
   if (!/^postgres(?:ql)?:\/\//.test(text) || text.includes('%00')) return undefined;
@@ -66,10 +66,11 @@ export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress |
   };
 }
 
-/** Which character of a URL no path of an SQLite file may have; undefined without one. */
+/** Which character of a URL no path of an SQLite file may have, or not at its end; undefined without one. */
 export function faultOfSqlitePath(text: string): string | undefined {
   const [, character] = /^sqlite:[^?#\p{Cc}]*([?#\p{Cc}])/u.exec(text) ?? [];
-  if (character === undefined) return undefined;
+  if (character === undefined)
+    return /^sqlite:.*\/$/.test(text) ? 'The path of an SQLite file must not end with /.' : undefined;
   const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
   const shown = /[?#]/.test(character) ? character : `the control character U+${code}`;
   return `The path of an SQLite file must not contain ${shown}.`;
