@@ -58,10 +58,13 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
   protected override buildEscapedEntityColumnSelects(alias: string, metadata: EntityMetadata): SelectQuery[] {
     const selects = super.buildEscapedEntityColumnSelects(alias, metadata);
     if (!this.isRead) return selects;
+    const from = this.escape(alias);
     const exact = new Set(
       metadata.columns
         .filter(isInt64)
-        .map((column) => `${this.escape(alias)}.${this.escape(column.databaseName)}`),
+        .map(({ query, databaseName }) =>
+          query ? `(${query(from)})` : `${from}.${this.escape(databaseName)}`,
+        ),
     );
     return selects.map((select) =>
       exact.has(select.selection) ? { ...select, selection: `CAST(${select.selection} AS TEXT)` } : select,
@@ -85,6 +88,36 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
       return super.createSelectExpression();
     } finally {
       this.expressionMap.selects = selects;
+    }
+  }
+
+  /** TypeORM orders a column that is selected by its name by what is selected, which is text here. */
+  protected override createOrderByExpression(): string {
+    const { selects, orderBys } = this.expressionMap;
+    if (!this.isRead) return super.createOrderByExpression();
+    const exact = selects.flatMap(({ selection, aliasName }) => {
+      const [alias = '', ...path] = selection.split('.');
+      const from = this.expressionMap.aliases.find(({ name }) => name === alias);
+      const column = from?.hasMetadata && from.metadata.findColumnWithPropertyPath(path.join('.'));
+      if (!column || !isInt64(column)) return [];
+      const shown =
+        aliasName ?? DriverUtils.buildAlias(this.connection.driver, undefined, alias, column.databaseName);
+      const ordered = column.query ? `CAST(${this.escape(shown)} AS INTEGER)` : selection;
+      return [{ selection, names: [selection, aliasName, aliasName && this.escape(aliasName)], ordered }];
+    });
+    this.expressionMap.selects = selects.filter((one) =>
+      exact.every(({ selection }) => selection !== one.selection),
+    );
+    this.expressionMap.orderBys = Object.fromEntries(
+      Object.entries(orderBys).map(([name, how]) => [
+        exact.find(({ names }) => names.includes(name))?.ordered ?? name,
+        how,
+      ]),
+    );
+    try {
+      return super.createOrderByExpression();
+    } finally {
+      Object.assign(this.expressionMap, { selects, orderBys });
     }
   }
 
