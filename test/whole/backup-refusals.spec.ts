@@ -59,6 +59,21 @@ describe('a backup', () => {
     expect(await readFile(database)).toEqual(before);
   });
 
+  it.each([
+    ['in no folder', 'none/b.sqlite', /The folder .*none does not exist\. Create it/],
+    [
+      'in what is a file',
+      'file/b.sqlite',
+      /file\/b\.sqlite cannot be used \(ENOTDIR.*\)\. Name another file\./,
+    ],
+    ['of too long a name', 'b'.repeat(300), /cannot be used \(ENAMETOOLONG.*\)\. Name another file\./],
+  ])('%s is refused with the reason', async (_, name, reason) => {
+    const folder = await folderOfTest();
+    await writeFile(join(folder, 'file'), '');
+    await expect(backUpTo(join(folder, name))).rejects.toThrow(reason);
+    expect(await readdir(folder)).toEqual(['file']);
+  });
+
   it('is not written over the database by a link', async () => {
     const database = await storeWith(pet(1));
     const link = join(await folderOfTest(), 'b.sqlite');

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import { SIDECARS, realFileOf } from '../sqlite/private-files.js';
 import { isThere } from '../sqlite/read-untouched.js';
-import { NAME_ANOTHER, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
+import { NAME_ANOTHER, messageOf, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
 import { ALREADY_THERE, PartFile } from './part-file.js';
 import { Refusal } from '../../core/refusal.js';
@@ -30,9 +30,11 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
   // Another user who may write to the folder could choose where the backup goes.
   if (!(await isThere(file)) && (await hasName(file)))
     throw new Refusal(`${file} is a link to a file that does not exist. Remove it, or name another file.`);
-  const final = await realFileOf(file).catch(() => {
+  const final = await realFileOf(file).catch((error: NodeJS.ErrnoException) => {
     throw new Refusal(
-      `The folder ${dirname(file)} does not exist. Create it, or name a file in another folder.`,
+      error.code === 'ENOENT'
+        ? `The folder ${dirname(file)} does not exist. Create it, or name a file in another folder.`
+        : `${file} cannot be used (${messageOf(error)}). Name another file.`,
     );
   });
   await refuseOfStore(database, final);
