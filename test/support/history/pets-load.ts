@@ -36,7 +36,7 @@ export class Pets {
 export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
   const { random, session } = caller;
   const own: Pet[] = [];
-  const read = petsReader(caller, pets);
+  const readList = listReader(caller);
   /** Statements that delete what was not acknowledged: it may be carried out later, so nobody else changes it. */
   const litter: string[] = [];
 
@@ -90,16 +90,15 @@ export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
     if (pet === undefined || change === 'add') await add();
     else if (change === 'delete') await remove(pet);
     else await update(pet, change);
-    await read();
+    await Promise.all(caller.deployment.instances.map((_, on) => readList(undefined, on)));
     await pause(random.between(50, 300));
   };
 }
 
 /** A client that reads lists and single animals, some of them conditionally. */
 export function petsReader(caller: Caller, pets: Pets): () => Promise<void> {
-  const { history, random } = caller;
-  /** The last list of a path, and its ETag. */
-  const known = new Map<string, { readonly tag: string; readonly rows: readonly Pet[] }>();
+  const { random } = caller;
+  const readList = listReader(caller);
 
   async function readOne(id: number): Promise<void> {
     const path = `/v1/pets/${id}`;
@@ -109,26 +108,30 @@ export function petsReader(caller: Caller, pets: Pets): () => Promise<void> {
       caller.saw(`pet:${id}`, petValue(JSON.parse(one.text) as Pet), one, `GET ${path}`);
   }
 
-  async function readList(): Promise<void> {
-    const status = random.pick([undefined, ...STATUSES]);
+  return async () => {
+    const id = pets.newest[Math.floor(random.between(0, pets.newest.length * 3))];
+    await (id === undefined ? readList(random.pick([undefined, ...STATUSES])) : readOne(id));
+    await pause(random.between(50, 400));
+  };
+}
+
+/** Reads the animals of a status or all, of an instance or any; every other time if they have changed. */
+function listReader(caller: Caller): (status?: string, on?: number) => Promise<void> {
+  /** The last list of a path, and its ETag. */
+  const known = new Map<string, { readonly tag: string; readonly rows: readonly Pet[] }>();
+  return async (status, instance) => {
     const path = `/v1/pets?limit=${PAGE}${status === undefined ? '' : `&status=${status}`}`;
-    const last = random.pick([known.get(path), undefined]);
-    const headers = { 'if-none-match': last?.tag };
-    const list = await caller.ask({ path, headers, allowed: [200, 304] });
+    const last = caller.random.pick([known.get(path), undefined]);
+    const sent = { path, headers: { 'if-none-match': last?.tag }, allowed: [200, 304] };
+    const list = await caller.ask(sent, instance);
     const { begin, end, on } = list;
-    const rows =
-      list.status === 304 ? last?.rows : list.status === 200 ? (JSON.parse(list.text) as Pet[]) : undefined;
+    const read = list.status === 200 ? (JSON.parse(list.text) as Pet[]) : undefined;
+    const rows = list.status === 304 ? last?.rows : read;
     if (rows === undefined) return;
     known.set(path, { tag: list.headers.get('etag') ?? '', rows });
     const about: ListOfPets = { status, lastId: rows.length === PAGE ? rows.at(-1)?.id : undefined };
     const shows = new Map(rows.map((pet) => [`pet:${pet.id}`, petValue(pet)]));
-    history.reads.push({ begin, end, on, what: `GET ${path} (${list.status})`, about, shows });
-  }
-
-  return async () => {
-    const id = pets.newest[Math.floor(random.between(0, pets.newest.length * 3))];
-    await (id === undefined ? readList() : readOne(id));
-    await pause(random.between(50, 400));
+    caller.history.reads.push({ begin, end, on, what: `GET ${path} (${list.status})`, about, shows });
   };
 }
 
