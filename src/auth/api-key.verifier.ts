@@ -3,11 +3,10 @@ import { digestOf, isWellFormedApiKey } from './clients/api-key.format.js';
 import { refuseEndedCredential } from './clients/key-refusals.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
 import { Clock } from '../core/time/clock.js';
-import type { Versions } from '../database/data-version.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { ErrorRow } from '../core/errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
-import { type CallersKey, type FoundKey, KeyCache } from './key-cache.js';
+import { type CallersKey, KeyCache } from './key-cache.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -20,17 +19,6 @@ const WITHOUT_SCHEME: ErrorRow = {
   message: 'The credential does not have the scheme Bearer: send `Authorization: Bearer <API_KEY>`.',
 };
 
-/** A valid key. */
-export interface VerifiedKey {
-  readonly key: CallersKey;
-  /**
-   * The data version of its cache entry, if another instance may have changed the key since; undefined if it was read for this request.
-   */
-  readonly cachedAt: number | undefined;
-  /** The data versions when the look-up began. */
-  readonly versions: Versions;
-}
-
 /** Finds the key, and with it the client, of an `Authorization` header. */
 @Injectable()
 export class ApiKeyVerifier {
@@ -39,12 +27,7 @@ export class ApiKeyVerifier {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether a key that was cached with this version is still valid, according to the last response of Redis. */
-  isCurrent(cachedAt: number): boolean {
-    return this.cache.isCurrent(cachedAt);
-  }
-
-  /** The cached key of the credential, if there is one. It may have changed since, so it must not admit a request. */
+  /** The key of the credential as it was last read, if it was valid then. It may have changed since, so it must not admit a request. */
   lastRead(authorization = ''): CallersKey | undefined {
     const token = BEARER.exec(authorization)?.[1];
     return token !== undefined && isWellFormedApiKey(token)
@@ -61,31 +44,25 @@ export class ApiKeyVerifier {
     return digestOf(token);
   }
 
-  /** Whether the key of a digest was valid when it was last read, some seconds ago. */
+  /** Whether the key of a digest was valid when it was last read, in the last minute. */
   isKnown(digest: string): boolean {
     return this.cache.lastRead(digest) !== undefined;
   }
 
-  /** The key of a digest, if it is cached; throws as `find()` does. */
-  cached(digest: string): VerifiedKey | undefined {
-    const versions = this.cache.versions();
-    const found = this.cache.get(digest, versions);
-    return found && this.validIn(found, this.cache.isShared ? found.version : undefined, versions);
+  /** The key of a digest, if it is cached and admits requests. */
+  cached(digest: string): CallersKey | undefined {
+    return this.cache.get(digest);
   }
 
   /**
    * Reads the key of a digest, with its client, from the database. Throws invalid_api_key, and, only when the whole key matched, so
    * that guessing reveals nothing, expired_api_key or revoked_api_key; service_unavailable if the database does not respond.
    */
-  async find(digest: string): Promise<VerifiedKey> {
-    const versions = this.cache.versions();
-    return this.validIn(await this.cache.find(digest), undefined, versions);
-  }
-
-  private validIn({ key }: FoundKey, cachedAt: number | undefined, versions: Versions): VerifiedKey {
+  async find(digest: string): Promise<CallersKey> {
+    const key = await this.cache.find(digest);
     if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
     refuseEndedCredential(key, this.clock.now());
-    return { key, cachedAt, versions };
+    return key;
   }
 }
 

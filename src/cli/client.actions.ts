@@ -81,7 +81,7 @@ export async function rename(call: Call, given: string): Promise<void> {
 
 /** `petstore client suspend`. */
 export async function suspend(call: Call, given: string): Promise<void> {
-  const done = 'Suspended the client; running servers apply this within 2 s.';
+  const done = 'Suspended the client; running servers apply this within 1 s.';
   await change(call, given, (clients, id) => clients.suspend(id, call.options, call.by), done);
 }
 

@@ -107,7 +107,7 @@ export async function revoke(call: Call, given: string): Promise<void> {
   const revoked = toApiKeyDto(await keys.revoke(key.id, call.options, call.by));
   await call.showChange(
     revoked,
-    () => `Revoked the key ${revoked.id}; running servers apply this within 2 s.`,
+    () => `Revoked the key ${revoked.id}; running servers apply this within 1 s.`,
   );
 }
 

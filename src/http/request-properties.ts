@@ -1,7 +1,6 @@
 import type { Context } from '@opentelemetry/api';
 import type { Caller } from '../auth/caller.js';
 import type { TraceIds } from '../core/tracing.js';
-import type { Versions } from '../database/data-version.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './caching/precondition.js';
 import type { CachedResult } from './caching/response-cache.js';
@@ -25,8 +24,6 @@ declare module 'http' {
     clientAddress?: string | null | undefined;
     /** The sender of the request. */
     caller?: Caller | undefined;
-    /** The versions of the data that the key was found to be current at; they do for the response, too. */
-    seenVersions?: Versions | undefined;
     /** The subject that the request counts for. */
     quotaSubject?: QuotaSubject | undefined;
     /** Whether the request was counted; its data versions came with that decision. */

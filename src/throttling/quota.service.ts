@@ -13,9 +13,7 @@ import {
   labelOf,
   quotaHeaders,
   requestOf,
-  underLimits,
   violatedWindow,
-  windowsOf,
 } from './quota.js';
 import { QuotaStore } from './quota-store.js';
 import { ADDRESS_LIMIT_PER_MINUTE } from './plans.js';
@@ -56,18 +54,10 @@ export class QuotaService {
    * read; then nothing is counted.
    */
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
-    let subject = quotaSubjectOf(request);
+    const subject = quotaSubjectOf(request);
     const decided = this.decide(requestOf(subject, windows));
     // The store in memory decides synchronously, and each await costs time.
-    let verdict = decided instanceof Promise ? await decided : decided;
-    if (subject.renewal && !subject.renewal.isCurrent()) {
-      const before = subject;
-      subject = await subject.renewal.renew();
-      request.quotaSubject = subject;
-      // The limits of a route's windows do not depend on the plan.
-      if (!windows && !hasSameLimits(before, subject))
-        verdict = underLimits(verdict, windowsOf(subject)) ?? (await this.decide(requestOf(subject)));
-    }
+    const verdict = decided instanceof Promise ? await decided : decided;
     request.isCounted = true;
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);
@@ -84,16 +74,12 @@ export class QuotaService {
    * or service_unavailable.
    */
   async takeUncounted(request: Request, response: Response, bound: UncountedBound): Promise<void> {
-    let subject = quotaSubjectOf(request);
+    const subject = quotaSubjectOf(request);
     const verdict = await this.decide({
       subject: subject.id,
       isClient: subject.perDay !== undefined,
       windows: windowsOfBound(bound, subject),
     });
-    if (subject.renewal && !subject.renewal.isCurrent()) {
-      subject = await subject.renewal.renew();
-      request.quotaSubject = subject;
-    }
     request.isCounted = true;
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
     const violated = violatedWindow(verdict);
@@ -221,10 +207,6 @@ export class QuotaService {
         this.events.publish(QUOTA_THRESHOLD, reached);
     }
   }
-}
-
-function hasSameLimits(a: QuotaSubject, b: QuotaSubject): boolean {
-  return a.perMinute === b.perMinute && a.perDay === b.perDay;
 }
 
 function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {

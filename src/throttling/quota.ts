@@ -18,16 +18,6 @@ export interface QuotaSubject {
   readonly perMinute: number;
   /** Absent: no daily limit. */
   readonly perDay?: number;
-  /** If instances invalidate each other's caches: checks after a decision whether the subject is still current. */
-  readonly renewal?: SubjectRenewal;
-}
-
-/** A subject that was made of a cached key, which another instance may have changed. */
-export interface SubjectRenewal {
-  /** Whether nothing has changed according to the last response of Redis. */
-  isCurrent(): boolean;
-  /** Reads the subject again. Throws if the key is now refused. */
-  renew(): Promise<QuotaSubject>;
 }
 
 /** One fixed window, aligned to the UTC calendar, that a request must find room in. */
@@ -111,23 +101,6 @@ export function violatedWindow({ admitted, windows }: QuotaVerdict): WindowState
 
 function laterResetFirst(a: WindowState, b: WindowState): number {
   return b.resetsAt - a.resetsAt || b.lengthMs - a.lengthMs;
-}
-
-/**
- * The decision under other limits of the same windows; an admitted request has been counted already. Undefined if it has to be decided
- * again.
- */
-export function underLimits(
-  verdict: QuotaVerdict,
-  windows: readonly QuotaWindow[],
-): QuotaVerdict | undefined {
-  if (verdict.bannedUntil !== undefined) return verdict;
-  if (!verdict.admitted || windows.length !== verdict.windows.length) return undefined;
-  const states = verdict.windows.map((state, index) => {
-    const limit = windows[index]?.limit ?? state.limit;
-    return { ...state, limit, remaining: Math.max(0, limit - state.used) };
-  });
-  return { ...verdict, windows: states, admitted: states.every(({ used, limit }) => used <= limit) };
 }
 
 /** What metrics call a verdict. */

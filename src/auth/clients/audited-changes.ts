@@ -7,6 +7,7 @@ import { Transactions } from '../../database/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { DomainEvents } from '../../events/domain-events.js';
 import { CLIENTS_EVENTS, type ClientsEventName } from './clients.events.js';
+import { KeyCache } from '../key-cache.js';
 import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
 import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
@@ -51,6 +52,7 @@ export class AuditedChanges {
     private readonly audit: AuditService,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
+    private readonly keys: KeyCache,
   ) {}
 
   /**
@@ -67,6 +69,7 @@ export class AuditedChanges {
     ) => Promise<T>,
   ): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
+      this.transactions.afterCommit(() => this.keys.forget());
       await this.transactions.claim(ADMINISTRATION);
       const end = by.kind === 'key' ? await this.endOf(by.keyId, manager) : null;
       const record = async (change: AuditedChange): Promise<void> => {

@@ -57,7 +57,6 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
     override traceIds = undefined;
     override clientAddress = undefined;
     override caller = undefined;
-    override seenVersions = undefined;
     override quotaSubject = undefined;
     override isCounted = undefined;
     override isUncounted = undefined;

@@ -99,10 +99,8 @@ class CachedGuard implements CanActivate {
     const { method, originalUrl } = request;
     // A request that passes no quota has no version.
     if (method !== 'GET' || (cache.needsDecision && !request.isCounted)) return true;
-    // Where they come with the decision on the quota, those of the key are older.
-    const seen = cache.needsDecision ? undefined : request.seenVersions;
     // Asked for once: those of a moment before the handler reads hold for what it reads, too.
-    const versions = cache.versionsFor(originalUrl, seen);
+    const versions = cache.versionsFor(originalUrl);
     const found = this.early.areOpenTo(CachedGuard, context) ? cache.find(originalUrl, versions) : undefined;
     if (found) return this.early.send(context, bodyFor(request, found));
     request.cached = (read) => {

@@ -101,9 +101,9 @@ export class ResponseCache {
     return found;
   }
 
-  /** The versions for a request of this target; `seen` are those that were asked for after it had arrived, if there are such. */
-  versionsFor(target: string, seen?: Versions): Versions {
-    return target.length > LONGEST_TARGET ? NO_VERSIONS : (seen ?? this.dataVersion.versions());
+  /** The versions for a request of this target. */
+  versionsFor(target: string): Versions {
+    return target.length > LONGEST_TARGET ? NO_VERSIONS : this.dataVersion.versions();
   }
 
   private shared(
