@@ -99,8 +99,12 @@ async function migrateAlone(settings: Settings, opening: Opening): Promise<void>
   }
 }
 
-/** Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. */
+/**
+ * Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. On
+ * PostgreSQL the version proves itself when it is first read.
+ */
 async function proveVersion(database: Database): Promise<void> {
+  if (database.options.type !== 'sqlite') return;
   try {
     await database.transactions.uncached(() => Promise.resolve());
   } catch (error) {

@@ -84,7 +84,7 @@ export abstract class Database extends DataSource {
   abstract readonly reader: JsonReader;
   /** Runs work while no other process that migrates the same database does. */
   abstract whileMigrating<T>(work: () => Promise<T>): Promise<T>;
-  /** The session beside the pool for the locks and notices of an instance; undefined where processes find each other by files. */
+  /** The session beside the pool for the locks of an instance; undefined where processes find each other by files. */
   abstract readonly instanceSession: SideSession | undefined;
   /** The transactions that repositories take part in. */
   abstract readonly transactions: Transactions;

@@ -10,7 +10,7 @@ import { ApiError } from '../core/errors/api-error.js';
 import { outsideOfSpans } from '../core/tracing.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BatchedInsert, type ToldRow } from './batched-insert.js';
-import { type CachedKind, type DataVersion, kindsWithNewRow } from './data-version.js';
+import type { CachedKind, DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import type { Transactions } from './transactions.js';
 
@@ -136,11 +136,9 @@ export class InsertBatches {
     batch: readonly Waiting[],
   ): Promise<readonly ToldRow[]> {
     const { dialect, transactions } = this.database;
-    const changes: CachedKind[] = [...kindsWithNewRow(metadata.target)];
+    const changes: CachedKind[] = ['responses'];
     return transactions.commitChanging(changes, async (_, manager) => {
-      // PostgreSQL's catalog shows what an insert changes besides rows.
-      if (await this.doesMore(metadata.tableName, manager))
-        changes.push('rows', ...(dialect.insertsDoMore === undefined ? [] : ['keys' as const]));
+      if (await this.doesMore(metadata.tableName, manager)) changes.push('rows');
       const told = await manager.query<ToldRow[]>(sql, [`[${batch.map(({ json }) => json).join(',')}]`]);
       const ids = told.map((row) => row[idName]);
       // It is unknown which of them failed.
@@ -155,7 +153,7 @@ export class InsertBatches {
     const { dialect, dataVersion } = this.database;
     const { insertsDoMore } = dialect;
     if (insertsDoMore === undefined) return true;
-    const version = dataVersion.current('rows');
+    const { rows: version } = dataVersion.versions();
     const known = this.doingMore.get(tableName);
     if (known && version !== undefined && known.version === version) return known.isMore;
     const isMore = (await manager.query<unknown[]>(insertsDoMore, [tableName])).length > 0;

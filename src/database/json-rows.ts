@@ -19,8 +19,6 @@ export class JsonText<Shown = unknown> {
     readonly text: string,
     /** Whether rows that are inserted, with ids that the database generates, change nothing of it. */
     readonly outlastsNewRows = false,
-    /** The one table whose rows it shows; undefined when there may be several. */
-    readonly table?: string,
     /** The DTO whose members alone it has; undefined where nobody has made sure of it. */
     readonly shownAs?: Type,
   ) {}
@@ -69,7 +67,7 @@ export class JsonRows {
   ): Promise<JsonText<Dto> | undefined> {
     const shown = this.shown(entity, dto);
     const found = await this.reader.row(shown.one, [String(id)]);
-    return found && new JsonText(shown.text(found['row']), shown.table !== undefined, shown.table, dto);
+    return found && new JsonText(shown.text(found['row']), shown.isOfOneTable, dto);
   }
 
   /**
@@ -94,12 +92,7 @@ export class JsonRows {
     const last = found?.['last'];
     // New rows are added at the end, so they never belong to a page that is followed by another.
     const isFull = typeof last === 'string' && !column && !isDescending;
-    const items = new JsonText<Dto[]>(
-      shown.text(found?.['rows']),
-      isFull && shown.hasGrowingIds,
-      shown.table,
-      dto,
-    );
+    const items = new JsonText<Dto[]>(shown.text(found?.['rows']), isFull && shown.hasGrowingIds, dto);
     if (typeof last !== 'string') return { items };
     if (column) return { items, next: [String(found?.['at']), last] };
     return { items, next: [String(BigInt(last) + (isDescending ? -1n : 1n))] };

@@ -46,8 +46,8 @@ export function pageParameters(
 export class ShownRows {
   /** The statement of the row with the id `?1`. */
   readonly one: string;
-  /** The table whose rows they are; undefined for a view, which may be of several, and for one of another schema. */
-  readonly table: string | undefined;
+  /** Whether they are rows of one table; those of a view may be of several. */
+  readonly isOfOneTable: boolean;
   /** Whether the database gives each new row an id above all that are committed. */
   readonly hasGrowingIds: boolean;
   private readonly source: string;
@@ -64,11 +64,10 @@ export class ShownRows {
     private readonly dialect: Dialect,
   ) {
     this.source = tableOf(entity);
-    const isNamedAlone = entity.tablePath === entity.tableName;
-    this.table = entity.tableType === 'regular' && isNamedAlone ? entity.tableName : undefined;
+    this.isOfOneTable = entity.tableType === 'regular' && entity.tablePath === entity.tableName;
     const [id, ...others] = entity.primaryColumns;
     const isGenerated = id?.generationStrategy === 'increment' && others.length === 0;
-    this.hasGrowingIds = this.table !== undefined && isGenerated && dialect.generatesGrowingIds;
+    this.hasGrowingIds = this.isOfOneTable && isGenerated && dialect.generatesGrowingIds;
     this.row = this.rowAs(dto);
     const { deleteDateColumn, discriminatorColumn, tableType } = entity;
     const kinds = [entity, ...entity.childEntityMetadatas].map((one) =>

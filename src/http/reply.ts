@@ -66,7 +66,7 @@ function textOf(body: unknown, operation: Partial<DeclaredOperation> | undefined
 function shownText(body: unknown, dto: Type, operation: Partial<DeclaredOperation> | undefined): JsonText {
   try {
     const shown = shapeOf(dto).show(body, lacksOf(operation));
-    return new JsonText(writeExactJson(shown), false, undefined, dto);
+    return new JsonText(writeExactJson(shown), false, dto);
   } catch (error) {
     // A DTO that refers to itself follows a circle of entities.
     if (error instanceof RangeError) refuseCircle(body);

@@ -26,8 +26,6 @@ declare module 'http' {
     caller?: Caller | undefined;
     /** The subject that the request counts for. */
     quotaSubject?: QuotaSubject | undefined;
-    /** Whether the request was counted; its data versions came with that decision. */
-    isCounted?: boolean | undefined;
     /** Whether the request was admitted and used no quota. */
     isUncounted?: boolean | undefined;
     /** Whether the log has no line for the request. */

@@ -58,7 +58,6 @@ export class QuotaService {
     const decided = this.decide(requestOf(subject, windows));
     // The store in memory decides synchronously, and each await costs time.
     const verdict = decided instanceof Promise ? await decided : decided;
-    request.isCounted = true;
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);
     this.verdicts.inc({ plan: subject.plan, verdict: labelOf(verdict) });
@@ -80,7 +79,6 @@ export class QuotaService {
       isClient: subject.perDay !== undefined,
       windows: windowsOfBound(bound, subject),
     });
-    request.isCounted = true;
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
     const violated = violatedWindow(verdict);
     const looked = violated ? { ...verdict, windows: [violated] } : await this.look(subject);

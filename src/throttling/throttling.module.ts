@@ -4,7 +4,6 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { Clock } from '../core/time/clock.js';
 import { Settings } from '../core/config/settings.js';
-import { DataVersion } from '../database/data-version.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { MemoryQuotaStore } from './memory/memory-quota-store.js';
@@ -32,14 +31,13 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
     },
     {
       provide: QuotaStore,
-      inject: [Settings, Metrics, MemoryQuotaStore, QuotaJournal, Clock, DataVersion, HttpAdapterHost],
+      inject: [Settings, Metrics, MemoryQuotaStore, QuotaJournal, Clock, HttpAdapterHost],
       useFactory: async (
         { redisUrl, redisCa, redisTimeoutMs }: Settings,
         metrics: Metrics,
         memory: MemoryQuotaStore,
         journal: QuotaJournal,
         clock: Clock,
-        version: DataVersion,
         { listen$ }: HttpAdapterHost,
       ) => {
         if (redisUrl === null) return memory;
@@ -50,7 +48,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
           memory,
           metrics,
           clock,
-          { version, journal },
+          journal,
         );
         // The command line uses the same counts, but admits no requests, so that it does not take part when limits are divided.
         listen$.subscribe(() => store.join());

@@ -1,6 +1,5 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
 import { Client } from '../auth/clients/client.entity.js';
-import { CachedAs } from '../database/data-version.js';
 import { Int64Column } from '../database/int64.js';
 
 /** Why an endpoint is disabled: by its owner or an operator, after failing for three days, or after a response of 410. */
@@ -18,7 +17,6 @@ export interface PreviousSecret {
 }
 
 /** An address of a client to which messages are sent, one after the other. */
-@CachedAs('keys', { isAbsenceCached: true })
 @Entity('webhook_endpoints')
 @Index('webhook_endpoints_client', ['clientId', 'createdAt', 'id'])
 @Index('webhook_endpoints_created', ['createdAt', 'id'])
@@ -77,7 +75,6 @@ export class WebhookEndpoint {
 }
 
 /** An event that an endpoint subscribes to. */
-@CachedAs('keys', { isAbsenceCached: true })
 @Entity('webhook_subscriptions')
 @Index('webhook_subscriptions_event', ['event'])
 export class WebhookSubscription {

@@ -99,12 +99,13 @@ export class WebhookMessages {
 
   /**
    * Whether any enabled endpoint subscribes; an endpoint that any process committed before the call counts. The result is cached
-   * where the DataVersion reports every commit at once; elsewhere concurrent callers share one query. Not for callers in a
+   * where the DataVersion is known without a query; elsewhere concurrent callers share one query. Not for callers in a
    * transaction: it does not see their own writes.
    */
   private async isSubscribed(event: string): Promise<boolean> {
-    // Read the version first, so that a commit during the query invalidates what is cached.
-    const version = this.dataVersion.isComplete ? this.dataVersion.current('keys') : undefined;
+    // Read the version first, so that a commit during the query invalidates what is cached. Every commit of a transaction that
+    // writes endpoints changes it; single inserted rows alone do not.
+    const { rows: version } = this.dataVersion.versions();
     const known = this.known.get(event);
     if (known && version !== undefined && known.version === version) return known.isAny;
     let read = this.reads.get(event);

@@ -53,7 +53,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     ['alone', false],
     ['with Redis', true],
   ])('is over at once for a service %s: it never meets the old one again', async (_, isShared) => {
-    const sessions = ['petstore', 'petstore, instance'];
+    const sessions = ['petstore', 'petstore, instance', 'petstore, snapshots'];
     const told: string[] = [];
     for (const level of ['log', 'warn', 'error'] as const)
       vi.spyOn(Logger.prototype, level).mockImplementation((line: string) => void told.push(line));

@@ -489,17 +489,6 @@ describeWith('redis-server', 'when Redis', () => {
   });
 });
 
-describeWith('redis-server', 'a decision', () => {
-  it('reads no names of cached states for an instance that shares none', async () => {
-    const server = await RedisServer.ofTest();
-    const instance = await open(server.url);
-    await send([instance], 'a', 5);
-    const commands = await connected(server).info('commandstats');
-    expect(commands).toContain('cmdstat_evalsha:');
-    expect(commands).not.toContain('cmdstat_hmget:');
-  });
-});
-
 describeWith('redis-server', 'the number of instances', () => {
   it('is not made larger by the command line, which uses the same Redis', async () => {
     const server = await RedisServer.ofTest();

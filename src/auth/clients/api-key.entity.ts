@@ -1,9 +1,7 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
-import { CachedAs } from '../../database/data-version.js';
 import { Client } from './client.entity.js';
 
 /** A key of a client. Its secret is never stored, only the SHA-256 of it. */
-@CachedAs('keys', { isAbsenceCached: true })
 @Entity('api_keys')
 @Index('api_keys_created', ['createdAt', 'id'])
 export class ApiKey {

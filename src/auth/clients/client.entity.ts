@@ -1,13 +1,11 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { CachedAs } from '../../database/data-version.js';
 import type { PlanLimits } from '../../core/config/plan-table.js';
 import type { Plan } from '../../throttling/plans.js';
 
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')
-@CachedAs('keys')
 @Index('clients_created', ['createdAt', 'id'])
 @Check(
   'clients_enterprise_limits',

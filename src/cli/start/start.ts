@@ -19,6 +19,7 @@ import { AppLogger } from '../../core/logging/app-logger.js';
 import { ManagementServer } from '../../core/metrics/management-server.js';
 import { advise } from './start-advice.js';
 import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
+import { DataVersion } from '../../database/data-version.js';
 import { RedisSplit } from '../../throttling/redis/redis-split.js';
 import { flushSpans, startTracing } from '../../core/tracing.js';
 
@@ -40,6 +41,8 @@ export async function start(
   const logger = app.get(AppLogger);
   await app.get(SoleProcessLock).begin();
   await app.get(RedisSplit).begin();
+  // The log says at the start if nothing can be cached.
+  void app.get(DataVersion).fresh();
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
     throw listeningFault({ variable: 'PORT', port, host }, error);
   });

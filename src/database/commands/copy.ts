@@ -39,7 +39,7 @@ export interface CopyReport {
 const [LOOKS, LOOK_MS] = [12, 250];
 /** application_name of the sessions of a copy. */
 const SESSION = 'petstore, copy';
-/** Tables of migrations and of running instances, which each database has for itself. */
+/** Tables of migrations, which each database has for itself, and one that is not used any more. */
 const OF_EACH_DATABASE = new Set([
   MIGRATIONS_TABLE,
   EXPANSIONS_TABLE,

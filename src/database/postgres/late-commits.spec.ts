@@ -23,50 +23,27 @@ const isDone = async (promise: Promise<void> | undefined) => {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it.each<[what: string, error: Error | undefined, isCertain: boolean]>([
-  ['is answered', undefined, true],
-  [
-    'is answered by the end of its session',
-    Object.assign(new Error('terminating'), { severity: 'FATAL' }),
-    true,
-  ],
-  ['loses its connection', new Error('Connection terminated unexpectedly'), false],
-])(
-  'a late commit that %s leaves its connection free; it is over at once: %s %s',
-  async (_, error, isCertain) => {
-    const late = commits();
-    const { client, answer } = connection();
-    const { done, over } = late.send(client, { text: 'COMMIT' });
-    const failure = done.catch((thrown: unknown) => thrown);
-    await vi.advanceTimersByTimeAsync(LIMIT_MS + 500);
-    expect(await failure).toBeInstanceOf(LateCommit);
-    expect(late.fault).toMatchObject({ status: 503 });
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    const free = late.free(client);
-    expect([await isDone(free), await isDone(over)]).toEqual([false, false]);
-    answer(error);
-    expect([await isDone(free), await isDone(over)]).toEqual([true, isCertain]);
-    expect([late.fault, late.free(client)]).toEqual([undefined, undefined]);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(await isDone(over)).toBe(true);
-  },
-);
-
-it('a statement behind a commit is waited for no longer than a commit', async () => {
-  const query = vi
-    .fn<() => Promise<object>>()
-    .mockResolvedValueOnce({})
-    .mockReturnValue(new Promise(() => undefined));
-  const { ask } = commits().send({ query } as unknown as PoolClient, { text: 'COMMIT' });
-  const asked = ask('SELECT 1', []).catch((error: unknown) => error);
+it.each<[what: string, error: Error | undefined]>([
+  ['gets its response', undefined],
+  ['loses its connection', new Error('Connection terminated unexpectedly')],
+])('a late commit keeps its connection until it %s', async (_, error) => {
+  const late = commits();
+  const { client, answer } = connection();
+  const failure = late.send(client, { text: 'COMMIT' }).catch((thrown: unknown) => thrown);
   await vi.advanceTimersByTimeAsync(LIMIT_MS + 500);
-  expect(await asked).toBeInstanceOf(LateCommit);
+  expect(await failure).toBeInstanceOf(LateCommit);
+  expect(late.fault).toMatchObject({ status: 503 });
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  const free = late.free(client);
+  expect(await isDone(free)).toBe(false);
+  answer(error);
+  expect([await isDone(free), late.fault, late.free(client)]).toEqual([true, undefined, undefined]);
 });
 
 it('a late commit is waited for no longer where the server does not work on it', async () => {
   const late = commits();
   const { client } = connection();
-  late.send(Object.assign(client, { processID: 7 }), { text: 'COMMIT' }).done.catch(() => undefined);
+  late.send(Object.assign(client, { processID: 7 }), { text: 'COMMIT' }).catch(() => undefined);
   await vi.advanceTimersByTimeAsync(LIMIT_MS + 500);
   const free = late.free(client);
   late.giveUpOthers(late.processes);

@@ -2,26 +2,12 @@ import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { ApiError } from '../../core/errors/api-error.js';
 import { Outage } from '../outage.js';
 import { unavailable } from '../unavailable.js';
-import { isAnswer } from './postgres-errors.js';
 import { ANSWER_LATE_MS } from './postgres-options.js';
 
 /** How long pg may wait for the response to a commit, in milliseconds: the maximum of a timer. After its own limit it closes the socket. */
 const NEVER: { readonly query_timeout: number } = { query_timeout: 2 ** 31 - 1 };
 /** After this time in which all commits were confirmed in time, the server counts as recovered, in milliseconds. */
 const CALM_MS = 5_000;
-/** For how long a commit counts whose outcome nobody will know, or may never be known, in milliseconds. */
-const FORGOTTEN_MS = 60_000;
-
-/** A commit that has been sent. */
-export interface SentCommit<T> {
-  /** The response; rejects if the commit failed, or if it takes too long. */
-  readonly done: Promise<T>;
-  /** Resolves when it is certain that it changes nothing any more, or a while after nobody will know. Never rejects. */
-  readonly over: Promise<void>;
-  /** Runs a statement after it, on the same connection, and returns its rows; rejects if the server does not respond to it in time. */
-  readonly ask: (text: string, values: unknown[]) => Promise<readonly object[]>;
-}
-
 /** A commit was not confirmed in time; it may be carried out later. */
 export class LateCommit extends Error {
   constructor() {
@@ -73,20 +59,20 @@ export class LateCommits {
     );
   }
 
-  /** Sends a statement that commits. It is done when the response arrives, or fails with LateCommit when that takes too long. */
-  send(client: PoolClient, query: QueryConfig): SentCommit<QueryResult> {
-    const answer = client.query({ ...query, ...NEVER });
-    const done = this.inTime(client, answer);
-    return {
-      done,
-      over: answer.then(ignored, (error: unknown) => (isAnswer(error) ? undefined : forgotten())),
-      ask: async (text, values) => {
-        const asked = client.query<object>({ text, values, ...NEVER });
-        // It is sent together with the commit, and waits as long as that.
-        const { rows } = await Promise.race([asked, done.then(() => this.tooLate())]);
-        return rows;
-      },
-    };
+  /**
+   * Sends a statement that commits. Resolves when the response arrives; rejects with LateCommit when that takes too long. The server may
+   * carry it out later.
+   */
+  send(client: PoolClient, query: QueryConfig): Promise<QueryResult> {
+    const response = client.query({ ...query, ...NEVER });
+    if (this.limitMs === 0) return response;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.keep(client, response.then(ignored, ignored));
+        reject(new LateCommit());
+      }, this.limitMs + ANSWER_LATE_MS);
+      response.finally(() => clearTimeout(timer)).then(resolve, reject);
+    });
   }
 
   /** Resolves when a connection is free whose commit is late; undefined when none is late on it. */
@@ -112,24 +98,6 @@ export class LateCommits {
     this.giveUpAll();
   }
 
-  /** Rejects when a response is late; never where nothing is. */
-  private tooLate(): Promise<never> {
-    return new Promise((_, reject) => {
-      if (this.limitMs > 0) setTimeout(() => reject(new LateCommit()), this.limitMs + ANSWER_LATE_MS).unref();
-    });
-  }
-
-  private inTime(client: PoolClient, answer: Promise<QueryResult>): Promise<QueryResult> {
-    if (this.limitMs === 0) return answer;
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.keep(client, answer.then(ignored, ignored));
-        reject(new LateCommit());
-      }, this.limitMs + ANSWER_LATE_MS);
-      answer.finally(() => clearTimeout(timer)).then(resolve, reject);
-    });
-  }
-
   private keep(client: PoolClient, answered: Promise<void>): void {
     let giveUp!: () => void;
     const givenUp = new Promise<void>((resolve) => (giveUp = resolve));
@@ -143,11 +111,6 @@ export class LateCommits {
 /** The id of the server's process at the other end of a connection. */
 export function processOf(client: object): number {
   return (client as { readonly processID: number }).processID;
-}
-
-/** A session may continue after its connection was lost. */
-function forgotten(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, FORGOTTEN_MS).unref());
 }
 
 const ignored = (): void => undefined;

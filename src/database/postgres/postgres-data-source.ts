@@ -8,11 +8,8 @@ import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { readDecimalsAsText } from '../decimals.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
 import { generatedValues } from '../returning-insert-query-builder.js';
-import { SharedDataVersion } from '../shared-data-version.js';
 import { Transactions } from '../transactions.js';
-import { ChangedTables } from './changed-tables.js';
 import { compareNumbers, suitColumn } from './columns.js';
-import { InstanceNotices } from './instance-notices.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { MigrationRunner } from './migration-runner.js';
 import { NamedReads } from './named-reads.js';
@@ -24,6 +21,7 @@ import { PostgresPool } from './postgres-pool.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
 import { SideSession } from './side-session.js';
+import { SnapshotVersion } from './snapshot-version.js';
 
 /** The unopened DataSource on PostgreSQL, with these entities and migrations. */
 export async function createPostgres(
@@ -46,16 +44,12 @@ export async function createPostgres(
 /** TypeORM's DataSource on PostgreSQL, where a caller in a transaction takes part in it by itself, and int64 stays exact. */
 export class PostgresDataSource extends Database {
   readonly dialect = POSTGRES_DIALECT;
-  readonly dataVersion: SharedDataVersion;
+  readonly dataVersion: SnapshotVersion;
   readonly reader: JsonReader;
   readonly transactions: Transactions;
   readonly instanceSession: SideSession;
-  readonly changed = new ChangedTables(this, () =>
-    this.dataVersion.isShared ? this.notices.quiet : undefined,
-  );
   protected readonly queryBuilder = KeyedSelectQueryBuilder;
   private readonly pool: PostgresPool;
-  private readonly notices: InstanceNotices;
   private readonly connected: PostgresConnection;
 
   constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
@@ -65,13 +59,16 @@ export class PostgresDataSource extends Database {
       driverPackage,
       postgres,
       () => driver.master as Pool,
-      () => this.notices.renew(),
+      () => {
+        this.instanceSession.renew();
+        this.dataVersion.renew();
+      },
     );
     this.instanceSession = new SideSession(driverPackage, postgres);
-    // Notices also report a migration of another process.
-    this.notices = new InstanceNotices(this.instanceSession, () => this.changed.read());
-    this.dataVersion = new SharedDataVersion(this.notices, (table) => this.changed.isTold(table));
-    this.connected = new PostgresConnection(this.pool, this.dataVersion, this.changed);
+    this.dataVersion = new SnapshotVersion(driverPackage, postgres, this.pool.troubles, () =>
+      this.transactions.commitChanging([], (_, manager) => manager.query(TAKES_AN_ID)),
+    );
+    this.connected = new PostgresConnection(this.pool);
     this.transactions = new Transactions(this, this.connected);
     this.reader = new NamedReads(this, this.pool, this.transactions);
     driver.createQueryRunner = () => new ScopedPostgresRunner(driver, this.connected, this.transactions);
@@ -96,7 +93,6 @@ export class PostgresDataSource extends Database {
     }
     try {
       await this.checkServer();
-      await this.changed.read();
     } catch (error) {
       await this.destroy();
       throw error;
@@ -106,7 +102,8 @@ export class PostgresDataSource extends Database {
 
   override async destroy(): Promise<void> {
     this.pool.end();
-    await this.notices.close();
+    this.dataVersion.close();
+    await this.instanceSession.close();
     await super.destroy();
   }
 
@@ -162,6 +159,9 @@ export class PostgresDataSource extends Database {
     await checkOwnSessions((this.driver as PostgresDriver).master as Pool);
   }
 }
+
+/** Takes an id for the transaction, as each write does, and writes nothing. */
+const TAKES_AN_ID = 'SELECT pg_current_xact_id()';
 
 /** How long one process waits for the migrations of another, in milliseconds. */
 const MIGRATION_WAIT_MS = 600_000;

@@ -2,7 +2,7 @@ import type { Client, Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type pg from 'pg';
 import type { ConnectionLoad } from '../database.js';
 import { type Release, Semaphore } from '../scopes/semaphore.js';
-import { LateCommits, type SentCommit, processOf } from './late-commits.js';
+import { LateCommits, processOf } from './late-commits.js';
 import { isDenied, isFull, meaningOf } from './postgres-errors.js';
 import { CONNECT_TIMEOUT_MS, type PostgresOptions, clientConfig } from './postgres-options.js';
 import { type Found, PostgresTroubles } from './postgres-troubles.js';
@@ -44,15 +44,9 @@ export class PooledConnection {
     }
   }
 
-  /** Sends a statement that commits. */
-  commit(query: QueryConfig): SentCommit<QueryResult> {
-    const sent = this.pool.late.send(this.client, query);
-    const ask = (text: string, values: unknown[]) =>
-      sent.ask(text, values).catch((error: unknown) => {
-        this.isBroken = true;
-        throw error;
-      });
-    return { ...sent, done: this.noted(sent.done), ask };
+  /** Runs a statement that commits. */
+  commit(query: QueryConfig): Promise<QueryResult> {
+    return this.noted(this.pool.late.send(this.client, query));
   }
 
   /** Ends its use; to be called once. One whose commit is late stays in use until that is over. */
@@ -124,6 +118,16 @@ export class PostgresPool {
   /** Runs a read on a connection. Throws service_unavailable without one. */
   async read<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
     const connection = new PooledConnection(this, await this.connected());
+    try {
+      return await work(connection);
+    } finally {
+      connection.release();
+    }
+  }
+
+  /** Runs a statement that commits by itself. Throws service_unavailable without a connection. */
+  async write<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
+    const connection = await this.takeToWrite();
     try {
       return await work(connection);
     } finally {

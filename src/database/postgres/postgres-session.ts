@@ -1,8 +1,6 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import type { StatementScope } from '../scopes/statement-scope.js';
 import { Semaphore } from '../scopes/semaphore.js';
-import { Changes } from './changed-tables.js';
-import type { SentCommit } from './late-commits.js';
 import type { PooledConnection } from './postgres-pool.js';
 
 /** Statements after whose failure a transaction continues, as it does on SQLite; PostgreSQL itself would end it. */
@@ -10,8 +8,6 @@ const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;
 
 /** The connection that a transaction has for itself: its statements run on it one after the other. */
 export class PostgresSession {
-  /** Kinds of rows that its statements may have written. */
-  readonly changes = new Changes();
   /** A forced rollback waits here for the running statement: its sender must continue before the transaction is over. */
   private readonly turns = new Semaphore();
 
@@ -55,7 +51,7 @@ export class PostgresSession {
   }
 
   /** Commits when nothing runs in the transaction any more. */
-  commit(): SentCommit<QueryResult> {
+  commit(): Promise<QueryResult> {
     return this.connection.commit({ text: 'COMMIT' });
   }
 

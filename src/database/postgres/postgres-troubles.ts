@@ -93,6 +93,16 @@ export class PostgresTroubles extends WriteTrouble {
     return this.away.ms;
   }
 
+  /** Whether a trouble is known that is not over. */
+  get isKnown(): boolean {
+    return this.isTrying;
+  }
+
+  /** A session was lost while nothing used it: those that are as old may lead to a server that another has replaced. */
+  outdate(): void {
+    this.overAt = performance.now();
+  }
+
   /** Whether a connection was begun before the last trouble was over: it may lead to a server that another has replaced. */
   outdates(client: object): boolean {
     return ((client as Partial<TimedConnection>).begunAt ?? Infinity) < this.overAt;
@@ -144,7 +154,7 @@ export class PostgresTroubles extends WriteTrouble {
   }
 
   private found(found: Found): void {
-    const isOver = this.away.reason ?? (found === 'writes' && this.readOnly.reason);
+    const isOver = this.away.reason ?? this.lost ?? (found === 'writes' && this.readOnly.reason);
     if (this.lost !== undefined && !this.away.reason)
       this.logger.warn(
         `${this.name} ended a connection: ${this.lost}. Reads were retried, writes on it were refused with 503`,
@@ -153,7 +163,7 @@ export class PostgresTroubles extends WriteTrouble {
     this.away.end();
     if (found === 'writes') this.readOnly.end();
     if (!isOver) return;
-    this.overAt = performance.now();
+    this.outdate();
     this.onOver();
   }
 }

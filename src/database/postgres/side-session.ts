@@ -9,12 +9,9 @@ export type Serving = 'alone' | 'among others';
 /** How long a statement may take, in milliseconds. */
 const LIMIT_MS = 1_000;
 
-/**
- * Writes of this session need not survive a crash, and must not wait for an unavailable standby. The server notices
- * within 25 s that the machine of the session is gone, instead of two hours: until then its locks are held.
- */
+/** The server notices within 25 s that the machine of the session is gone, instead of two hours: until then its locks are held. */
 const SETTINGS =
-  'SET synchronous_commit TO off; SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3';
+  'SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3';
 
 /** The advisory lock of the one process that serves, as its functions take it. */
 const LOCK = `hashtextextended('petstore only server', 0)`;
@@ -33,8 +30,8 @@ const IS_HELD_ELSEWHERE =
   `AND objid <> hashtext($1)::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`;
 
 /**
- * A session beside the pool, for what commits wait for while they hold the connections of the pool, and for the locks of a process that
- * serves, which the server releases when the process dies. If it does not respond, it is closed, and opened again when needed.
+ * A session beside the pool for the locks of a process that serves, which the server releases when the process dies. If it does not
+ * respond, it is closed, and opened again when needed.
  */
 export class SideSession {
   private session: Promise<Client> | undefined;
@@ -51,11 +48,6 @@ export class SideSession {
   /** Whether it has claimed the database, as far as this process knows. */
   get serves(): boolean {
     return this.serving !== undefined && this.serving === this.session;
-  }
-
-  /** Runs a statement and returns its rows. Rejects when the server does not respond in time. */
-  ask<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.on<Row>(this.opened(), text, values);
   }
 
   /** Claims the database, unless already done; returns false if a process serves it beside which this one must not serve. */
@@ -79,12 +71,12 @@ export class SideSession {
 
   /** Whether any process that serves counts under another name. */
   async isCountedElsewhere(name: string): Promise<boolean> {
-    return (await this.ask(IS_HELD_ELSEWHERE, [name])).length > 0;
+    return (await this.on(this.opened(), IS_HELD_ELSEWHERE, [name])).length > 0;
   }
 
   /** Lets others serve. */
   async release(): Promise<void> {
-    if (this.serves) await this.ask(FREE_ALL).catch(ignored);
+    if (this.serves) await this.on(this.opened(), FREE_ALL).catch(ignored);
     this.serving = this.counted = undefined;
   }
 
@@ -129,7 +121,6 @@ export class SideSession {
       ...clientConfig({ ...this.options, statementTimeoutMs: 0 }),
       statement_timeout: LIMIT_MS,
       query_timeout: LIMIT_MS,
-      pipeline: true,
       application_name: 'petstore, instance',
     });
     client.on('error', ignored);

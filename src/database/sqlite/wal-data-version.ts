@@ -28,7 +28,7 @@ interface Expected {
 export class WalDataVersion extends DataVersion {
   private seen = Buffer.alloc(HEADER_BYTES);
   private read = Buffer.alloc(HEADER_BYTES);
-  private seenVersions: Readonly<Record<CachedKind, number>> = { responses: 0, rows: 0, keys: 0 };
+  private seenVersions: Readonly<Record<CachedKind, number>> = { responses: 0, rows: 0 };
   /** The path of the index, and its descriptor once it could be opened. */
   private index: string | undefined;
   private descriptor: number | undefined;

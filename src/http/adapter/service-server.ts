@@ -58,7 +58,6 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
     override clientAddress = undefined;
     override caller = undefined;
     override quotaSubject = undefined;
-    override isCounted = undefined;
     override isUncounted = undefined;
     override isUnlogged = undefined;
     override matchedHandler = undefined;

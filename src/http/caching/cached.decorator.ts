@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import type { Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
 import { dependsOnTargetAlone, parametersOf, withRequest } from '../adapter/handler-parameters.js';
 import { type CachedResult, ResponseCache } from './response-cache.js';
@@ -20,15 +21,16 @@ export const CACHED = 'petstore:cached';
 export interface CachedOptions {
   /**
    * The response is what `JsonRows` has read, as it is, and depends on nothing else of the database: not on other rows, and not on
-   * whether there are any. Then a new row does not invalidate a response with one row, or a page, in the order of the id, that another
-   * follows; and if instances share a Redis, writes to other tables do not either. Default: false.
+   * whether there are any. Then, on SQLite, a new row does not invalidate a response with one row, or a page, in the order of the
+   * id, that another follows. Default: false.
    */
   readonly ofRowsAlone?: boolean;
 }
 
 /**
  * Caches the JsonText that a GET handler returns until a commit to the database may change it. Only for a handler
- * whose result depends only on the request target and the database: not on the caller, the time or another service. Guards,
+ * whose result depends only on the request target and the database: not on the caller, the time or another service; on PostgreSQL a
+ * response may show a sequence, a foreign table or a setting of the server as it was up to 5 s ago. Guards,
  * interceptors, pipes, keys, scopes, quotas, headers, logs and metrics are as without it. A response is not cached when the handler
  * sets another header than `Link`, or another status than 200. A parameter that may depend on more than the target, such as
  * `@CurrentClient()`, stops the start.
@@ -81,7 +83,6 @@ async function answerBy(
     link: link === before['link'] ? undefined : link,
     isCacheable: isOfTarget && text !== undefined && response.statusCode === 200,
     outlastsNewRows: ofRowsAlone && text?.outlastsNewRows === true,
-    table: ofRowsAlone ? text?.table : undefined,
   };
 }
 
@@ -94,13 +95,19 @@ class CachedGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const { method, originalUrl } = context.getArgByIndex<Request>(0);
+    if (method !== 'GET') return true;
+    // Asked for once: those of a moment before the handler reads hold for what it reads, too.
+    const versions = this.cache.versionsFor(originalUrl);
+    return versions instanceof Promise
+      ? versions.then((known) => this.respond(context, known))
+      : this.respond(context, versions);
+  }
+
+  private respond(context: ExecutionContext, versions: Versions): boolean | Promise<boolean> {
     const { cache } = this;
     const request = context.getArgByIndex<Request>(0);
-    const { method, originalUrl } = request;
-    // A request that passes no quota has no version.
-    if (method !== 'GET' || (cache.needsDecision && !request.isCounted)) return true;
-    // Asked for once: those of a moment before the handler reads hold for what it reads, too.
-    const versions = cache.versionsFor(originalUrl);
+    const { originalUrl } = request;
     const found = this.early.areOpenTo(CachedGuard, context) ? cache.find(originalUrl, versions) : undefined;
     if (found) return this.early.send(context, bodyFor(request, found));
     request.cached = (read) => {

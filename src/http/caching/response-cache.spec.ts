@@ -18,7 +18,7 @@ class CountedVersion extends DataVersion {
   rows = 0;
 
   versions(): Versions {
-    return { responses: this.responses, rows: this.rows, keys: 0 };
+    return { responses: this.responses, rows: this.rows };
   }
 }
 

@@ -22,12 +22,7 @@ export interface CachedResult {
   readonly isCacheable: boolean;
   /** Whether no new row changes it. */
   readonly outlastsNewRows: boolean;
-  /** The one table that it depends on; undefined when there may be several. */
-  readonly table?: string | undefined;
 }
-
-/** Maximum age of a response where the version comes from Redis, in milliseconds: other programs do not report their writes. */
-const SHARED_MS = 5_000;
 
 /** A cached response, and when it was read. */
 interface Entry {
@@ -36,9 +31,7 @@ interface Entry {
   readonly version: number;
   /** Commits that invalidate it: all, or all except those of new rows. */
   readonly kind: 'responses' | 'rows';
-  /** If known, the only table whose commits invalidate it. */
-  readonly table: string | undefined;
-  /** When it was read, by the steady clock; 0 where nothing expires. */
+  /** When its read began, by the steady clock. */
   readonly readAt: number;
 }
 
@@ -70,11 +63,6 @@ export class ResponseCache {
     return this.entries.size;
   }
 
-  /** Whether a response may be taken for a request only after a decision on its quota, with which the version comes. */
-  get needsDecision(): boolean {
-    return this.dataVersion.isShared;
-  }
-
   /**
    * The response to a target: from the cache, from a read that is under way for the same target, or from the handler. A commit after
    * `versions` were taken changes them, and the response is not used again.
@@ -82,7 +70,7 @@ export class ResponseCache {
   answer(
     target: string,
     operation: () => Promise<CachedResult>,
-    versions = this.versionsFor(target),
+    versions = this.dataVersion.versions(),
   ): CachedResult | Promise<CachedResult> {
     const shared = this.shared(target, versions);
     const given = (answer: CachedResult | undefined): CachedResult | Promise<CachedResult> => {
@@ -101,17 +89,17 @@ export class ResponseCache {
     return found;
   }
 
-  /** The versions for a request of this target. */
-  versionsFor(target: string): Versions {
-    return target.length > LONGEST_TARGET ? NO_VERSIONS : this.dataVersion.versions();
+  /** The versions as of a moment after a request of this target has arrived. */
+  versionsFor(target: string): Versions | Promise<Versions> {
+    return target.length > LONGEST_TARGET ? NO_VERSIONS : this.dataVersion.fresh();
   }
 
   private shared(
     target: string,
-    versions: Versions,
+    versions = this.dataVersion.versions(),
   ): CachedResult | Promise<CachedResult | undefined> | undefined {
     const entry = this.entries.get(target);
-    if (entry && entry.version === versionOf(entry, versions) && this.isYoung(entry)) return entry.answer;
+    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry.answer;
     // A read that began at this version sees every commit that this request must see.
     const pending = this.pending.get(target);
     return pending && pending.version === versions.responses ? pending.answer : undefined;
@@ -123,7 +111,7 @@ export class ResponseCache {
     operation: () => Promise<CachedResult>,
   ): Promise<CachedResult> {
     const { responses: version } = versions;
-    const readAt = this.dataVersion.isShared ? this.clock.steady() : 0;
+    const readAt = this.clock.steady();
     const answering = operation();
     const pending =
       version === undefined ? undefined : { version, answer: answering.then(cacheable, nothing) };
@@ -139,23 +127,16 @@ export class ResponseCache {
   }
 
   private isYoung({ readAt }: Entry): boolean {
-    return !this.dataVersion.isShared || this.clock.steady() - readAt < SHARED_MS;
+    return this.clock.steady() - readAt < this.dataVersion.maxAgeMs;
   }
-}
-
-function versionOf({ kind, table }: Entry, versions: Versions): number | undefined {
-  return table === undefined ? versions[kind] : versions.ofTable?.(table);
 }
 
 /** A response that was read at these versions, to be kept; undefined when it must not be. */
 function entryOf(answer: CachedResult, versions: Versions, readAt: number): Entry | undefined {
-  const { outlastsNewRows, table } = answer;
-  const ofTable = table === undefined ? undefined : versions.ofTable?.(table);
-  if (ofTable !== undefined) return { answer, version: ofTable, kind: 'responses', table, readAt };
   // A new row that came while it was read changes a response no more than a later one that outlasts it.
-  const kind = outlastsNewRows && versions.rows !== undefined ? 'rows' : 'responses';
+  const kind = answer.outlastsNewRows ? 'rows' : 'responses';
   const version = versions[kind];
-  return version === undefined ? undefined : { answer, version, kind, table: undefined, readAt };
+  return version === undefined ? undefined : { answer, version, kind, readAt };
 }
 
 const nothing = (): undefined => undefined;

@@ -36,16 +36,6 @@ export class RedisKeys {
     return this.name('shared', 'data');
   }
 
-  /** The names of the states of what instances cache (SharedDataVersion). */
-  versions(): string {
-    return this.name('shared', 'states');
-  }
-
-  /** The instances with a writer under way that changes this kind of what is cached. */
-  writers(kind: string): string {
-    return this.name('shared', `writers:${kind}`);
-  }
-
   /** A subject is tagged with a colon before it: where braces are empty, each name would have a separate slot. */
   private name(tag: string, rest: string): string {
     return this.isCluster ? `${this.prefix}{${tag}}:${rest}` : this.prefix + rest;

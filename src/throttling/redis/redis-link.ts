@@ -31,14 +31,8 @@ export interface RedisDuties {
  */
 export class RedisLink {
   readonly redis: RedisClient;
-  /** Grows each time that Redis fails: what it received before may be lost. */
-  epoch = 0;
   /** Whether requests may be decided in Redis. */
   isUp = false;
-  /** Called when Redis fails. */
-  onFailure: () => void = () => undefined;
-  /** Called with every heartbeat while Redis is used. */
-  onBeat: () => Promise<unknown> = () => Promise.resolve();
   readonly instances: InstanceCount;
   readonly late: LateAnswers;
   private readonly logger = new Logger('Redis');
@@ -109,9 +103,7 @@ export class RedisLink {
   /** Records that Redis failed a request: from now on this instance counts by itself, until a probe succeeds. */
   failed(error: unknown): void {
     if (!this.isUp || this.isClosed) return;
-    this.epoch += 1;
     this.changed(false);
-    this.onFailure();
     this.logger.warn(
       `Redis failed (${toldReason(error)}); this instance counts alone, at 1/${this.instances.number} of what is left of each limit`,
     );
@@ -149,7 +141,6 @@ export class RedisLink {
       const { isNew } = await this.late.inTime(this.instances.beat());
       // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
       if (isNew || this.owes || !this.isUp) await this.pay();
-      await this.onBeat();
       if (!this.isUp) this.back();
     } catch (error) {
       this.refusal ??= error;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/time/clock.js';
 import { BAN_RULES, type BanRules } from '../bans.js';
-import type { SharedKind, StateNames } from '../../database/shared-data-version.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS } from '../../core/time/duration.js';
 import type { QuotaRequest, QuotaVerdict } from '../quota.js';
@@ -25,22 +24,12 @@ interface QuotaCommands {
   handOverBan(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
-/** The states of what instances cache. */
-export interface CachedStates {
-  readonly kinds: readonly SharedKind[];
-  heard(names: StateNames): void;
-}
-
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
 export class RedisQuotaStore extends QuotaStore {
   /** Called when a response shows that Redis has lost counts. */
   onLoss: () => void = () => undefined;
-  /** What this instance caches by states that instances share; the names of the states come with every decision. */
-  states: CachedStates | undefined;
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batches: DecisionBatches;
-  /** The names that all decisions of this turn of the event loop wait for. */
-  private asked: Promise<void> | undefined;
   /** Names what this instance has handed over. */
   private readonly id = randomUUID();
 
@@ -57,11 +46,9 @@ export class RedisQuotaStore extends QuotaStore {
     redis.defineCommand('handOverCount', { lua: HAND_OVER_SCRIPT });
     redis.defineCommand('handOverBan', { lua: banScript(rules) });
     this.redis = redis as RedisClient & QuotaCommands;
-    this.batches = new DecisionBatches(async (names, args) => {
-      const taken = this.inTime(this.redis.takeQuotas(names.length, ...names, ...args));
-      const [answers] = await Promise.all([taken, this.states && this.askNames(this.states)]);
-      return answers;
-    });
+    this.batches = new DecisionBatches((names, args) =>
+      this.inTime(this.redis.takeQuotas(names.length, ...names, ...args)),
+    );
   }
 
   /** `seen` is the last known count of each window: if Redis has lost it, it continues from there. */
@@ -149,21 +136,6 @@ export class RedisQuotaStore extends QuotaStore {
     // More may have been admitted since.
     count.handedOver += alone - handedOver;
     count.seen = Math.max(count.seen, used as number);
-  }
-
-  /**
-   * On a Cluster the names are in another slot than the counts, so they are read in the same turn, and a decision is known only
-   * when they are: they are newer than the requests of that turn.
-   */
-  private askNames(states: CachedStates): Promise<void> {
-    if (!this.asked) setImmediate(() => (this.asked = undefined));
-    return (this.asked ??= this.names(states));
-  }
-
-  private async names(states: CachedStates): Promise<void> {
-    const { kinds } = states;
-    const names = await this.inTime(this.redis.hmget(this.keys.versions(), ...kinds));
-    states.heard(new Map(kinds.map((kind, at) => [kind, names[at] ?? null])));
   }
 
   /** Decisions of the same may share a command. */

@@ -1,7 +1,5 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
-import type { DataVersion } from '../../database/data-version.js';
-import { SharedDataVersion } from '../../database/shared-data-version.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import { BAN_RULES, type BanRules, bansOf } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
@@ -13,7 +11,6 @@ import { KnownCounts, shareOf } from './known-counts.js';
 import { type RedisLocation, isClusterUrl } from './redis-client.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
-import { RedisStateLink } from './redis-state-link.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
 
 /** Where and how to count in Redis. */
@@ -46,20 +43,19 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     this.known = new KnownCounts(rules);
   }
 
-  /** Connects to Redis. Resolves when it is unavailable, too. It passes names to a data version that instances share. The journal notes days. */
+  /** Connects to Redis. Resolves when it is unavailable, too. The journal notes days. */
   static async open(
     { location, prefix, limitMs, rules = BAN_RULES }: RedisSettings,
     alone: MemoryQuotaStore,
     metrics: Metrics,
     clock: Clock,
-    { version, journal }: { readonly version?: DataVersion; readonly journal?: QuotaJournal } = {},
+    journal?: QuotaJournal,
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(location.url));
     const link = new RedisLink(location, keys, metrics, clock, limitMs);
     const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
     const store = new ResilientQuotaStore(link, shared, alone, clock, rules, journal);
     shared.onLoss = () => link.owe();
-    if (version instanceof SharedDataVersion) shared.states = new RedisStateLink(link, keys, version);
     await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
     return store;
   }

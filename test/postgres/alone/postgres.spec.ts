@@ -273,11 +273,10 @@ describeWith('postgres', 'on PostgreSQL', () => {
       const both = await Promise.all([1, 2].map(() => dataSourceOfTest(url, { isPatient: true })));
       await Promise.all(both.map((one) => one.whileMigrating(() => one.query('SELECT pg_sleep(1)'))));
       const serving = await dataSourceOfTest(url);
-      const side = (sql: string) => serving.instanceSession?.ask<object>(sql);
-      const pid = await side('SELECT pg_backend_pid()');
+      expect(await serving.instanceSession?.claim('among others')).toBe(true);
       await serving.query('SELECT pg_sleep(0.2)');
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      expect(await side('SELECT pg_backend_pid()')).toEqual(pid);
+      expect(serving.instanceSession?.serves).toBe(true);
       const [isolation] = await serving.transaction((manager) => manager.query('SHOW transaction_isolation'));
       expect(isolation).toEqual({ transaction_isolation: 'read committed' });
     });

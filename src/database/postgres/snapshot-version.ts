@@ -1,0 +1,206 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Client } from 'pg';
+import { DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { outsideOfSpans } from '../../core/tracing.js';
+import { Outage } from '../outage.js';
+import { codeOf, meaningOf, messageOf } from './postgres-errors.js';
+import { type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
+import type { PostgresTroubles } from './postgres-troubles.js';
+
+/** How long a query of the session may take, in milliseconds. */
+const LIMIT_MS = 1_000;
+/** The pause before another session is opened when one could not be used, in milliseconds. */
+const RETRY_MS = 5_000;
+/** SQLSTATE of too many connections: those that are open continue. */
+const TOO_MANY_CONNECTIONS = '53300';
+
+/** Null on a standby, whose snapshots do not show which transactions are running. */
+const READ = {
+  name: 'petstore_snapshot',
+  text: 'SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_snapshot()::text END AS snapshot',
+};
+
+/** A session whose snapshots a commit of this process has changed. */
+interface Session {
+  readonly client: Client;
+  snapshot: string;
+}
+
+/**
+ * The data version of a PostgreSQL server: its current snapshot. A transaction that has written changes the snapshot with its end, before
+ * its commit is acknowledged, in any session of the server; while the text is equal, nothing was committed
+ * (docs/decisions/0019-cached-responses-on-postgresql.md).
+ *
+ * Texts are compared within one session only: after a crash or a failover ids of transactions may be given again, and no session
+ * survives either. The session is never in a transaction, whose own id its snapshots would leave out.
+ */
+export class SnapshotVersion extends DataVersion {
+  /** No snapshot shows sequences, foreign tables and settings of the server. */
+  override readonly maxAgeMs = 5_000;
+  private session: Session | undefined;
+  private opening: Promise<void> | undefined;
+  private retryAt = -Infinity;
+  /** How often the session was renewed. */
+  private renewals = 0;
+  private version = 0;
+  private running: Promise<Versions> | undefined;
+  private next: Promise<Versions> | undefined;
+  private isClosed = false;
+  private readonly outage = new Outage<unknown>({
+    begun: (reason) =>
+      `No responses are cached, which is slower: the snapshots of PostgreSQL cannot be used (${messageOf(reason)}).`,
+    over: () => 'The snapshots of PostgreSQL can be used, and responses are cached.',
+    level: 'warn',
+  });
+
+  /** `commit` commits something by another session. */
+  constructor(
+    private readonly driver: typeof pg,
+    private readonly options: PostgresOptions,
+    private readonly troubles: PostgresTroubles,
+    private readonly commit: () => Promise<unknown>,
+  ) {
+    super();
+  }
+
+  /** Nothing is known without a query. */
+  versions(): Versions {
+    return NO_VERSIONS;
+  }
+
+  /** All calls until a query begins share it: those of one turn of the event loop, and those during the query before it. */
+  override fresh(): Promise<Versions> {
+    return (this.next ??= outsideOfSpans(() => this.ask()));
+  }
+
+  /** Opens another session: another server may have replaced that of this one, which may live on. */
+  renew(): void {
+    this.renewals += 1;
+    this.retryAt = -Infinity;
+    this.leave(this.session);
+  }
+
+  /** Opens no session any more. */
+  close(): void {
+    this.isClosed = true;
+    this.leave(this.session);
+  }
+
+  private async ask(): Promise<Versions> {
+    await (this.running ?? nextTurn());
+    this.next = undefined;
+    const running = this.read();
+    this.running = running;
+    const versions = await running;
+    if (this.running === running) this.running = undefined;
+    return versions;
+  }
+
+  private async read(): Promise<Versions> {
+    if (this.isClosed || this.troubles.isKnown) return NO_VERSIONS;
+    const { session } = this;
+    if (!session) {
+      this.open();
+      return NO_VERSIONS;
+    }
+    try {
+      const snapshot = await snapshotOf(session.client);
+      // It was left in the meantime, or began a recovery.
+      if (this.session !== session || snapshot === undefined) return NO_VERSIONS;
+      if (snapshot !== session.snapshot) this.version += 1;
+      session.snapshot = snapshot;
+      const { version } = this;
+      return { responses: version, rows: version };
+    } catch {
+      this.lose(session);
+      return NO_VERSIONS;
+    }
+  }
+
+  /** No request waits for it. */
+  private open(): void {
+    if (this.opening || performance.now() < this.retryAt) return;
+    this.opening = this.prove()
+      .then(
+        () => this.outage.end(),
+        (error: unknown) => this.failed(error),
+      )
+      .finally(() => (this.opening = undefined));
+  }
+
+  private failed(error: unknown): void {
+    this.retryAt = performance.now() + RETRY_MS;
+    // A failure of the pool is in the log already.
+    if (this.isClosed || error instanceof ApiError) return;
+    const meaning = meaningOf(error);
+    if (meaning === 'other' || meaning === 'busy' || codeOf(error) === TOO_MANY_CONNECTIONS)
+      this.outage.note(() => error);
+    else this.troubles.note(error);
+  }
+
+  /** Opens a session, and uses it once a commit has changed its snapshot: that of another server, or of a standby, would not change. */
+  private async prove(): Promise<void> {
+    const { renewals } = this;
+    const client = await this.connect();
+    try {
+      const before = await snapshotOf(client);
+      if (before === undefined) throw new Error('the server is in recovery');
+      await this.commit();
+      const snapshot = await snapshotOf(client);
+      if (snapshot === undefined || snapshot === before)
+        throw new Error('a commit of the service did not change them');
+      if (this.isClosed || this.renewals !== renewals) {
+        client.end().catch(ignored);
+        return;
+      }
+      this.version += 1;
+      const session = { client, snapshot };
+      this.session = session;
+      client.once('end', () => this.lose(session));
+    } catch (error) {
+      client.end().catch(ignored);
+      throw error;
+    }
+  }
+
+  private async connect(): Promise<Client> {
+    const client = new this.driver.Client({
+      // The session may idle for as long as the process lives.
+      ...clientConfig({ ...this.options, statementTimeoutMs: 0 }),
+      statement_timeout: LIMIT_MS,
+      query_timeout: LIMIT_MS,
+      application_name: 'petstore, snapshots',
+    });
+    client.on('error', ignored);
+    try {
+      await client.connect();
+      await client.query(SESSION);
+      return client;
+    } catch (error) {
+      client.end().catch(ignored);
+      throw error;
+    }
+  }
+
+  /** Connections that are as old may lead to a server that another has replaced. Whether the server is there, the next session shows. */
+  private lose(session: Session): void {
+    if (this.session !== session) return;
+    this.leave(session);
+    this.troubles.outdate();
+    if (!this.isClosed) this.open();
+  }
+
+  private leave(session: Session | undefined): void {
+    this.session = undefined;
+    session?.client.end().catch(ignored);
+  }
+}
+
+async function snapshotOf(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ snapshot: string | null }>(READ);
+  return rows[0]?.snapshot ?? undefined;
+}
+
+const ignored = (): void => undefined;

@@ -1,0 +1,178 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { TestService } from '../kit/test-service.js';
+
+const WRITERS = 8;
+const READERS = 24;
+const LISTS = ['/v1/pets?limit=100', '/v1/pets?limit=100&status=available'];
+/** Most rows of one writer: all rows fit into one page. */
+const MOST_ROWS = 6;
+
+type Query = (text: string, values?: unknown[]) => Promise<unknown>;
+/** A change of one row: `rename` gives it the next number. */
+type Update = (query: Query, rename: () => Promise<unknown>, id: string) => Promise<unknown>;
+
+/** How a program changes a row. */
+const UPDATES: Readonly<Record<string, Update>> = {
+  update: (_, rename) => rename(),
+  late: async (query, rename) => {
+    await query('BEGIN');
+    await rename();
+    await pause(Math.random() * 150);
+    await query('COMMIT');
+  },
+  subtransactions: async (query, rename, id) => {
+    await query('BEGIN');
+    await query('SAVEPOINT a');
+    await rename();
+    await query('RELEASE a');
+    await query('SAVEPOINT b');
+    await query(`UPDATE pets SET name = 'Rex 0' WHERE id = $1`, [id]);
+    await query('ROLLBACK TO b');
+    await query('COMMIT');
+  },
+  twoPhases: async (query, rename, id) => {
+    await query('BEGIN');
+    await rename();
+    await query(`PREPARE TRANSACTION 'animal ${id}'`);
+    await pause(Math.random() * 30);
+    await query(`COMMIT PREPARED 'animal ${id}'`);
+  },
+};
+
+/**
+ * Writers that change animals by two instances and by SQL, and readers that look in each list for all that was acknowledged before they
+ * asked. Names of animals end with a number that grows.
+ */
+export class Attack {
+  /** What happened how often. */
+  readonly noted: Record<string, number> = {};
+  /** The number that was last acknowledged for each animal. */
+  private readonly acknowledged = new Map<string, number>();
+  private readonly deleted = new Set<string>();
+  private readonly stale: string[] = [];
+  private number = 0;
+  private writes = 0;
+  private checks = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly instances: readonly [TestService, TestService],
+    private readonly database: string,
+    private readonly key: string,
+  ) {}
+
+  /** Runs until so many writes were acknowledged; the faults come one after the other, in equal distances. */
+  async run(most: number, faults: readonly (() => Promise<unknown>)[]) {
+    const readers = Array.from({ length: READERS }, (_, at) => this.readAgain(at));
+    const writers = Array.from({ length: WRITERS }, (_, at) => this.writeAgain(at, most));
+    for (const [at, fault] of faults.entries()) {
+      while (this.writes < (most * (at + 1)) / (faults.length + 1)) await pause(5);
+      await fault();
+    }
+    await Promise.all(writers);
+    this.isOver = true;
+    await Promise.all(readers);
+    const { stale, checks, writes } = this;
+    return { stale, checks, writes };
+  }
+
+  private async readAgain(at: number): Promise<void> {
+    for (let turn = at; !this.isOver; turn += 1) {
+      await this.check(turn);
+      if (at % 3 > 0) await pause(Math.random() * 6);
+    }
+  }
+
+  private async writeAgain(writer: number, most: number): Promise<void> {
+    const rows: string[] = [];
+    let client: pg.Client | undefined;
+    while (this.writes < most) {
+      try {
+        client ??= await this.connected();
+        await this.write(writer, rows, client);
+        this.writes += 1;
+        // By the other instance, at once.
+        await this.check(writer + 1 + 2 * (this.writes % 2));
+      } catch (error) {
+        this.note(`failed: ${String(error).slice(0, 60)}`);
+        await client?.end().catch(() => undefined);
+        client = undefined;
+        await this.undoPrepared(rows);
+        await pause(20);
+      }
+    }
+    await client?.end();
+  }
+
+  /** One change; what fails is not acknowledged, and may be there or not. */
+  private async write(writer: number, rows: string[], client: pg.Client): Promise<void> {
+    const number = (this.number += 1);
+    const at = Math.floor(Math.random() * rows.length);
+    const kinds = ['post', 'delete', ...Object.keys(UPDATES)];
+    const kind =
+      rows.length === 0 ? 'post' : rows.length >= MOST_ROWS ? 'delete' : kinds[number % kinds.length];
+    const query: Query = (text, values) => client.query(text, values);
+    const id = rows[at] ?? '';
+    if (kind === 'post') {
+      const response = await this.send(writer, '/v1/pets', { name: `Rex ${number}`, categoryId: 1 });
+      if (response.status !== 201) throw new Error(`POST ${response.status}`);
+      const pet = (await response.json()) as { id: number };
+      rows.push(String(pet.id));
+      this.acknowledged.set(String(pet.id), number);
+    } else if (kind === 'delete') {
+      rows.splice(at, 1);
+      this.acknowledged.delete(id);
+      await query('DELETE FROM pets WHERE id = $1', [id]);
+      this.deleted.add(id);
+    } else {
+      const rename = () => query('UPDATE pets SET name = $1 WHERE id = $2', [`Rex ${number}`, id]);
+      await UPDATES[kind ?? '']?.(query, rename, id);
+      this.acknowledged.set(id, number);
+    }
+    this.note(kind ?? '');
+  }
+
+  private async check(turn: number): Promise<void> {
+    const before = [...this.acknowledged];
+    const deleted = [...this.deleted];
+    const response = await this.send(turn, LISTS[(turn >> 1) % LISTS.length] ?? '');
+    if (response.status !== 200) return this.note(`GET ${response.status}`);
+    this.checks += 1;
+    const pets = (await response.json()) as { id: number; name: string }[];
+    const numbers = new Map(pets.map(({ id, name }) => [String(id), Number(name.split(' ')[1])]));
+    for (const [id, number] of before) {
+      const shown = numbers.get(id);
+      if (shown === undefined && this.acknowledged.has(id)) this.stale.push(`${id} is missing`);
+      if (shown !== undefined && shown < number) this.stale.push(`${id} is ${shown}, was ${number} already`);
+    }
+    for (const id of deleted) if (numbers.has(id)) this.stale.push(`${id} was deleted already`);
+  }
+
+  private send(turn: number, path: string, json?: object): Promise<Response> {
+    const authorization = `Bearer ${this.key}`;
+    return fetch(`${this.instances[turn % 2 === 0 ? 0 : 1].url}${path}`, {
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(json ? { method: 'POST', body: JSON.stringify(json) } : {}),
+    });
+  }
+
+  private async connected(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.database });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  /** A prepared transaction outlives its session, and would lock its row. */
+  private async undoPrepared(rows: readonly string[]): Promise<void> {
+    let client: pg.Client | undefined;
+    while (!client) client = await this.connected().catch(() => pause(20, undefined));
+    for (const id of rows) await client.query(`ROLLBACK PREPARED 'animal ${id}'`).catch(() => undefined);
+    await client.end().catch(() => undefined);
+  }
+
+  private note(what: string): void {
+    this.noted[what] = (this.noted[what] ?? 0) + 1;
+  }
+}
