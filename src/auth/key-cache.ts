@@ -9,6 +9,8 @@ import { refusalOfFailure } from '../throttling/quota-refusals.js';
 
 /** A key is used for less than this time after its read began, in milliseconds. */
 const USED_MS = 1_000;
+/** A key that is used later than this is read again beside its requests, which wait no whole second where connections are scarce. */
+const REFRESHED_MS = 500;
 /** For how long it is known that a key was valid, in milliseconds. */
 const KNOWN_MS = 60_000;
 /** Maximum number of cached keys. */
@@ -69,6 +71,8 @@ export class KeyCache {
     const entry = this.entries.get(digest);
     const key = entry && this.isUsed(entry) && this.admits(entry.result) ? entry.result : undefined;
     this.use[key ? 'hits' : 'misses'] += 1;
+    if (entry && key && this.clock.steady() - entry.began >= REFRESHED_MS)
+      this.find(digest).catch(() => undefined);
     return key;
   }
 

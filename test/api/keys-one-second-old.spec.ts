@@ -129,9 +129,11 @@ describe('an instance', () => {
     const { key } = await service.issueKey({ plan: 'pro' });
     for (const [passed, expected] of [
       [0, 1],
-      [999, 1],
-      [1, 2],
-      [999, 2],
+      [499, 1],
+      // Read beside the request.
+      [500, 2],
+      [499, 2],
+      [501, 3],
     ] as const) {
       service.clock.advance(passed);
       expect(await resultOf(service, key)).toEqual(PRO);
@@ -139,9 +141,9 @@ describe('an instance', () => {
     }
     // A clock that is set back lengthens nothing.
     service.clock.step(-3_600_000);
-    service.clock.advance(1);
+    service.clock.advance(1_000);
     await resultOf(service, key);
-    expect(reads()).toBe(3);
+    expect(reads()).toBe(4);
   });
 
   /** Makes the next reads of keys wait, after their statement, until they are released. */
