@@ -43,10 +43,11 @@ export interface BanState {
   bannedUntil: number;
 }
 
-/** How many bans a key has had, at least, when this much of one is left, in ms. */
-export function bansOf(leftMs: number, { ladderMs }: BanRules): number {
-  const rung = ladderMs.findIndex((lengthMs) => lengthMs >= leftMs);
-  return rung < 0 ? ladderMs.length : rung + 1;
+/** The state of a key of which only the end of its ban is known: it has had at least so many bans as one that long takes. */
+export function banUntil(bannedUntil: number, now: number, { ladderMs }: BanRules): BanState {
+  const rung = ladderMs.findIndex((lengthMs) => lengthMs >= bannedUntil - now);
+  const bans = rung < 0 ? ladderMs.length : rung + 1;
+  return { ...neverRefused(), bannedUntil, retryAt: bannedUntil, lastStrikeAt: bannedUntil, bans };
 }
 
 /**

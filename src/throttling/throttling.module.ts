@@ -14,7 +14,6 @@ import { quotaSubjectOf } from './quota-policy.js';
 import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
 import type { QuotaSubject } from './quota.js';
 import { QuotaService } from './quota.service.js';
-import { RedisSplit } from './redis/redis-split.js';
 import { REDIS_PREFIX } from './redis/redis-keys.js';
 
 /** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
@@ -56,7 +55,6 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
       },
     },
     SoleProcessLock,
-    RedisSplit,
   ],
   exports: [QuotaStore, QuotaJournal],
 })

@@ -24,7 +24,7 @@ const left = ({ headers }: { headers: Headers }) =>
 const isUp = (service: TestService) => service.metric('petstore_quota_redis_up');
 
 describeWith('redis-server', 'quotas in Redis', () => {
-  it('when Redis answers garbage, no request fails, counting goes on where it was, and resumes in Redis by itself', async () => {
+  it('when Redis answers garbage, no request fails, this instance counts by itself, and counting resumes in Redis', async () => {
     const proxy = await NetworkProxy.to((await RedisServer.ofTest()).port);
     onTestFinished(() => proxy.close());
     const service = await open(`redis://127.0.0.1:${proxy.port}`);
@@ -33,17 +33,14 @@ describeWith('redis-server', 'quotas in Redis', () => {
     proxy.answer = 'HTTP/1.1 200 OK\r\n\r\nhello';
     for (let sent = 1; sent <= 20; sent += 1) {
       const answer = await service.request('GET', '/v1/pets');
-      expect(answer.status).toBe(200);
-      expect(left(answer)).toBeLessThanOrEqual(299 - sent);
+      expect([answer.status, left(answer)]).toEqual([200, 300 - sent]);
     }
     expect(await isUp(service)).toBe(0);
     expect(await service.metric('petstore_quota_redis_changes_total', { to: 'alone' })).toBeGreaterThan(0);
     proxy.answer = undefined;
     await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
     // What Redis answered too late, it has counted all the same.
-    const after = left(await service.request('GET', '/v1/pets'));
-    expect(after).toBeLessThanOrEqual(278);
-    expect(after).toBeGreaterThan(268);
+    expect(left(await service.request('GET', '/v1/pets'))).toBeOneOf([297, 298]);
   });
 
   it('a ban that cannot be lifted while Redis is away is a 503 that says when to try again', async () => {

@@ -44,7 +44,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
     });
     expect(output).toContain('Quotas are counted in Redis');
     expect(redis.command('CLIENT', 'LIST')).toMatch(/ db=3 .*user=shop/);
-    expect(redis.command('-n', '3', 'EXISTS', 'petstore:quota:instances')).toBe('1');
+    await expect.poll(() => redis.command('-n', '3', 'ZCARD', 'petstore:quota:beats')).toBe('1');
   });
 
   it('that is wrong is told at the start, in a line that says what to do and no password', async () => {
@@ -53,6 +53,16 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
       /Redis cannot be used \(WRONGPASS .*\. Check the user and the password in REDIS_URL; .*percent-encoded\); quotas are counted by this instance alone/,
     );
     expect(output).not.toContain('wrong-secret');
+  });
+
+  it('and a password that it does not ask for are used without a word of the client in the log', async () => {
+    const service = await started({
+      NODE_ENV: 'production',
+      REDIS_URL: `redis://:needless@127.0.0.1:${redis.port}`,
+      REDIS_TIMEOUT_MS: '1000',
+    });
+    expect(service.output).toContain('Quotas are counted in Redis');
+    expect(service.output.split('\n').filter((line) => line !== '' && !line.startsWith('{'))).toEqual([]);
   });
 
   it('that cannot be read is refused with what to write, and without its password', () => {
@@ -67,7 +77,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
       ['a name of the certificate', () => place(`rediss://localhost:${tlsPort}`, 'ca.crt')],
       ['without TLS', () => place(`redis://shop:${ENCODED}@127.0.0.1:${redis.port}/15`)],
     ])('is found right: %s', async (_, of) => {
-      await expect(checkRedis(of())).resolves.toEqual({ aheadMs: expect.any(Number) });
+      await expect(checkRedis(of())).resolves.toEqual({ aheadMs: expect.any(Number), forgets: true });
     });
 
     it.each([

@@ -1,18 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SystemClock } from '../../src/core/time/clock.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
-import { BAN_RULES } from '../../src/throttling/bans.js';
 import { MemoryQuotaStore } from '../../src/throttling/memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time/duration.js';
 import type { QuotaRequest } from '../../src/throttling/quota.js';
-import { InstanceCount } from '../../src/throttling/redis/instance-count.js';
-import { type KnownCount, KnownCounts } from '../../src/throttling/redis/known-counts.js';
-import { withTimeout } from '../../src/throttling/redis/redis-commands.js';
-import { RedisKeys } from '../../src/throttling/redis/redis-keys.js';
-import { RedisQuotaStore } from '../../src/throttling/redis/redis-quota-store.js';
 import { ResilientQuotaStore } from '../../src/throttling/redis/resilient-quota-store.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
@@ -24,9 +17,21 @@ const LIMIT = 400;
 const PATIENT_MS = 1_000;
 /** Longest pause between two attempts to come back, and time for a machine that is busy, in milliseconds. */
 const BACK_WITHIN = { timeout: 60_000, interval: 20 };
+/** A Redis that loses nothing when it is killed. */
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
+
+/** A clock whose steady time a test may stop and move. */
+class StoppedClock extends SystemClock {
+  stoppedAt: number | undefined;
+
+  override steady(): number {
+    return this.stoppedAt ?? super.steady();
+  }
+}
 
 interface Instance {
   readonly store: ResilientQuotaStore;
+  readonly clock: StoppedClock;
   /** The value of a metric of it. */
   readonly metric: (name: string) => Promise<number>;
 }
@@ -34,7 +39,7 @@ interface Instance {
 async function open(url: string): Promise<Instance> {
   const metrics = new Metrics();
   const settings = { location: { url, ca: null }, prefix: 'test:', limitMs: PATIENT_MS };
-  const clock = new SystemClock();
+  const clock = new StoppedClock();
   const store = await ResilientQuotaStore.open(settings, new MemoryQuotaStore(clock), metrics, clock);
   store.join();
   onTestFinished(() => store.onModuleDestroy());
@@ -42,7 +47,7 @@ async function open(url: string): Promise<Instance> {
     const { text } = await metrics.exposition();
     return Number(new RegExp(`^petstore_quota_redis_${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
   };
-  return { store, metric };
+  return { store, clock, metric };
 }
 
 /** A Redis of its own, and so many instances that know of each other. */
@@ -58,6 +63,10 @@ async function untilUp(instances: readonly Instance[]): Promise<void> {
   for (const { metric } of instances) await expect.poll(() => metric('up'), BACK_WITHIN).toBe(1);
 }
 
+async function untilAlone(instances: readonly Instance[]): Promise<void> {
+  for (const { metric } of instances) await expect.poll(() => metric('up'), BACK_WITHIN).toBe(0);
+}
+
 /** Waits until all are up and know of each other: each learns of the others with its next heartbeat. */
 async function untilKnown(instances: readonly Instance[]): Promise<void> {
   await untilUp(instances);
@@ -68,7 +77,12 @@ async function untilKnown(instances: readonly Instance[]): Promise<void> {
 /** Kills Redis, and waits until all have noticed: one that has not would still be up when Redis is back. */
 async function kill(server: RedisServer, instances: readonly Instance[]): Promise<void> {
   await server.kill();
-  for (const { metric } of instances) await expect.poll(() => metric('up'), BACK_WITHIN).toBe(0);
+  await untilAlone(instances);
+}
+
+async function restart(server: RedisServer, instances: readonly Instance[]): Promise<void> {
+  await server.start();
+  await untilUp(instances);
 }
 
 const requestOf = (client: string, keyId = 'key'): QuotaRequest => ({
@@ -94,9 +108,18 @@ async function send(instances: readonly Instance[], client: string, times: numbe
   return { admitted, slowestMs };
 }
 
-/** What an instance says is used of a client's minute. */
-async function usedOf({ store }: Instance, client: string): Promise<number | undefined> {
-  return (await store.peek(requestOf(client), NOW)).windows[0]?.used;
+/** Sends enough requests to each instance to use up what it admits; answers how many times the limit was admitted. */
+async function useUp(instances: readonly Instance[], client = 'a'): Promise<number> {
+  return (await send(instances, client, 2 * LIMIT * instances.length)).admitted / LIMIT;
+}
+
+/** Is refused once a second until the key is banned; answers when that was and when the ban ends. */
+async function earnBan({ store }: Instance, client: string) {
+  await send([{ store } as Instance], client, LIMIT);
+  for (let now = NOW; ; now += 1_000) {
+    const { bannedUntil } = await store.take(requestOf(client), now);
+    if (bannedUntil !== undefined) return { now, until: bannedUntil };
+  }
 }
 
 /** What the instances log. */
@@ -107,41 +130,11 @@ function listen(): string[] {
   return lines;
 }
 
-/** A connection to a server, for the test. */
-function connected(server: RedisServer): Redis {
-  const redis = new Redis(server.url);
-  onTestFinished(() => redis.disconnect());
-  return redis;
-}
-
-/** A store with the default of REDIS_TIMEOUT_MS, on a Redis of its own that knows the scripts. */
-async function impatient() {
-  const server = await RedisServer.ofTest();
-  // The default of REDIS_TIMEOUT_MS.
-  const store = new RedisQuotaStore(
-    connected(server),
-    new RedisKeys('test:'),
-    new SystemClock(),
-    BAN_RULES,
-    (answer) => withTimeout(answer, 50),
-  );
-  // Redis learns the script.
-  await expect
-    .poll(
-      () =>
-        store.probe().then(
-          () => true,
-          () => false,
-        ),
-      BACK_WITHIN,
-    )
-    .toBe(true);
-  return { server, store };
-}
-
 interface Fault {
   readonly name: string;
   readonly options?: readonly string[];
+  /** Whether it loses its data. */
+  readonly forgets?: true;
   readonly begin: (server: RedisServer) => unknown;
   readonly end: (server: RedisServer) => unknown;
 }
@@ -149,6 +142,7 @@ interface Fault {
 const FAULTS: readonly Fault[] = [
   {
     name: 'is killed and returns empty',
+    forgets: true,
     begin: (server) => server.kill(),
     end: (server) => server.start(),
   },
@@ -200,10 +194,13 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
+/** How often Redis comes and goes in one window: for less than the two minutes that a count of a minute is kept. */
+const OUTAGES = process.env['PETSTORE_TEST_WHOLE'] === undefined ? 3 : 10;
+
 describeWith('redis-server', 'when Redis', () => {
   it.each(FAULTS)(
-    '$name, no more than 1.2 times the limit is admitted, no request waits, and two lines tell',
-    async ({ begin, end, options = [] }) => {
+    '$name, no more than the bound is admitted, no request waits, and two lines tell',
+    async ({ begin, end, forgets, options = [] }) => {
       const { server, instances } = await together(2, ...options);
       const lines = listen();
       const attempts = vi.spyOn(Redis.prototype, 'connect');
@@ -217,6 +214,7 @@ describeWith('redis-server', 'when Redis', () => {
       let slowestMs = 0;
       for (const client of clients) {
         const during = await send(instances, client.name, 2 * LIMIT);
+        expect(during.admitted).toBeLessThanOrEqual(LIMIT);
         client.used += during.admitted;
         slowestMs = Math.max(slowestMs, during.slowestMs);
       }
@@ -228,7 +226,7 @@ describeWith('redis-server', 'when Redis', () => {
       for (const { name, used } of clients) {
         const admitted = used + (await send(instances, name, 2 * LIMIT)).admitted;
         expect(admitted, `${name}: ${lines.join('; ')}`).toBeGreaterThanOrEqual(LIMIT);
-        expect(admitted, `${name}: ${lines.join('; ')}`).toBeLessThanOrEqual(1.2 * LIMIT);
+        expect(admitted, `${name}: ${lines.join('; ')}`).toBeLessThanOrEqual((forgets ? 3 : 2) * LIMIT);
       }
       // Each instance finds out once, and no later than this.
       expect(slowestMs).toBeLessThan(5 * PATIENT_MS);
@@ -239,171 +237,10 @@ describeWith('redis-server', 'when Redis', () => {
       await expect
         .poll(() => server.command('CLIENT', 'LIST').split('\n').length, BACK_WITHIN)
         .toBe(instances.length + 1);
+      // All are still known, however many have come back.
+      for (const { metric } of instances) expect(await metric('instances')).toBe(instances.length);
     },
   );
-
-  it('is late once, requests wait for it, are counted there, and nothing tells of an outage', async () => {
-    const { server, instances } = await together(2);
-    const [one, other] = instances as [Instance, Instance];
-    await send(instances, 'a', 10);
-    server.command('CLIENT', 'PAUSE', String(1.5 * PATIENT_MS), 'ALL');
-    const began = performance.now();
-    const verdicts = await Promise.all(Array.from({ length: 10 }, () => one.store.take(requestOf('a'), NOW)));
-    expect(performance.now() - began).toBeGreaterThan(PATIENT_MS);
-    expect(verdicts.map(({ windows }) => windows[0]?.used)).toEqual(
-      Array.from({ length: 10 }, (_, at) => 11 + at),
-    );
-    expect(await usedOf(other, 'a')).toBe(20);
-    for (const { metric } of instances) expect(await metric('changes_total{to="alone"}')).toBe(0);
-  });
-
-  it('is flushed, counts and bans go on as they were, without an outage', async () => {
-    const { server, instances } = await together(2);
-    const [one, other] = instances as [Instance, Instance];
-    const admitted = (await send(instances, 'a', LIMIT / 2)).admitted;
-    server.command('FLUSHALL');
-    expect(admitted + (await send(instances, 'a', 2 * LIMIT)).admitted).toBeLessThanOrEqual(1.2 * LIMIT);
-    // Of a client that only one instance knows, the other learns with that one's next request or heartbeat.
-    await send([one], 'b', LIMIT / 2);
-    server.command('FLUSHALL');
-    await send([one], 'a', 1);
-    await expect.poll(() => usedOf(other, 'b'), BACK_WITHIN).toBe(LIMIT / 2);
-    server.command('FLUSHALL');
-    await expect.poll(() => usedOf(other, 'b'), BACK_WITHIN).toBe(LIMIT / 2);
-    for (const { metric } of instances) expect(await metric('changes_total{to="alone"}')).toBe(0);
-  });
-
-  it('returns empty, an instance that knew nothing of a client learns what the others admitted', async () => {
-    const { server, instances } = await together(2);
-    const [one, other] = instances as [Instance, Instance];
-    await send([one], 'a', LIMIT / 2);
-    await kill(server, instances);
-    // All that is left is a half for each of two.
-    expect((await send([one], 'a', LIMIT)).admitted).toBe(LIMIT / 4);
-    await server.start();
-    await untilUp(instances);
-    expect(await usedOf(other, 'a')).toBe((LIMIT * 3) / 4);
-    expect((await send([other], 'a', LIMIT)).admitted).toBe(LIMIT / 4);
-  });
-
-  it('fails and all of a client’s requests go to those that knew nothing of it, 2 - 1/instances is the worst', async () => {
-    const { server, instances } = await together(3);
-    const [one, ...others] = instances as [Instance, Instance, Instance];
-    let { admitted } = await send([one], 'a', 2 * LIMIT);
-    expect(admitted).toBe(LIMIT);
-    await kill(server, instances);
-    admitted += (await send(others, 'a', 2 * LIMIT)).admitted;
-    await server.start();
-    await untilUp(instances);
-    admitted += (await send(instances, 'a', 2 * LIMIT)).admitted;
-    expect(admitted).toBeLessThanOrEqual((2 - 1 / 3) * LIMIT);
-  });
-
-  it('returns empty and the only instance that knew a client does not, 2 is the worst', async () => {
-    const { server, instances } = await together(3);
-    const [one, ...others] = instances as [Instance, Instance, Instance];
-    let { admitted } = await send([one], 'a', 2 * LIMIT);
-    await kill(server, instances);
-    await one.store.onModuleDestroy();
-    admitted += (await send(others, 'a', 2 * LIMIT)).admitted;
-    await server.start();
-    await untilUp(others);
-    admitted += (await send(others, 'a', 2 * LIMIT)).admitted;
-    expect(admitted).toBeLessThanOrEqual(2 * LIMIT);
-  });
-
-  it('fails, a ban goes on; and when it returns empty, in every instance', async () => {
-    const { server, instances } = await together(2);
-    const [one, other] = instances as [Instance, Instance];
-    await send([one], 'a', LIMIT);
-    let now = NOW;
-    const take = (instance: Instance) => instance.store.take(requestOf('a'), now);
-    let until: number | undefined;
-    for (; until === undefined; now += 1_000) until = (await take(one)).bannedUntil;
-    await kill(server, instances);
-    expect((await take(one)).bannedUntil).toBe(until);
-    now += MINUTE_MS;
-    expect(await take(one)).toMatchObject({ admitted: false, bannedUntil: until });
-    await server.start();
-    await untilUp(instances);
-    expect(await take(other)).toMatchObject({ admitted: false, bannedUntil: until });
-    now = until;
-    expect((await take(other)).admitted).toBe(true);
-    expect((await take(one)).admitted).toBe(true);
-  });
-
-  it('is away and a ban begins in one instance, it holds in the others when Redis is back', async () => {
-    const { server, instances } = await together(2);
-    const [one, other] = instances as [Instance, Instance];
-    await kill(server, instances);
-    let now = NOW;
-    const take = (instance: Instance) => instance.store.take(requestOf('a'), now);
-    await send([one], 'a', LIMIT);
-    let until: number | undefined;
-    for (; until === undefined; now += 1_000) until = (await take(one)).bannedUntil;
-    await server.start();
-    await untilUp(instances);
-    expect((await take(other)).bannedUntil).toBe(until);
-  });
-
-  it('fails and returns with what it had, a ban that was lifted before does not begin again', async () => {
-    const { server, instances } = await together(2, '--appendonly', 'yes', '--appendfsync', 'always');
-    const [one, other] = instances as [Instance, Instance];
-    await send([one], 'a', LIMIT);
-    let now = NOW;
-    const take = (instance: Instance) => instance.store.take(requestOf('a'), now);
-    for (; (await take(other)).bannedUntil === undefined; now += 1_000);
-    await one.store.unban('a-key', 'client:a', now);
-    await kill(server, instances);
-    await server.start();
-    await untilUp(instances);
-    now += MINUTE_MS;
-    expect((await take(one)).bannedUntil).toBeUndefined();
-    expect((await take(other)).bannedUntil).toBeUndefined();
-  });
-
-  it('fails twice in a minute, what an instance admitted alone is handed over once', async () => {
-    const { server, instances } = await together(2, '--appendonly', 'yes', '--appendfsync', 'always');
-    let { admitted } = await send(instances, 'a', LIMIT / 4);
-    for (let outage = 0; outage < 2; outage += 1) {
-      await kill(server, instances);
-      admitted += (await send(instances, 'a', LIMIT / 8)).admitted;
-      await server.start();
-      await untilUp(instances);
-      expect(await usedOf(instances[0] as Instance, 'a')).toBe(admitted);
-    }
-    expect(admitted).toBe(LIMIT / 2);
-  });
-
-  it('keeps the end of a long ban that was handed over', async () => {
-    const redis = connected(await RedisServer.ofTest());
-    const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock());
-    const until = NOW + 80_000_000;
-    await store.handOver([], [['a-key', { subject: requestOf('a').subject, until, bans: 4, isOwn: false }]]);
-    expect(await store.take(requestOf('a'), NOW)).toMatchObject({ admitted: false, bannedUntil: until });
-  });
-
-  it('counts once what was handed over when its answer was lost, and all of it again when it was flushed', async () => {
-    const server = await RedisServer.ofTest();
-    const redis = connected(server);
-    const store = new RedisQuotaStore(redis, new RedisKeys('test:'), new SystemClock());
-    const used = async () => (await store.peek(requestOf('a'), NOW)).windows[0]?.used;
-    const [count] = new KnownCounts(BAN_RULES).of(requestOf('a'), NOW) as [KnownCount];
-    count.alone = 30;
-    await store.handOver([{ ...count }], []);
-    count.alone = 40;
-    await store.handOver([count], []);
-    await store.handOver([count], []);
-    expect(await used()).toBe(40);
-    expect(count).toMatchObject({ seen: 40, alone: 40, handedOver: 40 });
-    // Another instance has admitted more in the meantime.
-    for (let times = 0; times < 5; times += 1) await store.take(requestOf('a'), NOW);
-    count.alone = 41;
-    await store.handOver([{ ...count }], []);
-    server.command('FLUSHALL');
-    await store.handOver([count], []);
-    expect(await used()).toBe(41);
-  });
 
   it('refuses what a cluster refuses, the instances count alone and go on asking', async () => {
     const server = await RedisServer.ofTest('--cluster-enabled', 'yes');
@@ -411,28 +248,6 @@ describeWith('redis-server', 'when Redis', () => {
     const instance = await open(server.url);
     expect((await send([instance], 'a', 2 * LIMIT)).admitted).toBe(LIMIT);
     expect(lines).toEqual([expect.stringContaining('CLUSTERDOWN')]);
-  });
-
-  it('is flushed and all of a client’s requests go to another instance, 2 is the worst', async () => {
-    const { server, instances } = await together(2);
-    const [one, other] = instances as [Instance, Instance];
-    let { admitted } = await send([one], 'a', LIMIT);
-    server.command('FLUSHALL');
-    admitted += (await send([other], 'a', 2 * LIMIT)).admitted;
-    expect(admitted).toBeLessThanOrEqual(2 * LIMIT);
-    await expect.poll(async () => (await send([other], 'b', 1), usedOf(one, 'a')), BACK_WITHIN).toBe(LIMIT);
-    expect((await send(instances, 'a', LIMIT)).admitted).toBe(0);
-  });
-
-  it('is away while instances start, each admits the whole limit until it comes', async () => {
-    const server = await RedisServer.ofTest();
-    await server.kill();
-    const instances = [await open(server.url), await open(server.url)];
-    const { admitted } = await send(instances, 'a', 4 * LIMIT);
-    expect(admitted).toBe(2 * LIMIT);
-    await server.start();
-    await untilUp(instances);
-    expect((await send(instances, 'a', LIMIT)).admitted).toBe(0);
   });
 
   it.each([
@@ -450,8 +265,50 @@ describeWith('redis-server', 'when Redis', () => {
     expect(lines.slice(1)).toEqual(['Quotas are counted in Redis']);
     expect(lines.join()).not.toContain('wrong');
   });
+});
 
-  it('fails one instance alone, 1 + 1/instances is the worst', async () => {
+describeWith('redis-server', 'a client gets so many times its limit in a window:', () => {
+  it('2 where Redis fails and returns with its data, whichever instances are asked', async () => {
+    const { server, instances } = await together(3, ...DURABLE);
+    const [one] = instances as [Instance];
+    let times = await useUp([one], 'a');
+    await kill(server, instances);
+    // The share of one of three.
+    expect(await useUp([one], 'b')).toBe(Math.floor(LIMIT / 3) / LIMIT);
+    times += await useUp(instances, 'a');
+    await restart(server, instances);
+    times += await useUp(instances, 'a');
+    expect(times).toBeGreaterThan(1.9);
+    expect(times).toBeLessThanOrEqual(2);
+  });
+
+  it('1 more for each time that Redis loses its data', async () => {
+    const { server, instances } = await together(2);
+    let times = await useUp(instances);
+    server.command('FLUSHALL');
+    times += await useUp(instances);
+    expect(times).toBe(2);
+    for (const { metric } of instances) expect(await metric('changes_total{to="alone"}')).toBe(0);
+    await kill(server, instances);
+    times += await useUp(instances);
+    await restart(server, instances);
+    times += await useUp(instances);
+    expect(times).toBe(4);
+  });
+
+  it('2 where Redis comes and goes: what was counted alone stays counted', async () => {
+    const { server, instances } = await together(2, ...DURABLE);
+    let times = 0;
+    for (let outage = 0; outage < OUTAGES; outage += 1) {
+      times += await useUp(instances);
+      await kill(server, instances);
+      times += await useUp(instances);
+      await restart(server, instances);
+    }
+    expect(times + (await useUp(instances))).toBe(2);
+  });
+
+  it('1 + 1/instances where Redis fails one instance alone', async () => {
     const server = await RedisServer.ofTest();
     server.command('ACL', 'SETUSER', 'cut', 'on', '>secret', '~*', '&*', '+@all');
     const cut = await open(server.url.replace('//', '//cut:secret@'));
@@ -459,33 +316,76 @@ describeWith('redis-server', 'when Redis', () => {
     await untilKnown([cut, other]);
     server.command('ACL', 'SETUSER', 'cut', 'off');
     server.command('CLIENT', 'KILL', 'USER', 'cut');
-    let { admitted } = await send([cut], 'a', 2 * LIMIT);
-    expect(admitted).toBe(LIMIT / 2);
-    admitted += (await send([other], 'a', 2 * LIMIT)).admitted;
+    let times = await useUp([cut]);
+    expect(times).toBe(0.5);
+    times += await useUp([other]);
     server.command('ACL', 'SETUSER', 'cut', 'on');
     await untilUp([cut, other]);
-    admitted += (await send([cut, other], 'a', 2 * LIMIT)).admitted;
-    expect(admitted).toBe(1.5 * LIMIT);
+    expect(times + (await useUp([cut, other]))).toBe(1.5);
   });
 
-  it.each([
-    ['stands still for 100 ms together with this process, as with the machine of both,', 100, true],
-    ['has answered while this process was busy for 45 ms,', 45, false],
-    ['has answered while this process was busy for 100 ms,', 100, false],
-  ])('%s it is not too slow', async (_, ms, isStill) => {
-    const { server, store } = await impatient();
-    for (let round = 1; round <= 5; round += 1) {
-      if (isStill) server.signal('SIGSTOP');
-      const verdict = store.take(requestOf('a'), NOW);
-      await setImmediate();
-      const until = performance.now() + ms;
-      // The command has been sent. Redis answers commands in order: when it has answered this one, which this process
-      // waits for without reading anything else, the decision lies in the socket.
-      if (!isStill) server.command('PING');
-      while (performance.now() < until);
-      if (isStill) server.signal('SIGCONT');
-      expect((await verdict).windows[0]?.used).toBe(round);
+  it('as many as instances start while Redis is away, and 1 more when it comes', async () => {
+    const server = await RedisServer.ofTest();
+    await server.kill();
+    const instances = [await open(server.url), await open(server.url)];
+    expect(await useUp(instances)).toBe(2);
+    await restart(server, instances);
+    expect(await useUp(instances)).toBe(1);
+  });
+});
+
+describeWith('redis-server', 'a ban', () => {
+  const bannedUntil = async ({ store }: Instance, client: string, now: number) => {
+    const { bannedUntil: looked } = await store.peek(requestOf(client), now);
+    expect((await store.take(requestOf(client), now)).bannedUntil).toBe(looked);
+    return looked;
+  };
+
+  it('holds in the instances that have seen it while Redis is away, and again in all with its data', async () => {
+    const { server, instances } = await together(2, ...DURABLE);
+    const [one, other] = instances as [Instance, Instance];
+    const { now, until } = await earnBan(one, 'a');
+    await kill(server, instances);
+    expect(await bannedUntil(one, 'a', now + MINUTE_MS)).toBe(until);
+    expect(await bannedUntil(other, 'a', now + MINUTE_MS)).toBeUndefined();
+    expect(await bannedUntil(one, 'a', until)).toBeUndefined();
+    await restart(server, instances);
+    for (const instance of instances) expect(await bannedUntil(instance, 'a', now + MINUTE_MS)).toBe(until);
+  });
+
+  it('is not carried into a Redis that has lost it', async () => {
+    const { server, instances } = await together(2);
+    const [one] = instances as [Instance];
+    const { now } = await earnBan(one, 'a');
+    await kill(server, instances);
+    await restart(server, instances);
+    for (const instance of instances)
+      expect(await bannedUntil(instance, 'a', now + MINUTE_MS)).toBeUndefined();
+  });
+
+  it('that was lifted does not begin again', async () => {
+    const { server, instances } = await together(2, ...DURABLE);
+    const [one, other] = instances as [Instance, Instance];
+    const { now } = await earnBan(other, 'a');
+    await one.store.unban('a-key', 'client:a', now);
+    await kill(server, instances);
+    await expect(one.store.unban('a-key', 'client:a', now)).rejects.toThrow('Redis is unavailable');
+    await restart(server, instances);
+    for (const instance of instances)
+      expect(await bannedUntil(instance, 'a', now + MINUTE_MS)).toBeUndefined();
+  });
+
+  it('does not come of refusals by a share', async () => {
+    const { server, instances } = await together(2, ...DURABLE);
+    const [one] = instances as [Instance];
+    await kill(server, instances);
+    await send([one], 'a', LIMIT);
+    for (let second = 0; second < 40; second += 1) {
+      const { admitted, bannedUntil: until } = await one.store.take(requestOf('a'), NOW + second * 1_000);
+      expect([admitted, until]).toEqual([false, undefined]);
     }
+    await restart(server, instances);
+    expect(server.command('KEYS', '*:key:a-key')).toBe('');
   });
 });
 
@@ -499,48 +399,33 @@ describeWith('redis-server', 'the number of instances', () => {
     expect(used).not.toContain('cmdstat_zadd');
   });
 
-  it('is kept for 15 seconds when it falls, also after an outage', async () => {
-    const server = await RedisServer.ofTest();
-    const redis = connected(server);
-    let now = 1_000_000;
-    vi.spyOn(performance, 'now').mockImplementation(() => now);
-    const keys = new RedisKeys('test:');
-    const [one, other, waiting] = [
-      new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
-      new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
-      new InstanceCount(redis, keys, new Metrics(), new SystemClock()),
-    ];
-    one.join();
-    other.join();
-    expect(await other.beat()).toEqual({ isNew: true });
-    // The command line is none.
-    expect(await waiting.beat()).toEqual({ isNew: false });
-    await one.beat();
-    expect([one.number, waiting.number]).toEqual([2, 1]);
-    expect([one.dataName, waiting.dataName]).toEqual([other.dataName, other.dataName]);
-    expect(await one.beat()).toEqual({ isNew: false });
-    now += 10_000;
-    await one.beat();
-    await other.leave();
-    // Not for 15 seconds from when it was seen first, but last.
-    now += 10_000;
-    await one.beat();
-    expect([one.number, server.command('ZCARD', 'test:instances')]).toEqual([2, '1']);
-    // An outage in which everything that Redis knew was lost.
-    now += 3_600_000;
-    server.command('FLUSHALL');
-    one.keep();
-    const { dataName } = other;
-    expect(await one.beat()).toEqual({ isNew: true });
-    expect([one.dataName, server.command('GET', 'test:data')]).toEqual([dataName, dataName]);
-    now += 14_999;
-    await one.beat();
-    expect(one.number).toBe(2);
-    now += 1;
-    await one.beat();
-    expect(one.number).toBe(1);
-    await other.beat();
-    await one.beat();
-    expect(one.number).toBe(2);
+  it('falls after 15 seconds of unbroken heartbeats', async () => {
+    const { server, instances } = await together(3, ...DURABLE);
+    const [one, other, third] = instances as [Instance, Instance, Instance];
+    const rest = [one, other];
+    const beats = () => server.command('INFO', 'commandstats').match(/cmdstat_zadd:calls=(\d+)/)?.[1];
+    const untilBeaten = async () => {
+      const before = Number(beats() ?? 0);
+      await expect.poll(() => Number(beats() ?? 0), BACK_WITHIN).toBeGreaterThan(before + 2 * rest.length);
+    };
+    const numbers = () => Promise.all(rest.map(({ metric }) => metric('instances')));
+    const at = (seconds: number) => {
+      for (const { clock } of rest) clock.stoppedAt = seconds * 1_000;
+    };
+    at(1_000_000);
+    await untilBeaten();
+    await third.store.onModuleDestroy();
+    expect(server.command('ZCARD', 'test:beats')).toBe('2');
+    at(1_000_014);
+    await untilBeaten();
+    expect(await numbers()).toEqual([3, 3]);
+    // An outage breaks them.
+    await kill(server, rest);
+    await restart(server, rest);
+    at(1_000_028);
+    await untilBeaten();
+    expect(await numbers()).toEqual([3, 3]);
+    at(1_000_029);
+    await expect.poll(numbers, BACK_WITHIN).toEqual([2, 2]);
   });
 });

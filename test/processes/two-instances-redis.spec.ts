@@ -23,6 +23,12 @@ async function twoInstances(options: TestServiceOptions) {
   return { redis, one, other, services };
 }
 
+/** Waits until each has learned of the other with its next heartbeat. */
+async function untilKnown(services: readonly TestService[]): Promise<void> {
+  for (const service of services)
+    await expect.poll(() => service.metric('petstore_quota_redis_instances'), UP_WITHIN).toBe(2);
+}
+
 /** Whose quota two such instances tell of. */
 const CLIENT = { plan: 'enterprise', limits: { perMinute: 10, perDay: 1_000 } } as const;
 
@@ -114,16 +120,34 @@ describeWith('redis-server', 'the bound of two instances on reads of the account
     expect(lists.filter((status) => status === 200)).toHaveLength(59);
 
     for (const service of services) service.clock.advance(60_000);
-    // Each learns of the other with its next heartbeat.
-    for (const service of services)
-      await expect.poll(() => service.metric('petstore_quota_redis_instances'), UP_WITHIN).toBe(2);
+    await untilKnown(services);
     expect(await reads(20)).toBe(20);
     await redis.kill();
-    const admitted = await reads(80);
-    expect(admitted).toBeGreaterThan(0);
-    expect(admitted).toBeLessThanOrEqual(40);
+    // Half of the bound for each.
+    expect(await reads(80)).toBe(60);
     const away = await keys();
     expect(away.status).toBe(200);
     expect(Number(away.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
+  });
+});
+
+describeWith('redis-server', 'of two instances, while Redis is away,', () => {
+  it('one admits half of a quota, says so, and bans nobody who asks for more', async () => {
+    const { redis, one, other, services } = await twoInstances(CLIENT);
+    await untilKnown(services);
+    await hammer(one, 10, one.key);
+    await redis.kill();
+    for (let left = 4; left >= 0; left -= 1) {
+      const { status, headers } = await hammer(one, 1, one.key);
+      expect(status).toBe(200);
+      expect(headers.get('ratelimit-policy')).toBe('"minute";q=5;w=60, "day";q=500;w=86400');
+      expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual([
+        '5',
+        String(left),
+      ]);
+    }
+    const refused = await goOn(one, 30, one.key);
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect((await hammer(other, 1, one.key)).status).toBe(200);
   });
 });

@@ -35,6 +35,19 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
     );
   });
 
+  it.each([
+    [
+      'that it loses counts when it restarts',
+      ['save', ''],
+      /^it stores counts, but .*Set appendonly to yes\.$/,
+    ],
+    ['that it keeps them in a log', ['appendonly', 'yes'], /^it stores counts$/],
+    ['that it keeps them in snapshots', ['save', '60 1'], /^it stores counts$/],
+  ])('and finds %s', async (_, words, found) => {
+    const { url } = await redisAfter('CONFIG', 'SET', ...words);
+    expect(await ofRedis(url)).toMatchObject({ state: 'ok', found: expect.stringMatching(found) as string });
+  });
+
   describeWith('faketime', 'whose clock is another', () => {
     it.each([
       ['+3s', 'ok', / 3\.\d s ahead of that of Redis$/],

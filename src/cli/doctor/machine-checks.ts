@@ -68,18 +68,27 @@ export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Chec
   if (redisUrl === null) return [['redis', () => skip('REDIS_URL is not set: one process counts alone')]];
   try {
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');
-    const { aheadMs, evicts } = await checkRedis({ url: redisUrl, ca: redisCa });
-    const evicting =
-      `it stores counts, but evicts them when memory is short (${evicts}). Set its maxmemory-policy to noeviction: ` +
-      'a client whose count is evicted can use its quota again.';
+    const { aheadMs, evicts, forgets } = await checkRedis({ url: redisUrl, ca: redisCa });
     return [
-      ['redis', () => (evicts === undefined ? 'it stores counts' : fail(evicting))],
+      ['redis', () => keptText(evicts, forgets)],
       ['clock', () => comparedClockText(aheadMs, 'Redis')],
     ];
   } catch (error) {
     const reason = faultsIn(error).join(' ').replace(/\.$/, '');
     return [['redis', () => fail(`it stores no counts: ${reason}. Check REDIS_URL and the server.`)]];
   }
+}
+
+/** Whether Redis keeps the counts that it is given. */
+function keptText(evicts: string | undefined, forgets: boolean): string {
+  if (evicts !== undefined)
+    fail(
+      `it stores counts, but evicts them when memory is short (${evicts}). Set its maxmemory-policy to noeviction: ` +
+        'a client whose count is evicted can use its quota again.',
+    );
+  return forgets
+    ? 'it stores counts, but loses them and all bans when it restarts, so that clients can use their quotas again. Set appendonly to yes.'
+    : 'it stores counts';
 }
 
 /** Whether this machine's clock agrees with that of PostgreSQL, or is behind the last write to the SQLite file. */

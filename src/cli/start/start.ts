@@ -20,7 +20,6 @@ import { ManagementServer } from '../../core/metrics/management-server.js';
 import { advise } from './start-advice.js';
 import { SoleProcessLock } from '../../throttling/memory/sole-process-lock.js';
 import { DataVersion } from '../../database/data-version.js';
-import { RedisSplit } from '../../throttling/redis/redis-split.js';
 import { flushSpans, startTracing } from '../../core/tracing.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
@@ -40,7 +39,6 @@ export async function start(
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
   await app.get(SoleProcessLock).begin();
-  await app.get(RedisSplit).begin();
   // The log says at the start if nothing can be cached.
   void app.get(DataVersion).fresh();
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {

@@ -79,9 +79,9 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   },
   redisTimeoutMs: {
     type: wholeNumber(1, 60_000),
-    default: 50,
+    default: 500,
     description:
-      'Timeout of Redis in milliseconds. When three responses in a row take longer, the instance decides requests without Redis.',
+      'Longest time that a request waits for Redis, in milliseconds; then the instance counts by itself until Redis responds again.',
   },
   logLevel: {
     type: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),

@@ -4,10 +4,16 @@ import { DataSource } from 'typeorm';
 import { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
 import type { Serving, SideSession } from '../../database/postgres/side-session.js';
+import { QuotaStore } from '../quota-store.js';
 
 /** How long a start waits for the process before it to end, in milliseconds. */
 const PATIENCE_MS = 3_000;
-/** How often it looks, in milliseconds. */
+/**
+ * For how long others may count under another name before it means another Redis, in milliseconds: when Redis has lost its data, an
+ * instance takes over the name that another gave it with its next heartbeat, and shows it a second later.
+ */
+const OTHER_REDIS_MS = 8_000;
+/** Mean pause between two looks of a start, in milliseconds. */
 const START_LOOK_MS = 250;
 /** How often a process that serves makes sure of it, in milliseconds. */
 const PERIOD_MS = 1_000;
@@ -15,8 +21,11 @@ const PERIOD_MS = 1_000;
 const TOLD_AFTER = 30;
 
 /**
- * Without Redis a process counts quotas for itself. On PostgreSQL a second one therefore does not start beside it, with or
- * without Redis; an SQLite file has one server in any case (ServerLock).
+ * Lets a process serve only beside those that it can count quotas with. Without Redis a process counts for itself, so on PostgreSQL a
+ * second one does not start beside it, with or without Redis; an SQLite file has one server in any case (ServerLock). With Redis, one that
+ * would count in another Redis than the others on its PostgreSQL does not start. What is in a Redis has a random name, which each
+ * instance shows the others through the database: addresses prove nothing, because one server may have two, and one address may lead to
+ * two servers.
  */
 @Injectable()
 export class SoleProcessLock implements OnApplicationShutdown {
@@ -27,17 +36,17 @@ export class SoleProcessLock implements OnApplicationShutdown {
   constructor(
     private readonly dataSource: DataSource,
     private readonly settings: Settings,
+    private readonly quotas: QuotaStore,
   ) {}
 
-  /** Claims the database for this process. Throws an Error that says what to do when another process serves it. */
+  /** Claims the database for this process. Throws an Error that says what to do when a process serves beside which it must not. */
   async begin(): Promise<void> {
+    await this.quotas.waitForOlderBuilds();
     const { server } = this;
     if (!server) return;
-    const until = performance.now() + PATIENCE_MS;
-    while (!(await server.claim(this.serving))) {
-      if (performance.now() >= until) throw new Error(this.taken);
-      await pause(START_LOOK_MS);
-    }
+    await until(PATIENCE_MS, () => server.claim(this.serving), this.taken);
+    if (this.serving === 'among others')
+      await until(OTHER_REDIS_MS, () => this.sharesRedis(server), OTHER_REDIS);
     this.timer = setInterval(() => void this.look(server), PERIOD_MS).unref();
   }
 
@@ -59,18 +68,46 @@ export class SoleProcessLock implements OnApplicationShutdown {
     return `${which} runs on this database. ${WHY}`;
   }
 
+  /** Shows the others the name of the counts only if they show no other: two that start at the same time must see each other. */
+  private async sharesRedis(server: SideSession): Promise<boolean> {
+    const name = this.quotas.countsIn;
+    if (name === undefined) return true;
+    if (await server.isCountedElsewhere(name)) return false;
+    await server.countsIn(name);
+    if (!(await server.isCountedElsewhere(name))) return true;
+    await server.countsIn(undefined);
+    return false;
+  }
+
   /** A lock whose session was lost is claimed again. */
   private async look(server: SideSession): Promise<void> {
     try {
       this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
       // The other one began while this one could not reach the database.
       if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
+      const { countsIn } = this.quotas;
+      // While Redis fails, it stays the Redis of this instance.
+      if (countsIn !== undefined) await server.countsIn(countsIn);
     } catch {
       // The database is unavailable, which is in the log already.
     }
   }
 }
 
+/** Asks again and again until the response is yes; throws the refusal after this time. */
+async function until(limitMs: number, ask: () => Promise<boolean>, refusal: string): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await ask())) {
+    if (performance.now() >= end) throw new Error(refusal);
+    // Two that start at the same time and differ must not meet each other each time.
+    await pause(START_LOOK_MS * (0.5 + Math.random()));
+  }
+}
+
 const WHY =
   'Without Redis each counts quotas for itself, so that a client can use its quota once in each. Set REDIS_URL in all of ' +
   'them, or stop the other one.';
+
+const OTHER_REDIS =
+  'Another instance on this database uses another Redis server, so that a client can use its quota once in each. Give all of ' +
+  'them the same REDIS_URL.';

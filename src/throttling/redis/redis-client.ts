@@ -13,19 +13,28 @@ export interface RedisLocation {
   readonly ca: string | null;
 }
 
-/** How long connecting may take, in milliseconds. */
-interface ConnectionLimit {
+/** Time limits, in milliseconds. */
+interface Limits {
+  /** How long connecting may take. */
   readonly connectTimeout: number;
+  /** How long a command may take; without it a command waits for as long as its connection lasts. */
+  readonly commandTimeout?: number;
 }
 
-/** How a connection is made: RedisLink decides when to connect again, and a command fails at once while it cannot be sent. */
+/** Longest pause between two attempts to connect, in milliseconds. */
+const RETRY_MS = 1_000;
+
+/** Pauses are random, so that the attempts of instances spread. */
+const retryStrategy = (): number => RETRY_MS * (1 - Math.random() / 2);
+
+/** The client connects again by itself; a command fails at once while it cannot be sent, and is never sent twice. */
 const CONNECTION: RedisOptions = {
   lazyConnect: true,
   maxRetriesPerRequest: 0,
   enableReadyCheck: false,
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
-  retryStrategy: () => null,
+  retryStrategy,
   disableClientInfo: true,
   // A Redis that hangs does not close its side; do not wait for it before the next connection.
   disconnectTimeout: 1,
@@ -37,53 +46,49 @@ const MOST_REDIRECTIONS = 8;
 const SLOT_MOVING_MS = 10;
 
 /** The client for a REDIS_URL, not yet connected. Throws for another URL, or when the certificates cannot be read. */
-export function redisClient({ url, ca }: RedisLocation, limit: ConnectionLimit): RedisClient {
+export function redisClient({ url, ca }: RedisLocation, limits: Limits): RedisClient {
   const address = readRedisUrl(url);
   if (!address) throw new Error('This is not a Redis URL.');
-  const options = { ...CONNECTION, ...limit };
+  const options = { ...CONNECTION, ...limits };
   const tls = address.tls ? (ca === null ? {} : { ca: readCertificates('REDIS_CA', ca) }) : undefined;
   const access = { ...accessOf(address), ...(tls ? { tls } : {}) };
   if (address.kind === 'server')
     return new Redis({ ...options, ...access, ...address.nodes[0], db: address.database });
   if (address.kind === 'cluster')
-    return new RedisCluster([...address.nodes], clusterOptions({ ...options, ...access }));
+    return new Cluster([...address.nodes], clusterOptions({ ...options, ...access }));
   return new Redis({
     ...options,
     ...access,
     sentinels: [...address.nodes],
     name: address.name,
     db: address.database,
-    ...(address.sentinelUsername === undefined ? {} : { sentinelUsername: address.sentinelUsername }),
-    ...(address.sentinelPassword === undefined ? {} : { sentinelPassword: address.sentinelPassword }),
+    ...sentinelAccessOf(address),
     ...(tls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
-    sentinelRetryStrategy: () => null,
-    sentinelCommandTimeout: limit.connectTimeout,
+    sentinelRetryStrategy: retryStrategy,
+    sentinelCommandTimeout: limits.connectTimeout,
   });
 }
 
-/** Connects again only when all connections of the time before have ended, because Cluster takes those that end late for new ones. */
-class RedisCluster extends Cluster {
-  private connections = 0;
-
-  constructor(...args: ConstructorParameters<typeof Cluster>) {
-    super(...args);
-    this.on('+node', () => (this.connections += 1));
-    this.on('-node', () => (this.connections -= 1));
-  }
-
-  /** Connects to every master, too: otherwise the first command for it would wait for that. */
-  override async connect(): Promise<void> {
-    if (this.connections > 0) throw new Error('the previous connections are not closed yet');
-    await super.connect();
-    const waiting = this.nodes('master').filter(({ status }) => status === 'wait');
-    await Promise.all(waiting.map((node) => node.connect()));
-  }
+/** Connects; rejects when that fails or takes longer than this. The client tries on until it is disconnected. */
+export async function connectWithin(redis: RedisClient, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no connection within ${limitMs} ms`)), limitMs);
+  });
+  await Promise.race([redis.connect(), late]).finally(() => clearTimeout(timer));
 }
 
-/** Connects. Rejects when the server does not have the database: the client itself would continue in another one. */
-export async function connectTo(redis: RedisClient): Promise<void> {
-  await redis.connect();
-  if (redis instanceof Redis && redis.options.db) await redis.select(redis.options.db);
+/**
+ * Makes a connected client ready for commands: chooses the database, without which it would continue in another one, or connects to every
+ * master of a Cluster, for which the first command would wait. Rejects when that fails.
+ */
+export async function prepare(redis: RedisClient): Promise<void> {
+  if (redis instanceof Redis) {
+    if (redis.options.db) await redis.select(redis.options.db);
+  } else {
+    const waiting = mastersOf(redis).filter(({ status }) => status === 'wait');
+    await Promise.all(waiting.map((node) => node.connect()));
+  }
 }
 
 /** Whether a URL names a Cluster, where the keys of one command must be in one slot. */
@@ -101,15 +106,13 @@ export function reasonOf(error: Error & { lastNodeError?: Error | null }): Error
   return error.lastNodeError ?? error;
 }
 
-function clusterOptions(options: RedisOptions & ConnectionLimit): ClusterOptions {
-  // Cluster has its own: a node is connected by the first command for it, which waits, and never again.
-  const { enableOfflineQueue: _queue, retryStrategy: _strategy, ...redisOptions } = options;
+function clusterOptions(options: RedisOptions & Limits): ClusterOptions {
   return {
-    redisOptions,
-    enableOfflineQueue: true,
+    redisOptions: options,
+    enableOfflineQueue: false,
     lazyConnect: true,
     enableReadyCheck: false,
-    clusterRetryStrategy: () => null,
+    clusterRetryStrategy: retryStrategy,
     slotsRefreshTimeout: options.connectTimeout,
     // A node that is gone or a cluster that is down fails the request at once: this instance decides it.
     retryDelayOnFailover: 0,
@@ -121,9 +124,13 @@ function clusterOptions(options: RedisOptions & ConnectionLimit): ClusterOptions
   };
 }
 
-function accessOf({ username, password }: RedisAddress): RedisOptions {
-  return {
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-  };
+/** A password without a user is that of the user `default`: so the client prints no warning about a server that asks for none. */
+const DEFAULT_USER = 'default';
+
+function accessOf({ username = DEFAULT_USER, password }: RedisAddress): RedisOptions {
+  return password === undefined ? {} : { username, password };
+}
+
+function sentinelAccessOf({ sentinelUsername = DEFAULT_USER, sentinelPassword }: RedisAddress): RedisOptions {
+  return sentinelPassword === undefined ? {} : { sentinelUsername, sentinelPassword };
 }

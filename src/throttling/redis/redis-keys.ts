@@ -21,13 +21,13 @@ export class RedisKeys {
     return this.name(`:${subject}`, `${subject}:key:${keyId}`);
   }
 
-  /** What one instance has handed over of a count of this subject. */
-  handedOver(instance: string, subject: string, counter: string): string {
-    return this.name(`:${subject}`, `handed-over:${instance}:${counter}`);
+  /** The heartbeats of the instances. */
+  beats(): string {
+    return this.name('shared', 'beats');
   }
 
-  /** The heartbeats of the instances. */
-  instances(): string {
+  /** The heartbeats of instances of the builds before `beats()`, which this build cannot run beside. */
+  beatsOfOlderBuilds(): string {
     return this.name('shared', 'instances');
   }
 

@@ -1,193 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Counter, Gauge } from 'prom-client';
 import type { Clock } from '../../core/time/clock.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
-import { InstanceCount } from './instance-count.js';
-import { type RedisClient, type RedisLocation, connectTo, reasonOf, redisClient } from './redis-client.js';
-import { LateAnswers, withTimeout } from './redis-commands.js';
+import { waitForOlderBuilds } from './older-builds.js';
+import {
+  type RedisClient,
+  type RedisLocation,
+  connectWithin,
+  mastersOf,
+  prepare,
+  reasonOf,
+  redisClient,
+} from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 import { toldReason } from './redis-remedies.js';
+import { BEAT_SCRIPT } from './redis-scripts.js';
 
 /** Time between two heartbeats, in milliseconds. */
-const HEARTBEAT_MS = 2_000;
-/** How long connecting may take, in milliseconds. */
+const BEAT_MS = 1_000;
+/** After this time without a heartbeat an instance no longer counts, in milliseconds. */
+const GONE_MS = 10_000;
+/**
+ * For how long a smaller number of instances is ignored, in milliseconds: after an outage all heartbeats have expired, and the first
+ * instance to come back would find only itself.
+ */
+const KEPT_MS = 15_000;
+/** How long connecting to one server may take, in milliseconds. */
 const CONNECT_LIMIT_MS = 1_000;
-/** Longest pause between two attempts to connect, in milliseconds: others count alone for so long after one instance is back. */
-const RETRY_MS = 1_000;
-
+/** How long a start waits for the connection, in milliseconds: a Sentinel is asked first. */
+const OPEN_LIMIT_MS = 2 * CONNECT_LIMIT_MS;
+/** How long the name of the data is kept that no instance asks for, in milliseconds. */
+const DATA_NAME_MS = 86_400_000;
 const CLOSED = 'the connection was closed';
 
-/** What the connection needs of the store above it. */
-export interface RedisDuties {
-  /** Does what a decision does, which shows more than a PING: scripts, permissions and latency are tried. */
-  probe(): Promise<unknown>;
-  /** Gives Redis the counts and bans that it does not have, or may have lost. */
-  handOver(): Promise<void>;
+interface BeatCommand {
+  beatQuota(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
 /**
- * The connection to Redis, and whether it can be used; each change is one line of the log, and counted in a metric. Requests use it only
- * while `isUp`. One loop in the background beats while it is, and else connects again, so that no request waits for that.
+ * The connection to Redis, and whether requests may use it; each change is one line of the log, and counted in a metric. A heartbeat
+ * shows the others that this instance serves, counts them, and finds out that a Redis that had failed can be used again.
  */
 export class RedisLink {
   readonly redis: RedisClient;
   /** Whether requests may be decided in Redis. */
   isUp = false;
-  readonly instances: InstanceCount;
-  readonly late: LateAnswers;
+  /** The number to divide limits by, at least 1. A larger one is used at once, a smaller one after 15 seconds of unbroken heartbeats. */
+  instances = 1;
   private readonly logger = new Logger('Redis');
-  private readonly up: Gauge;
-  private readonly changes: Counter<'to'>;
-  private duties: RedisDuties | undefined;
+  private readonly id = randomUUID();
+  /**
+   * The random name of the data in this Redis. One that lost its data gets the name again from the first instance that comes, and the
+   * others take over what they find.
+   */
+  private name: string = randomUUID();
+  private readonly metrics: {
+    readonly up: Gauge;
+    readonly changes: Counter<'to'>;
+    readonly instances: Gauge;
+  };
+  private probe: () => Promise<unknown> = () => Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
-  private isBeating = false;
+  private hasJoined = false;
   private isClosed = false;
-  /** Whether Redis lacks counts or bans that this instance has. */
-  private owes = false;
-  /** Why the connection was refused; the error of a command only says that it could not be sent. */
-  private refusal: unknown;
+  private keptUntil = 0;
+  /** Why the connection was refused last; the error of a command only says that it could not be sent. */
+  private refusal: Error | undefined;
 
-  /** A response of Redis is late after `limitMs` milliseconds. */
+  /** A command that takes longer than `limitMs` milliseconds fails. */
   constructor(
     location: RedisLocation,
-    keys: RedisKeys,
+    private readonly keys: RedisKeys,
     metrics: Metrics,
-    clock: Clock,
-    private readonly limitMs: number,
+    private readonly clock: Clock,
+    limitMs: number,
   ) {
-    this.up = metrics.gauge(
-      'petstore_quota_redis_up',
-      'Whether quotas are counted in Redis (1) or by this instance alone (0).',
-      [],
-    );
-    this.changes = metrics.counter(
-      'petstore_quota_redis_changes_total',
-      'Changes between counting in Redis and alone.',
-      ['to'],
-    );
-    this.late = new LateAnswers(
-      limitMs,
-      () => this.isUp,
-      (error) => this.failed(error),
-    );
-    this.redis = redisClient(location, { connectTimeout: CONNECT_LIMIT_MS });
-    // The reason of a refused connection is only emitted here. Without a listener the event would end the process.
+    this.metrics = {
+      up: metrics.gauge(
+        'petstore_quota_redis_up',
+        'Whether quotas are counted in Redis (1) or by this instance alone (0).',
+        [],
+      ),
+      changes: metrics.counter(
+        'petstore_quota_redis_changes_total',
+        'Changes between counting in Redis and alone.',
+        ['to'],
+      ),
+      instances: metrics.gauge(
+        'petstore_quota_redis_instances',
+        'Instances that count in Redis, as last seen; an instance that counts alone divides limits by this number.',
+        [],
+      ),
+    };
+    this.metrics.instances.set(this.instances);
+    const limits = { connectTimeout: CONNECT_LIMIT_MS, commandTimeout: limitMs };
+    this.redis = redisClient(location, limits);
+    this.redis.defineCommand('beatQuota', { lua: BEAT_SCRIPT });
+    // Without a listener ioredis writes the error to the log itself.
     for (const event of ['error', 'node error'])
       this.redis.on(event, (error: Error) => (this.refusal = reasonOf(error)));
     // That one node of a Cluster is gone is a failure, too: its replica may know less than it did.
-    for (const event of ['close', '-node']) this.redis.on(event, () => this.failed(new Error(CLOSED)));
-    this.instances = new InstanceCount(this.redis, keys, metrics, clock);
+    const closed = () => {
+      if (this.isUp) this.failed(new Error(CLOSED));
+    };
+    for (const event of ['close', '-node']) this.redis.on(event, closed);
   }
 
   /** The random name of the data of the Redis that is used; undefined while none is. */
   get dataName(): string | undefined {
-    return this.isUp ? this.instances.dataName : undefined;
+    return this.isUp ? this.name : undefined;
   }
 
-  /** From now on this process is one of the instances that share a limit when Redis fails. */
+  /** From the next heartbeat on this process is one of the instances that share a limit when Redis fails: it serves. */
   join(): void {
-    this.instances.join();
-    if (this.isUp) this.schedule(0);
+    this.hasJoined = true;
   }
 
-  /** Connects, which takes about two seconds at most. Resolves without Redis too, and then retries in the background. */
-  async open(duties: RedisDuties): Promise<void> {
-    this.duties = duties;
-    await this.beat();
+  /**
+   * Connects, and beats from now on. Resolves without Redis too, after about two seconds at most. `probe` does what a decision does, which
+   * shows more than a heartbeat: whether the scripts and commands are allowed, and there is memory.
+   */
+  async open(probe: () => Promise<unknown>): Promise<void> {
+    this.probe = probe;
+    await connectWithin(this.redis, OPEN_LIMIT_MS).catch((error: Error) => (this.refusal ??= error));
+    const reason = await this.beat();
     if (!this.isUp)
       this.logger.warn(
-        `Redis cannot be used (${toldReason(this.refusal)}); quotas are counted by this instance alone until it can`,
+        `Redis cannot be used (${toldReason(reason)}); quotas are counted by this instance alone until it can`,
       );
   }
 
-  /** Records that Redis failed a request: from now on this instance counts by itself, until a probe succeeds. */
+  /** See QuotaStore. */
+  waitForOlderBuilds(): Promise<void> {
+    return waitForOlderBuilds(this.redis, this.keys, this.clock, () => this.isUp);
+  }
+
+  /** Redis failed a request: from now on this instance counts by itself, until a heartbeat succeeds. */
   failed(error: unknown): void {
-    if (!this.isUp || this.isClosed) return;
+    if (this.isClosed) return;
+    this.keptUntil = this.clock.steady() + KEPT_MS;
+    // Ends the commands under way, whose requests are decided locally. By the next connection the name may lead to another server, or
+    // the password may be correct.
+    if (this.redis.status === 'ready') this.redis.disconnect(true);
+    if (!this.isUp) return;
     this.changed(false);
     this.logger.warn(
-      `Redis failed (${toldReason(error)}); this instance counts alone, at 1/${this.instances.number} of what is left of each limit`,
+      `Redis failed (${toldReason(error)}); this instance counts alone, at 1/${this.instances} of each limit`,
     );
-    // Commands that are still under way are cancelled as far as possible: their requests are decided locally.
-    this.redis.disconnect();
-    this.schedule();
   }
 
-  /** Called when there is something that Redis does not know, or has lost: it is handed over at once, or when Redis is back. */
-  owe(): void {
-    if (this.owes) return;
-    this.owes = true;
-    if (this.isUp) this.schedule(0);
-  }
-
-  /** Hands over what Redis does not have yet, removes this instance from the count and disconnects. */
+  /** Removes this instance from the count and disconnects. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
-    if (this.isUp) await this.leave().catch(() => undefined);
+    if (this.isUp && this.hasJoined) await this.redis.zrem(this.keys.beats(), this.id).catch(() => undefined);
     this.redis.disconnect();
   }
 
-  private async leave(): Promise<void> {
-    if (this.owes) await this.duties?.handOver();
-    await withTimeout(this.instances.leave(), this.limitMs);
-  }
-
-  /** Connects where Redis is not used, and then does all that an instance does there before requests may use it. */
-  private async beat(): Promise<void> {
-    this.isBeating = true;
+  /** Returns why it failed, if it did. */
+  private async beat(): Promise<unknown> {
+    let reason: unknown;
     try {
-      if (!this.isUp) await this.connect();
-      await this.duties?.probe();
-      const { isNew } = await this.late.inTime(this.instances.beat());
-      // A Redis that does not know this instance, which sent a heartbeat two seconds ago, has lost its data.
-      if (isNew || this.owes || !this.isUp) await this.pay();
-      if (!this.isUp) this.back();
+      this.counted(await this.ask());
     } catch (error) {
-      this.refusal ??= error;
-      this.failed(error);
-      // A new connection for each attempt: by then the name may lead to another server, or the password may be correct.
-      this.redis.disconnect();
+      reason = error;
     }
-    this.isBeating = false;
-    this.schedule(this.owes ? 0 : HEARTBEAT_MS);
+    // ioredis reports a wrong password after the commands behind it, which another user may have been allowed.
+    await immediate();
+    reason = this.refusal ?? reason;
+    if (reason === undefined) this.back();
+    else this.failed(reason);
+    if (!this.isClosed) this.timer = setTimeout(() => void this.beat(), BEAT_MS).unref();
+    return reason;
   }
 
-  private async connect(): Promise<void> {
+  private async ask(): Promise<unknown> {
+    if (this.redis.status !== 'ready') throw new Error(CLOSED);
     this.refusal = undefined;
-    if (this.redis.status !== 'ready') await connectTo(this.redis);
-    this.instances.keep();
-    // Redis may have to load the script for this probe; the next must be as fast as any decision.
-    await this.duties?.probe().catch(() => undefined);
+    await prepare(this.redis);
+    const id = this.hasJoined ? this.id : '';
+    const keys = [this.keys.beats(), this.keys.data()];
+    const redis = this.redis as RedisClient & BeatCommand;
+    const [answer] = await Promise.all([
+      redis.beatQuota(keys.length, ...keys, id, GONE_MS, this.name, DATA_NAME_MS),
+      this.probe(),
+      // A decision needs one master of a Cluster, the next another.
+      ...mastersOf(redis).map((master) => master.ping()),
+    ]);
+    return answer;
+  }
+
+  private counted(answer: unknown): void {
+    const [count, name] = Array.isArray(answer) ? (answer as unknown[]) : [];
+    if (!Number.isSafeInteger(count) || typeof name !== 'string')
+      throw new Error('it returned an invalid count');
+    this.name = name;
+    const now = this.clock.steady();
+    if ((count as number) < this.instances && now < this.keptUntil) return;
+    this.instances = Math.max(1, count as number);
+    this.keptUntil = now + KEPT_MS;
+    this.metrics.instances.set(this.instances);
   }
 
   private back(): void {
-    // The connection may have been closed since the last answer was received.
-    if (this.redis.status !== 'ready') throw new Error(CLOSED);
+    if (this.isUp || this.isClosed) return;
     this.changed(true);
     this.logger.log('Quotas are counted in Redis');
   }
 
-  private async pay(): Promise<void> {
-    this.owes = false;
-    try {
-      await this.duties?.handOver();
-    } catch (error) {
-      this.owes = true;
-      throw error;
-    }
-  }
-
   private changed(isUp: boolean): void {
     this.isUp = isUp;
-    this.up.set(isUp ? 1 : 0);
-    this.changes.inc({ to: isUp ? 'redis' : 'alone' });
-  }
-
-  /** A beat under way schedules the next itself. While Redis is unavailable, pauses are random so that the attempts of instances spread. */
-  private schedule(pauseMs = HEARTBEAT_MS): void {
-    if (this.isBeating || this.isClosed) return;
-    clearTimeout(this.timer);
-    const retryMs = RETRY_MS * (1 - Math.random() / 2);
-    this.timer = setTimeout(() => void this.beat(), this.isUp ? pauseMs : retryMs).unref();
+    this.metrics.up.set(isUp ? 1 : 0);
+    this.metrics.changes.inc({ to: isUp ? 'redis' : 'alone' });
   }
 }

@@ -21,11 +21,14 @@ export function remedyFor(error: unknown): string | undefined {
   return REMEDIES.find(([pattern]) => pattern.test(told))?.[1] ?? certificateRemedy(error, TRUST);
 }
 
+/** What ioredis says of a command whose connection was closed before or after it was sent. */
+const CLOSED = /^(?:Stream isn't writeable|Reached the max retries|Connection is closed|Cluster isn't ready)/;
+
 /** The text of an error for the log: without the position in the script that Redis appends, and with the remedy if it is known. */
 export function toldReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  // What ioredis says of a command on a closed connection.
-  if (text.startsWith("Stream isn't writeable")) return 'the connection was closed';
+  if (CLOSED.test(text)) return 'the connection was closed';
+  if (text === 'Command timed out') return 'no response within REDIS_TIMEOUT_MS';
   const reason = text.replace(/\.? script: [0-9a-f]{40}.*$/, '');
   const remedy = remedyFor(error);
   return remedy === undefined ? reason : `${reason.replace(/\.$/, '')}. ${remedy}`;

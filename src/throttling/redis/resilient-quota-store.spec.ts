@@ -3,7 +3,7 @@ import { SystemClock } from '../../core/time/clock.js';
 import { BAN_RULES } from '../bans.js';
 import { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
-import type { QuotaRequest } from '../quota.js';
+import type { QuotaRequest, QuotaVerdict } from '../quota.js';
 import type { RedisLink } from './redis-link.js';
 import type { RedisQuotaStore } from './redis-quota-store.js';
 import { ResilientQuotaStore } from './resilient-quota-store.js';
@@ -11,26 +11,20 @@ import { ResilientQuotaStore } from './resilient-quota-store.js';
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const WAIT_MS = 30;
 
-/** A store that counts in Redis while the link says so, and else in memory. */
-function storeOn(link: object, shared: RedisQuotaStore): ResilientQuotaStore {
+/** A store of two instances with a link to Redis that is up, and what Redis answers. */
+function storeOn(take: () => Promise<QuotaVerdict>) {
   const [clock, alone] = [new SystemClock(), new MemoryQuotaStore(new SystemClock())];
-  return new ResilientQuotaStore(link as RedisLink, shared, alone, clock, BAN_RULES);
+  const link = { isUp: true, instances: 2, failed: () => undefined };
+  const shared = { take } as unknown as RedisQuotaStore;
+  const store = new ResilientQuotaStore(link as unknown as RedisLink, shared, alone, clock, BAN_RULES);
+  return { store, link, alone };
 }
 
 it('decides a request that has waited for Redis across the end of a window in the window that is then', async () => {
-  const alone = new MemoryQuotaStore(new SystemClock());
-  const link = {
-    isUp: true,
-    instances: { number: 1 },
-    failed: () => undefined,
-  } as unknown as RedisLink;
-  const silent = {
-    take: async () => {
-      await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
-      throw new Error('Command timed out');
-    },
-  } as unknown as RedisQuotaStore;
-  const store = new ResilientQuotaStore(link, silent, alone, new SystemClock(), BAN_RULES);
+  const { store, alone } = storeOn(async () => {
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    throw new Error('Command timed out');
+  });
   const windows = [
     { key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS },
     { key: 'client:a', name: 'day', limit: 9, lengthMs: DAY_MS },
@@ -48,11 +42,9 @@ it('decides a request that has waited for Redis across the end of a window in th
 it.each([1, 2, 3, 4, 5])(
   'a ban that Redis has answered ends when it was told to where Redis fails: number %d',
   async (bans) => {
-    const link = { isUp: true, instances: { number: 1 }, failed: () => undefined, owe: () => undefined };
     const until = MIDNIGHT + (BAN_RULES.ladderMs[Math.min(bans, BAN_RULES.ladderMs.length) - 1] ?? 0);
     const banned = { admitted: false, at: MIDNIGHT, windows: [], bannedUntil: until };
-    const shared = { take: () => Promise.resolve(banned) } as unknown as RedisQuotaStore;
-    const store = storeOn(link, shared);
+    const { store, link } = storeOn(() => Promise.resolve(banned));
     const windows = [{ key: 'client:a', name: 'minute', limit: 9, lengthMs: MINUTE_MS }];
     const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
     await store.take(request, MIDNIGHT);
@@ -66,20 +58,18 @@ it.each([1, 2, 3, 4, 5])(
   },
 );
 
-it('a ban that began while Redis failed is kept and handed over, also where Redis has admitted a request before', async () => {
-  const link = { isUp: false, instances: { number: 1 }, failed: () => undefined, owe: () => undefined };
-  const windows = [{ key: 'client:a', name: 'minute', limit: 1, lengthMs: MINUTE_MS }];
-  const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
-  const free = { name: 'minute', limit: 1, lengthMs: MINUTE_MS, used: 1, remaining: 0, resetsAt: 0 };
-  const shared = {
-    take: (_: QuotaRequest, at: number) => Promise.resolve({ admitted: true, at, windows: [free] }),
-  } as unknown as RedisQuotaStore;
-  const store = storeOn(link, shared);
-  let now = MIDNIGHT;
-  let until: number | undefined;
-  for (; until === undefined; now += 1_000) until = (await store.take(request, now)).bannedUntil;
-  link.isUp = true;
-  await store.take(request, now);
-  link.isUp = false;
-  expect(await store.take(request, now)).toMatchObject({ admitted: false, bannedUntil: until });
+it.each([
+  ['its share of the limit', 9, 2, 4],
+  ['at least one request', 1, 3, 1],
+])('an instance alone admits %s, and says so', async (_, limit, instances, share) => {
+  const { store, link } = storeOn(() => Promise.reject(new Error('Redis was asked')));
+  Object.assign(link, { isUp: false, instances });
+  const windows = [{ key: 'client:a', name: 'minute', limit, lengthMs: MINUTE_MS }];
+  const request: QuotaRequest = { subject: 'client:a', isClient: true, windows };
+  for (let used = 1; used <= share; used += 1)
+    expect(await store.take(request, MIDNIGHT)).toMatchObject({
+      admitted: true,
+      windows: [{ limit: share, used, remaining: share - used }],
+    });
+  expect(await store.take(request, MIDNIGHT)).toMatchObject({ admitted: false });
 });

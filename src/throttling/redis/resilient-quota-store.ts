@@ -1,13 +1,12 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
-import { BAN_RULES, type BanRules, bansOf } from '../bans.js';
+import { BAN_RULES, type BanRules, banUntil } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import type { QuotaJournal } from '../memory/quota-journal.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 import type { QuotaRequest, QuotaVerdict } from '../quota.js';
-import { KnownCounts, shareOf } from './known-counts.js';
 import { type RedisLocation, isClusterUrl } from './redis-client.js';
 import { RedisKeys } from './redis-keys.js';
 import { RedisLink } from './redis-link.js';
@@ -18,29 +17,27 @@ interface RedisSettings {
   readonly location: RedisLocation;
   /** Every key begins with it. */
   readonly prefix: string;
-  /** A response that takes longer is late, in milliseconds. */
+  /** A command that takes longer fails, in milliseconds. */
   readonly limitMs: number;
   readonly rules?: BanRules;
 }
 
 /**
- * Counts in Redis, and in this process while Redis fails. Then each instance continues from what Redis last answered and admits its
- * share of what was left, so that together they admit no more than the plan allows. No request fails because Redis is unavailable.
- * Admitted requests are also noted for the journal, which adds up the days of all instances.
+ * Counts in Redis, and in this process while Redis fails: then each instance admits at most the limit divided by the number of instances
+ * that it saw last. No request fails or waits because Redis is unavailable. Nothing is carried from one count to the other; local counts
+ * stay until their window ends, so that a Redis that comes and goes opens nothing. Admitted requests are also noted for the journal, which
+ * adds up the days of all instances.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
-  private readonly known: KnownCounts;
-
   constructor(
     private readonly link: RedisLink,
-    private readonly shared: RedisQuotaStore,
+    private readonly shared: QuotaStore,
     private readonly alone: MemoryQuotaStore,
     clock: Clock,
     private readonly rules: BanRules,
     private readonly journal?: QuotaJournal,
   ) {
     super(clock);
-    this.known = new KnownCounts(rules);
   }
 
   /** Connects to Redis. Resolves when it is unavailable, too. The journal notes days. */
@@ -53,11 +50,9 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(location.url));
     const link = new RedisLink(location, keys, metrics, clock, limitMs);
-    const shared = new RedisQuotaStore(link.redis, keys, clock, rules, link.late.inTime);
-    const store = new ResilientQuotaStore(link, shared, alone, clock, rules, journal);
-    shared.onLoss = () => link.owe();
-    await link.open({ probe: () => shared.probe(), handOver: () => store.handOver() });
-    return store;
+    const shared = new RedisQuotaStore(link.redis, keys, clock, rules);
+    await link.open(() => shared.probe());
+    return new ResilientQuotaStore(link, shared, alone, clock, rules, journal);
   }
 
   /** From now on this process is one of the instances that share a limit when Redis fails: it serves. */
@@ -65,117 +60,67 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     this.link.join();
   }
 
+  override waitForOlderBuilds(): Promise<void> {
+    return this.link.waitForOlderBuilds();
+  }
+
   override get countsIn(): string | undefined {
     return this.link.dataName;
   }
 
   async take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    const verdict = await this.decide(
-      (at) => this.takeShared(request, at),
-      (at) => this.takeAlone(request, at),
-      now,
-    );
+    const verdict = await this.decide('take', request, now);
     if (verdict.admitted && request.isClient) this.note(request, now);
     return verdict;
   }
 
   peek(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    return this.decide(
-      (at) => this.shared.peek(request, at),
-      async (at) => {
-        const share = shareOf(request, this.known.of(request, at), this.link.instances.number);
-        return this.reported(await this.alone.peek(share, at), request);
-      },
-      now,
-    );
+    return this.decide('peek', request, now);
   }
 
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
-    await this.shared.unban(keyId, subjectId);
-    this.known.forgetBan(keyId);
-    await this.alone.unban(keyId, subjectId, now);
+    if (!this.link.isUp) throw new Error('Redis is unavailable.');
+    await this.shared.unban(keyId, subjectId, now);
+    this.alone.forgetBan(keyId);
   }
 
   async onModuleDestroy(): Promise<void> {
     await this.link.close();
   }
 
-  private async decide(
-    inRedis: (now: number) => Promise<QuotaVerdict>,
-    alone: (now: number) => Promise<QuotaVerdict>,
-    now: number,
-  ): Promise<QuotaVerdict> {
+  private async decide(how: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const began = this.clock.steady();
-    // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
-    const later = () => now + Math.floor(this.clock.steady() - began);
     if (this.link.isUp) {
       try {
-        return await inRedis(now);
+        const verdict = await this.shared[how](request, now);
+        this.noteBan(request, verdict);
+        return verdict;
       } catch (error) {
         this.link.failed(error);
       }
     }
-    return alone(later());
+    // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
+    return this.decideAlone(how, request, now + Math.floor(this.clock.steady() - began));
   }
 
-  private async takeShared(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    const known = this.known.of(request, now);
-    const verdict = await this.shared.take(
-      request,
-      now,
-      known.map(({ seen }) => seen),
-    );
-    for (const [index, count] of known.entries()) {
-      const used = verdict.windows[index]?.used ?? 0;
-      if (used < count.seen) this.link.owe();
-      else count.seen = used;
-    }
-    if (this.known.learnBan(request, verdict, false)) this.followBan(request, verdict);
-    return verdict;
+  /** A refusal by a share is not a strike: without the key, only a ban of it decides. */
+  private async decideAlone(how: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
+    const { instances } = this.link;
+    const windows = request.windows.map((window) => ({
+      ...window,
+      limit: Math.max(1, Math.floor(window.limit / instances)),
+    }));
+    const share = { ...request, windows };
+    const { bannedUntil } = await this.alone.peek(share, now);
+    return this.alone[how](bannedUntil === undefined ? { ...share, keyId: undefined } : share, now);
   }
 
-  private async takeAlone(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    const known = this.known.of(request, now);
-    const verdict = await this.alone.take(shareOf(request, known, this.link.instances.number), now);
-    if (verdict.admitted && known.length > 0) {
-      for (const count of known) count.alone += 1;
-      this.link.owe();
-    }
-    if (verdict.bannedUntil !== undefined && this.known.learnBan(request, verdict, true)) this.link.owe();
-    return this.reported(verdict, request);
-  }
-
-  /** The reported limit is the share of the plan that this instance may admit in a whole window; what remains is as decided. */
-  private reported(verdict: QuotaVerdict, request: QuotaRequest): QuotaVerdict {
-    const windows = verdict.windows.map((state, index) => {
-      const whole = request.windows[index]?.limit ?? state.limit;
-      const limit = Math.max(1, Math.floor(whole / this.link.instances.number));
-      return { ...state, limit, used: limit - state.remaining };
-    });
-    return { ...verdict, windows };
-  }
-
-  /** Gives Redis what this instance knows, and forgets the bans that were lifted elsewhere. */
-  private async handOver(): Promise<void> {
-    for (const keyId of await this.shared.handOver(this.known.all(), this.known.runningBans())) {
-      this.known.forgetBan(keyId);
-      this.alone.forgetBan(keyId);
-    }
-  }
-
-  /** Copies a ban from Redis into the local store, which decides when Redis fails. */
-  private followBan({ keyId = '' }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
+  /** Notes the ban of a key as Redis has it, for the time in which Redis fails. */
+  private noteBan({ keyId }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
+    if (keyId === undefined) return;
     this.alone.forgetBan(keyId);
-    if (bannedUntil === undefined) return;
-    const state = {
-      bannedUntil,
-      retryAt: bannedUntil,
-      lastStrikeAt: bannedUntil,
-      bans: bansOf(bannedUntil - at, this.rules),
-      strikes: 0,
-      forgivenUntil: 0,
-    };
-    this.alone.restoreBans([{ keyId, state }], at);
+    if (bannedUntil !== undefined)
+      this.alone.restoreBans([{ keyId, state: banUntil(bannedUntil, at, this.rules) }], at);
   }
 
   private note({ subject, windows }: QuotaRequest, now: number): void {
