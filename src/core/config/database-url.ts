@@ -34,8 +34,11 @@ export const DATABASE_URL_ALLOWED = `sqlite:<file>, sqlite::memory: or ${POSTGRE
 
 /** Connections to PostgreSQL unless DATABASE_POOL says otherwise. */
 export const DEFAULT_POOL = 10;
-/** Longest time of a statement unless DATABASE_STATEMENT_TIMEOUT_MS says otherwise, in milliseconds. */
-export const DEFAULT_STATEMENT_TIMEOUT_MS = 2_500;
+/**
+ * Longest time of a statement unless DATABASE_STATEMENT_TIMEOUT_MS says otherwise, in milliseconds. With a second's wait for a
+ * connection to look the key up, and another for the statement, a request is refused within 5 s.
+ */
+export const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
 
 const DEFAULT_PORT = 5432;
 /** Placeholder for a missing host, as in URLs with the folder of a socket in `?host=`. */

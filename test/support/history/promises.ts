@@ -27,6 +27,7 @@ export const COLUMN: Column = 'today';
 
 /** The clocks of two processes differ by little. */
 const AT_ONCE = { http: 0, command: 0, sql: 0, time: 250 };
+const WITHIN_A_SECOND = { ...AT_ONCE, http: 1_000, command: 1_000, sql: 1_000 };
 /** A busy machine writes the counts of the last second later. */
 const SQLITE = { isMonotonic: true, isRefusalReadAnew: true, lostCountsMs: 3_000, timesTheLimit: () => 1 };
 
@@ -34,25 +35,25 @@ const SQLITE = { isMonotonic: true, isRefusalReadAnew: true, lostCountsMs: 3_000
 const TABLE: Readonly<Record<Column, Readonly<Record<Topology, Promises>>>> = {
   today: {
     postgres: {
-      rowsMs: { ...AT_ONCE, sql: 5_000 },
-      keysMs: { ...AT_ONCE, sql: 5_000 },
-      isMonotonic: false,
-      isRefusalReadAnew: false,
+      rowsMs: AT_ONCE,
+      keysMs: WITHIN_A_SECOND,
+      isMonotonic: true,
+      isRefusalReadAnew: true,
       timesTheLimit: todayWithRedis,
       lostCountsMs: 0,
     },
-    sqlite: { ...SQLITE, rowsMs: AT_ONCE, keysMs: AT_ONCE },
+    sqlite: { ...SQLITE, rowsMs: AT_ONCE, keysMs: WITHIN_A_SECOND },
   },
   next: {
     postgres: {
       rowsMs: AT_ONCE,
-      keysMs: { ...AT_ONCE, http: 1_000, command: 1_000, sql: 1_000 },
+      keysMs: WITHIN_A_SECOND,
       isMonotonic: true,
       isRefusalReadAnew: true,
       timesTheLimit: nextWithRedis,
       lostCountsMs: 0,
     },
-    sqlite: { ...SQLITE, rowsMs: AT_ONCE, keysMs: { ...AT_ONCE, command: 1_000, sql: 1_000 } },
+    sqlite: { ...SQLITE, rowsMs: AT_ONCE, keysMs: WITHIN_A_SECOND },
   },
 };
 
