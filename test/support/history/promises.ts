@@ -19,41 +19,27 @@ export interface Promises {
   readonly lostCountsMs: number;
 }
 
-/** Columns of the table: this build, and the next. */
-type Column = 'today' | 'next';
-
-/** Which column of the table is checked. */
-export const COLUMN: Column = 'today';
-
 /** The clocks of two processes differ by little. */
 const AT_ONCE = { http: 0, command: 0, sql: 0, time: 250 };
 const WITHIN_A_SECOND = { ...AT_ONCE, http: 1_000, command: 1_000, sql: 1_000 };
-/** A busy machine writes the counts of the last second later. */
-const SQLITE = { isMonotonic: true, isRefusalReadAnew: true, lostCountsMs: 3_000, timesTheLimit: () => 1 };
-
 /** The promises: docs/operations/instances.md, docs/operations/postgresql.md and docs/reliability.md. */
-const TABLE: Readonly<Record<Column, Readonly<Record<Topology, Promises>>>> = {
-  today: {
-    postgres: {
-      rowsMs: AT_ONCE,
-      keysMs: WITHIN_A_SECOND,
-      isMonotonic: true,
-      isRefusalReadAnew: true,
-      timesTheLimit: todayWithRedis,
-      lostCountsMs: 0,
-    },
-    sqlite: { ...SQLITE, rowsMs: AT_ONCE, keysMs: WITHIN_A_SECOND },
+const PROMISES: Readonly<Record<Topology, Promises>> = {
+  postgres: {
+    rowsMs: AT_ONCE,
+    keysMs: WITHIN_A_SECOND,
+    isMonotonic: true,
+    isRefusalReadAnew: true,
+    timesTheLimit: timesWithRedis,
+    lostCountsMs: 0,
   },
-  next: {
-    postgres: {
-      rowsMs: AT_ONCE,
-      keysMs: WITHIN_A_SECOND,
-      isMonotonic: true,
-      isRefusalReadAnew: true,
-      timesTheLimit: nextWithRedis,
-      lostCountsMs: 0,
-    },
-    sqlite: { ...SQLITE, rowsMs: AT_ONCE, keysMs: WITHIN_A_SECOND },
+  // A busy machine writes the counts of the last second later.
+  sqlite: {
+    rowsMs: AT_ONCE,
+    keysMs: WITHIN_A_SECOND,
+    isMonotonic: true,
+    isRefusalReadAnew: true,
+    timesTheLimit: () => 1,
+    lostCountsMs: 3_000,
   },
 };
 
@@ -64,7 +50,7 @@ export const HEALS_WITHIN_MS = 30_000;
 
 /** The promises that are checked. */
 export function promisesOf(topology: Topology): Promises {
-  return TABLE[COLUMN][topology];
+  return PROMISES[topology];
 }
 
 /** Faults of Redis, and what of them the instances noticed by themselves: that it was late on a busy machine. */
@@ -80,16 +66,9 @@ function beganAlone(faults: readonly Fault[]): boolean {
   return faults.some((one) => one.kind.startsWith('instance') && away.some((other) => overlap(one, other)));
 }
 
-/** Evenly spread, 1.2 for each fault of Redis, at most 2; 2 where one instance was away, too. */
-function todayWithRedis(faults: readonly Fault[], instances: number): number {
-  const failures = failuresOfRedis(faults);
-  if (failures === 0) return 1;
-  if (beganAlone(faults)) return instances;
-  return faults.some(({ kind }) => kind.startsWith('instance')) ? 2 : Math.min(2, 1 + 0.2 * failures);
-}
-
-function nextWithRedis(faults: readonly Fault[], instances: number): number {
+/** Once in Redis and once by the shares of all, or whole by each instance that began alone; once more for each loss of Redis' data. */
+function timesWithRedis(faults: readonly Fault[], instances: number): number {
   if (failuresOfRedis(faults) === 0) return 1;
   const losses = faults.filter(({ kind }) => kind === 'redis killed' || kind === 'redis flushed').length;
-  return (beganAlone(faults) ? Math.max(2, instances) : 2) + losses;
+  return 1 + (beganAlone(faults) ? instances : 1) + losses;
 }
