@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SeededRandom } from '../torture/random.js';
-import type { Deployment, HowChanged, Session } from './deployment.js';
+import type { Deployment } from './deployment.js';
 import { type History, type Span, now } from './history.js';
+import type { HowChanged, Session } from './sessions.js';
 
 /** A request is given up after this time, in milliseconds. */
 const GIVEN_UP_AFTER_MS = 30_000;

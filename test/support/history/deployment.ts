@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { fakeClock } from '../fake-clock.js';
 import { freePort } from '../free-port.js';
+import { NetworkProxy } from '../network-proxy.js';
 import { PostgresServer } from '../postgres-server.js';
 import { RedisServer } from '../redis-server.js';
 import { ROOT, folderOfTest, petstore } from '../service-process.js';
-import { SqliteFile, rowsOf } from '../sqlite-file.js';
+import { rowsOf } from '../sqlite-file.js';
 import { Instance } from '../torture/instance.js';
 import { type Fault, type StoredPet, now, petValue } from './history.js';
 import type { Topology } from './promises.js';
+import { PostgresSession, type Session, SqliteSession } from './sessions.js';
 
 /** Between two attempts to start an instance while its database is away, as systemd makes them, in milliseconds. */
 const START_AGAIN_MS = 500;
@@ -28,17 +29,6 @@ const ENVIRONMENT = {
   PLANS: 'free=50001/10000000,pro=50002/10000000,business=50003/10000000',
 };
 
-/** How a statement is carried out: by itself, in a transaction that commits late, or in one that is undone. */
-export type HowChanged = 'at once' | 'late' | 'undone';
-
-/** A session in the database beside the service, as psql has one. */
-export interface Session {
-  /** Runs a statement; whether it was acknowledged. */
-  change(statement: string, how: HowChanged, lateMs: number): Promise<boolean>;
-  /** Ends it. */
-  end(): Promise<void>;
-}
-
 /** What a deployment is made of. */
 interface Parts {
   /** The last one has operations that change and delete an animal. */
@@ -50,7 +40,7 @@ interface Parts {
   readonly session: () => Session;
   /** The animals that are stored. */
   readonly stored: () => Promise<StoredPet[]>;
-  readonly postgres?: PostgresServer;
+  readonly postgres?: FailingPostgres;
   readonly redis?: RedisServer;
   /** Sets the clock of the instances, in seconds ahead of the machine's. */
   readonly setClock?: (ahead: number) => Promise<void>;
@@ -103,22 +93,57 @@ export class Deployment {
   /** Kills an instance, or stops it as an operator does, and starts it until it listens. */
   async restart(instance: Instance, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await instance.stop(signal);
-    for (;;) {
-      if (
-        await instance.start().then(
-          () => true,
-          () => false,
-        )
-      )
-        return;
-      await pause(START_AGAIN_MS);
-    }
+    const isStarted = () =>
+      instance.start().then(
+        () => true,
+        () => false,
+      );
+    while (!(await isStarted())) await pause(START_AGAIN_MS);
+  }
+}
+
+/** A PostgreSQL, and the standby that takes its place, at one address. */
+export class FailingPostgres {
+  private constructor(
+    private readonly proxy: NetworkProxy,
+    /** The one that writes. */
+    public primary: PostgresServer,
+  ) {}
+
+  /** Starts it, until the end of the test. */
+  static async start(): Promise<FailingPostgres> {
+    const primary = await PostgresServer.start();
+    onTestFinished(() => primary.remove());
+    const proxy = await NetworkProxy.to(primary.port);
+    onTestFinished(() => proxy.close());
+    return new FailingPostgres(proxy, primary);
+  }
+
+  /** As `DATABASE_URL` has it. */
+  get url(): string {
+    return `postgres://petstore@127.0.0.1:${this.proxy.port}/postgres`;
+  }
+
+  /** Lets a standby with all acknowledged commits take over from one that crashes. */
+  async failOver(): Promise<void> {
+    const old = this.primary;
+    const standby = await PostgresServer.standbyOf(old);
+    onTestFinished(() => standby.remove());
+    await old.query("ALTER SYSTEM SET synchronous_standby_names = '*'", 'SELECT pg_reload_conf()');
+    // Sessions read the setting with their next statement.
+    await pause(500);
+    const [{ lsn } = {}] = await old.query('SELECT pg_current_wal_lsn() AS lsn');
+    const isEven = `SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync' AND flush_lsn >= '${String(lsn)}'`;
+    while ((await old.query(isEven)).length === 0) await pause(50);
+    await old.stop('immediate');
+    await standby.promote();
+    this.proxy.target = standby.port;
+    this.primary = standby;
   }
 }
 
 async function onPostgres(): Promise<Parts> {
-  const postgres = await PostgresServer.start();
-  onTestFinished(() => postgres.remove());
+  const postgres = await FailingPostgres.start();
   const redis = await RedisServer.ofTest();
   const folder = await folderOfTest();
   const environment = { ...ENVIRONMENT, DATABASE_URL: postgres.url, REDIS_URL: redis.url };
@@ -126,7 +151,7 @@ async function onPostgres(): Promise<Parts> {
     new Instance(folder, environment, await freePort()),
     new Instance(folder, environment, await freePort(), WITH_CHANGES),
   ] as const;
-  const stored = async () => petsIn(await postgres.query(PETS));
+  const stored = async () => petsIn(await postgres.primary.query(PETS));
   const session = () => new PostgresSession(postgres.url);
   return { instances, folder, environment, session, stored, postgres, redis };
 }
@@ -158,78 +183,4 @@ function petsIn(rows: readonly Record<string, unknown>[]): StoredPet[] {
     id: Number(id),
     value: petValue({ status: String(status), name: String(name), categoryId: String(category) }),
   }));
-}
-
-class PostgresSession implements Session {
-  private client: pg.Client | undefined;
-
-  constructor(private readonly url: string) {}
-
-  async change(statement: string, how: HowChanged, lateMs: number): Promise<boolean> {
-    try {
-      // The whole transaction on one connection: a COMMIT on another would be a warning.
-      const client = await this.connected();
-      if (how === 'at once') {
-        await client.query(statement);
-        return true;
-      }
-      await client.query('BEGIN');
-      await client.query(statement);
-      await pause(lateMs);
-      const { command } = await client.query(how === 'late' ? 'COMMIT' : 'ROLLBACK');
-      return command === 'COMMIT' || how === 'undone';
-    } catch {
-      await this.end();
-      return false;
-    }
-  }
-
-  async end(): Promise<void> {
-    const { client } = this;
-    this.client = undefined;
-    await client?.end().catch(() => undefined);
-  }
-
-  private async connected(): Promise<pg.Client> {
-    if (this.client) return this.client;
-    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => undefined);
-    await client.connect();
-    this.client = client;
-    return client;
-  }
-}
-
-/** One connection for all clients: each that waits for the write lock would occupy a thread of this process. */
-class SqliteSession implements Session {
-  private file: SqliteFile | undefined;
-  private last: Promise<unknown> = Promise.resolve();
-
-  constructor(private readonly path: string) {}
-
-  change(statement: string, how: HowChanged, lateMs: number): Promise<boolean> {
-    const turn = this.last.then(() => this.transaction(statement, how, lateMs));
-    this.last = turn;
-    return turn;
-  }
-
-  async end(): Promise<void> {
-    const { file } = this;
-    this.file = undefined;
-    await file?.close().catch(() => undefined);
-  }
-
-  private async transaction(statement: string, how: HowChanged, lateMs: number): Promise<boolean> {
-    try {
-      this.file ??= await SqliteFile.open(this.path);
-      await this.file.run('PRAGMA busy_timeout = 8000; BEGIN IMMEDIATE');
-      await this.file.run(statement);
-      if (how !== 'at once') await pause(lateMs);
-      await this.file.run(how === 'undone' ? 'ROLLBACK' : 'COMMIT');
-      return true;
-    } catch {
-      await this.end();
-      return false;
-    }
-  }
 }

@@ -61,20 +61,21 @@ function faultsOfProcesses(deployment: Deployment, random: SeededRandom): Possib
     {
       kind: 'database restarted',
       make: async () => {
-        await postgres.stop(random.pick<'fast' | 'immediate'>(['fast', 'immediate']));
+        await postgres.primary.stop(random.pick<'fast' | 'immediate'>(['fast', 'immediate']));
         await pause(random.between(0, 1_000));
-        await postgres.start();
+        await postgres.primary.start();
       },
     },
     {
       kind: 'database paused',
       make: async () => {
-        postgres.signal('SIGSTOP');
+        postgres.primary.signal('SIGSTOP');
         await pause(random.between(200, 4_000));
-        postgres.signal('SIGCONT');
+        postgres.primary.signal('SIGCONT');
       },
     },
-    { kind: 'sessions ended', make: () => postgres.endSessions() },
+    { kind: 'sessions ended', make: () => postgres.primary.endSessions() },
+    { kind: 'database failed over', make: () => postgres.failOver() },
   ];
 }
 

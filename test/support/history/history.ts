@@ -82,6 +82,7 @@ export type FaultKind =
   | 'instance killed'
   | 'instance restarted'
   | 'clock set'
+  | 'database failed over'
   | 'database restarted'
   | 'database paused'
   | 'database locked'

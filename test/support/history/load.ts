@@ -27,22 +27,14 @@ export class Load {
 
   /** Makes their clients with the command line, and lets them begin. */
   static async start(history: History, deployment: Deployment, seed: number): Promise<Load> {
-    const make = async (...options: string[]): Promise<Key> => {
-      const made = await deployment.command(
-        'client',
-        'create',
-        '--name',
-        'History',
-        ...options,
-        '--issue-key',
-      );
-      const { id: clientId, key } = made as { id: string; key: Omit<Key, 'clientId'> };
-      return { clientId, ...key };
+    const make = async (perMinute: number, scopes: string): Promise<Key> => {
+      const limits = `--plan enterprise --per-minute ${perMinute} --per-day 100000000`;
+      const words = `client create --name History ${limits} --issue-key --scopes ${scopes}`.split(' ');
+      const { id: clientId, key } = (await deployment.command(...words)) as { id: string; key: Key };
+      return { ...key, clientId };
     };
-    const limited = (perMinute: number) =>
-      ['--plan', 'enterprise', '--per-minute', String(perMinute), '--per-day', '100000000'] as const;
-    const operator = await make(...limited(10_000_000), '--scopes', 'admin,pets:read,pets:write');
-    const small = await make(...limited(SMALL_LIMIT));
+    const operator = await make(10_000_000, 'admin,pets:read,pets:write');
+    const small = await make(SMALL_LIMIT, 'pets:read');
     const load = new Load(history, deployment, operator, seed);
     load.begin(small);
     return load;

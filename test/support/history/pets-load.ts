@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller, Received, Way } from './caller.js';
-import type { HowChanged } from './deployment.js';
+import type { HowChanged } from './sessions.js';
 import { type ListOfPets, now, petValue } from './history.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;

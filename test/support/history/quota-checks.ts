@@ -48,7 +48,10 @@ function brokenMinute(
       .filter((remaining, at) => left.indexOf(remaining) !== at)
       .map((remaining) => `two requests got the same count, ${remaining} left`),
     ...exact
-      .filter((one) => one.limit !== limit || one.remaining >= limit)
+      .filter(
+        ({ status, ...one }) =>
+          one.limit !== limit || (status === 200 ? one.remaining >= limit : one.remaining > 0),
+      )
       .map((one) => `the headers say that ${one.remaining} of ${one.limit} are left`),
     ...exact.filter(isEarly).map(({ begin }) => `a request at ${time(begin)} was refused below the limit`),
   ].map((fault) => `in the minute until ${time(reset)} ${fault}`);
