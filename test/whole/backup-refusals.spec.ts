@@ -50,6 +50,7 @@ describe('a backup', () => {
     ['the database', ''],
     ['its log', '-wal'],
     ['its index', '-shm'],
+    ['the lock of its server', '-server'],
   ])('is not written over %s', async (_, end) => {
     const database = await storeWith(pet(1));
     const before = await readFile(database);

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
-import { SIDECARS, realFileOf } from '../sqlite/private-files.js';
+import { LOCK_FILE, SIDECARS, realFileOf } from '../sqlite/private-files.js';
 import { isThere } from '../sqlite/read-untouched.js';
 import { NAME_ANOTHER, messageOf, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
@@ -55,12 +55,12 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
   }
 }
 
-/** The database, and what SQLite has beside it, cannot be a backup; nor can a file beside which there is the log of another. */
+/** The database, and what SQLite and its server have beside it, cannot be a backup; nor can a file beside which there is the log of another. */
 async function refuseOfStore(database: string, final: string): Promise<void> {
   const real = await realFileOf(database);
   const [own, there] = [await stat(real), await stat(final).catch(() => undefined)];
   const isOwn = own.ino === there?.ino && own.dev === there.dev;
-  if (isOwn || ['', ...SIDECARS].some((end) => final === `${real}${end}`))
+  if (isOwn || ['', ...SIDECARS, LOCK_FILE].some((end) => final === `${real}${end}`))
     throw new Refusal(
       `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
     );

@@ -12,6 +12,8 @@ const WRITE_OF_OTHERS = 0o022;
 const STICKY = 0o1000;
 /** Files that SQLite keeps beside a database, with its permissions. It reads them as parts of whatever file has that name. */
 export const SIDECARS = ['-wal', '-shm', '-journal'];
+/** The file beside a database that its server locks (ServerLock): a user who may read it can lock it, too. */
+export const LOCK_FILE = '-server';
 
 /**
  * The path of a database file with all links resolved: SQLite has `-wal`, `-shm` and `-journal` beside it. The file may be missing, even
@@ -66,7 +68,7 @@ export async function makePrivateFolder(folder: string): Promise<void> {
 export async function rightsOfOthers(file: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
   const real = await realFileOf(file).catch(() => file);
-  const modes = await Promise.all(['', ...SIDECARS].map((suffix) => modeOf(`${real}${suffix}`)));
+  const modes = await Promise.all(['', ...SIDECARS, LOCK_FILE].map((suffix) => modeOf(`${real}${suffix}`)));
   const areWide = modes.some((mode) => (mode & RIGHTS_OF_OTHERS) !== 0);
   const folder = dirname(real);
   const modeOfFolder = await modeOf(folder);

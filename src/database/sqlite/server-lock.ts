@@ -3,7 +3,7 @@ import { access, chown, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../core/refusal.js';
 import { Connection } from './connection.js';
-import { makePrivateFile, realFileOf } from './private-files.js';
+import { LOCK_FILE, makePrivateFile, realFileOf } from './private-files.js';
 import { messageOf } from './troubles/sqlite-errors.js';
 
 /** How long a start waits for the process before it to end, in milliseconds. */
@@ -95,7 +95,7 @@ async function giveOwnerOf(database: string, path: string): Promise<void> {
 }
 
 async function pathFor(file: string): Promise<string> {
-  return `${await realFileOf(file)}-server`;
+  return `${await realFileOf(file)}${LOCK_FILE}`;
 }
 
 async function refuseEarlierBuild(file: string, refusal: string): Promise<void> {

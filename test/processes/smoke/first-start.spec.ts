@@ -112,6 +112,10 @@ describe('files of the database', () => {
     paste(permissions?.found ?? '', path);
     expect(await modesIn(join(path, 'data'))).toMatchObject({ '': '755', 'petstore.sqlite': '600' });
     expect((await petstore(path, ['doctor'])).code).toBe(0);
+    await writeFile(join(path, `${FILE}-server`), '');
+    await chmod(join(path, `${FILE}-server`), 0o644);
+    // A user who may read it can lock it, and the service does not start.
+    expect((await petstore(path, ['doctor'])).code).toBe(1);
   });
 });
 
