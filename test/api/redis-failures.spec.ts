@@ -43,7 +43,7 @@ describeWith('redis-server', 'quotas in Redis', () => {
     expect(left(await service.request('GET', '/v1/pets'))).toBeOneOf([297, 298]);
   });
 
-  it('a ban that cannot be lifted while Redis is away is a 503 that says when to try again', async () => {
+  it('a ban that cannot be lifted while Redis is away is a 503 that says why, and when to try again', async () => {
     const redis = await RedisServer.ofTest();
     const service = await open(redis.url);
     await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
@@ -54,7 +54,11 @@ describeWith('redis-server', 'quotas in Redis', () => {
     await redis.kill();
     await expect.poll(() => isUp(service), BACK_WITHIN).toBe(0);
     const refused = await unban();
-    expect(refused.body).toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(refused.body).toMatchObject({
+      code: 'service_unavailable',
+      status: 503,
+      message: expect.stringContaining('the ban cannot be lifted while Redis is unavailable') as string,
+    });
     expect(refused.headers.get('retry-after')).toBe('1');
   });
 

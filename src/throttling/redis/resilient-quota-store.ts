@@ -1,6 +1,7 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
+import { unavailable } from '../../database/unavailable.js';
 import { BAN_RULES, type BanRules, banUntil } from '../bans.js';
 import type { MemoryQuotaStore } from '../memory/memory-quota-store.js';
 import type { QuotaJournal } from '../memory/quota-journal.js';
@@ -79,7 +80,8 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
-    if (!this.link.isUp) throw new Error('Redis is unavailable.');
+    if (!this.link.isUp)
+      throw unavailable('the ban cannot be lifted while Redis is unavailable', undefined, true);
     await this.shared.unban(keyId, subjectId, now);
     this.alone.forgetBan(keyId);
   }
