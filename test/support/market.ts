@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { Controller, Module, Param, Post, type Type } from '@nestjs/common';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import {
+  Column,
+  DataSource,
+  DeleteDateColumn,
+  Entity,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  type Relation,
+  type Repository,
+} from 'typeorm';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { Metrics } from '../../src/core/metrics/metrics.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
+import { metricIn } from '../kit/metric-samples.js';
+import type { TestServiceOptions } from '../kit/test-service.js';
+import { addedTable } from './added-table.js';
+import { UNLIMITED, openForAll } from './opened.js';
+
+// A module that a team might add, for the suites of transactions: toys at the stalls of a market.
+
+@Entity('stalls')
+export class Stall {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('varchar', { length: 100, unique: true })
+  name!: string;
+
+  @OneToMany(() => Toy, ({ stall }) => stall)
+  toys?: Relation<Toy>[];
+}
+
+@Entity('toys')
+export class Toy {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column('varchar', { length: 100, unique: true })
+  name!: string;
+
+  @Column({ default: 1 })
+  count!: number;
+
+  @ManyToOne(() => Stall, ({ toys }) => toys)
+  stall?: Relation<Stall> | null;
+
+  @DeleteDateColumn({ name: 'deleted_at' })
+  deletedAt!: Date | null;
+}
+
+/** A row whose foreign key is checked by the COMMIT. */
+@Entity('deposits')
+export class Deposit {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @ManyToOne(() => Stall, { deferrable: 'INITIALLY DEFERRED' })
+  stall!: Relation<Stall>;
+}
+
+/** What handlers do, by an id in the path of the request. */
+const works = new Map<string, () => unknown>();
+
+@Controller({ path: 'market', version: '1' })
+class MarketController {
+  @Post(':id')
+  @Idempotent()
+  async work(@Param('id') id: string): Promise<object> {
+    await works.get(id)?.();
+    return { done: true };
+  }
+}
+
+const TABLES = [Stall, Toy, Deposit].map(addedTable);
+
+/** Offers the repositories of the toys. */
+@Module({ imports: TABLES, controllers: [MarketController], exports: TABLES })
+export class MarketModule {}
+
+/** Work that is done in a transaction, or an operation. */
+export type Work = () => Promise<unknown>;
+
+/** Runs work in a transaction; rejects with its error. */
+export type Frame = readonly [name: string, run: (work: Work) => Promise<unknown>];
+
+/** Ends a transaction by an error. */
+export function undo(): never {
+  throw new Error('undo');
+}
+
+/**
+ * A service with the toys for all tests of a file. Each test starts with no toy and no stall, and must leave no connection in use,
+ * and nobody who waits for one.
+ */
+export async function openMarket(modules: readonly Type[] = [], options: TestServiceOptions = {}) {
+  const service = await openForAll({
+    database: 'file',
+    ...UNLIMITED,
+    ...options,
+    modules: [MarketModule, ...modules],
+  });
+  const { app } = service;
+  const dataSource = app.get(DataSource);
+  const toys = app.get<Repository<Toy>>(getRepositoryToken(Toy));
+
+  /** Calls an operation whose handler does the work; rejects with its error, or with the response that refuses it. */
+  const handle = async (work: Work, key?: string): Promise<void> => {
+    const id = randomUUID();
+    let failure: unknown;
+    works.set(id, () =>
+      work().catch((error: unknown) => {
+        failure = error;
+        throw error;
+      }),
+    );
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    const { status, text } = await service.request('POST', `/v1/market/${id}`, { headers });
+    works.delete(id);
+    if (failure !== undefined) throw failure;
+    if (status !== 201) throw new Error(`${status} ${text}`);
+  };
+
+  /** The ways in which a team has a transaction. */
+  const frames: readonly Frame[] = [
+    ['dataSource.transaction()', (work) => dataSource.transaction(work)],
+    ['a nested transaction', (work) => dataSource.transaction((manager) => manager.transaction(work))],
+    ['an @Idempotent() handler', (work) => handle(work, randomUUID())],
+    [
+      'a nested transaction of an @Idempotent() handler',
+      (work) => handle(() => dataSource.transaction(work), randomUUID()),
+    ],
+  ];
+
+  const uses = async () => {
+    const { text } = await app.get(Metrics).exposition();
+    return {
+      inUse: metricIn(text, 'petstore_database_connections', { state: 'in_use' }),
+      waiting: metricIn(text, 'petstore_database_waiting', {}),
+    };
+  };
+
+  beforeEach(async () => {
+    for (const table of ['deposits', 'toys', 'stalls']) await dataSource.query(`DELETE FROM ${table}`);
+  });
+  afterEach(async () => {
+    // Jobs and webhooks look each second whether anything is due.
+    await expect.poll(uses, { timeout: 20_000 }).toEqual({ inUse: 0, waiting: 0 });
+  });
+
+  return {
+    service,
+    dataSource,
+    toys,
+    stalls: app.get<Repository<Stall>>(getRepositoryToken(Stall)),
+    deposits: app.get<Repository<Deposit>>(getRepositoryToken(Deposit)),
+    transactions: app.get(Transactions),
+    handle,
+    frames,
+    /** Adds a toy by an INSERT. */
+    add: (name: string) => toys.insert({ name }),
+    /** The names of all toys, in their order. */
+    names: async () => (await toys.find()).map(({ name }) => name).toSorted(),
+  };
+}
