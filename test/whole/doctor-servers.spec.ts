@@ -104,11 +104,26 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
     [
       'with fewer connections than a process may need',
       [ALL, 'ALTER ROLE <user> CONNECTION LIMIT 5'],
-      wrong(/: [2-5] connections are free, and DATABASE_POOL is 10\. .*CONNECTION LIMIT of the user/),
+      wrong(
+        /PostgreSQL allows 5 connections, and DATABASE_POOL=10 needs 13\. .*CONNECTION LIMIT of the user/,
+      ),
     ],
     ['who may use them, and is content', [ALL], { state: 'ok' }],
   ])('finds a user %s', async (_, statements, found) => {
     const DATABASE_URL = await withUser(...statements);
     expect(await finding(await folderOfTest(), 'database', { DATABASE_URL })).toMatchObject(found);
+  });
+
+  it('finds that others use the connections of a user', async () => {
+    const DATABASE_URL = await withUser(ALL, 'ALTER ROLE <user> CONNECTION LIMIT 13');
+    for (let made = 0; made < 6; made += 1) {
+      const other = new pg.Client({ connectionString: DATABASE_URL });
+      await other.connect();
+      onTestFinished(() => other.end());
+    }
+    const few = wrong(
+      /: [2-6] connections are free, and DATABASE_POOL is 10\. .*CONNECTION LIMIT of the user/,
+    );
+    expect(await finding(await folderOfTest(), 'database', { DATABASE_URL })).toMatchObject(few);
   });
 });

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
 import { Settings } from '../../src/core/config/settings.js';
@@ -10,7 +11,7 @@ import { Pooler } from '../support/pooler.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
-import { ServiceProcess, folderOfTest } from '../support/service-process.js';
+import { ServiceProcess, folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 /** Password of a user, with every character that means something in a URL. */
 const PASSWORD = 'a@b:c/d?e#f%g h&+=[]é';
@@ -136,6 +137,71 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
       expect(told).not.toMatch(/\n\s+at /);
       return told;
     }
+  });
+});
+
+describeWith('postgres-server', 'a service whose user may have few connections', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    await server.query(
+      'CREATE ROLE few LOGIN',
+      `CREATE DATABASE few OWNER few ENCODING 'UTF8' TEMPLATE template0`,
+    );
+  });
+  afterAll(() => server.remove());
+
+  const limit = async (most: number, what = 'ROLE') =>
+    void (await server.query(`ALTER ${what} few CONNECTION LIMIT ${most}`));
+  const url = () => `postgres://few@127.0.0.1:${server.port}/few`;
+  const start = async () => {
+    const folder = await folderOfTest();
+    return serviceOfTest(folder, { DATABASE_URL: url(), DATABASE_POOL: '4', LOG_LEVEL: 'info' });
+  };
+
+  it.each([
+    [1, 'ROLE', /could not start: .*PostgreSQL allows 1 connections, and DATABASE_POOL=4 needs 7/],
+    [2, 'ROLE', /could not start: .*PostgreSQL allows 2 connections, and DATABASE_POOL=4 needs 7/],
+    [6, 'ROLE', /could not start: .*PostgreSQL allows 6 connections, and DATABASE_POOL=4 needs 7/],
+    [6, 'DATABASE', /could not start: .*PostgreSQL allows 6 connections, and DATABASE_POOL=4 needs 7/],
+  ])('does not start with %d of its %s, and says so', async (most, what, sentence) => {
+    onTestFinished(() => limit(-1, what));
+    await limit(most, what);
+    expect(await start().catch((error: unknown) => String(error))).toMatch(sentence);
+  });
+
+  it.each([5, 6])('does not start when others use %d of 7, and says so', async (used) => {
+    onTestFinished(() => limit(-1));
+    await limit(7);
+    for (let made = 0; made < used; made += 1) {
+      const other = new pg.Client({ connectionString: url() });
+      await other.connect();
+      onTestFinished(() => other.end());
+    }
+    const failure = await start().catch((error: unknown) => String(error));
+    expect(failure).toMatch(/could not start: .*too many connections for role .* or lower DATABASE_POOL/);
+  });
+
+  it('continues on those that are open when it gets no others', async () => {
+    await limit(7);
+    const service = await start();
+    const client = new pg.Client({ connectionString: server.url.replace(/[^/]*$/, 'few') });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 1000000`);
+    const ask = (limitOfPage: number) => service.request('GET', `/v1/pets?limit=${limitOfPage}`);
+    await expect.poll(async () => (await ask(1)).headers.get('x-ratelimit-limit')).toBe('1000000');
+    await limit(1);
+    await client.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
+    const crowd = Array.from({ length: 24 }, (_, at) => ask(at + 2));
+    await expect.poll(() => service.output).toContain('does not keep up');
+    await client.query('COMMIT');
+    const refused = (await Promise.all(crowd)).filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+    for (let times = 0; times < 20; times += 1) expect((await ask(times + 30)).status).toBe(200);
+    expect((await service.request('GET', '/health/ready')).status).toBe(200);
+    expect(service.troubles).toEqual([expect.stringContaining('does not keep up: too many connections')]);
+    expect((await service.stop()).code).toBe(0);
   });
 });
 

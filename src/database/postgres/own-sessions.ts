@@ -5,8 +5,9 @@ import type { Pool } from 'pg';
  * one session to several connections in turn: prepared statements would belong to another client, and the locks of a session to none.
  */
 export async function checkOwnSessions(pool: Pool): Promise<void> {
-  const clients = await Promise.all([pool.connect(), pool.connect()]);
+  const clients = [await pool.connect()];
   try {
+    clients.push(await pool.connect());
     const sessions: number[] = [];
     // One after the other: a pooler gives the session that is free again to the next that asks.
     for (const client of [...clients, ...clients]) {

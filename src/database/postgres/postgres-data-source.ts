@@ -50,11 +50,14 @@ export class PostgresDataSource extends Database {
   readonly instanceSession: SideSession;
   protected readonly queryBuilder = KeyedSelectQueryBuilder;
   private readonly pool: PostgresPool;
+  /** The maximum number of connections of this process. */
+  private readonly needed: number;
   private readonly connected: PostgresConnection;
 
   constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
     super(options);
     const driver = this.driver as PostgresDriver;
+    this.needed = postgres.pool + BESIDE_THE_POOL;
     this.pool = new PostgresPool(
       driverPackage,
       postgres,
@@ -88,14 +91,10 @@ export class PostgresDataSource extends Database {
   override async initialize(): Promise<this> {
     try {
       await super.initialize();
-    } catch (error) {
-      throw new Error(openingFailure(error), { cause: error });
-    }
-    try {
       await this.checkServer();
     } catch (error) {
-      await this.destroy();
-      throw error;
+      if (this.isInitialized) await this.destroy();
+      throw new Error(openingFailure(error), { cause: error });
     }
     return this;
   }
@@ -149,13 +148,18 @@ export class PostgresDataSource extends Database {
 
   /** Another encoding could not store every text that clients may send. */
   private async checkServer(): Promise<void> {
-    const [row] = await this.query<{ encoding: string; version: string }[]>(
-      `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version`,
+    const [row] = await this.query<{ encoding: string; version: string; most: number }[]>(
+      `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version, ${MOST_CONNECTIONS} AS most`,
     );
     if (row?.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${row?.encoding}; create one with ENCODING 'UTF8'`);
     if (Number(row.version) < LEAST_VERSION)
       throw new Error(`PostgreSQL ${LEAST_VERSION / 10_000} or newer is needed`);
+    if (row.most < this.needed)
+      throw new Error(
+        `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${this.needed - BESIDE_THE_POOL} needs ${this.needed}. ` +
+          'Lower it (at least 2), or raise max_connections, or the CONNECTION LIMIT of the user or of the database.',
+      );
     await checkOwnSessions((this.driver as PostgresDriver).master as Pool);
   }
 }
@@ -167,6 +171,15 @@ const TAKES_AN_ID = 'SELECT pg_current_xact_id()';
 const MIGRATION_WAIT_MS = 600_000;
 /** How often it asks whether they have ended, in milliseconds. */
 const CLAIM_AGAIN_MS = 250;
+
+/** A process needs these besides those of its pool: for its locks, for snapshots, and to try a server that was unavailable. */
+const BESIDE_THE_POOL = 3;
+
+/** The connections that the server, the user and the database allow: -1 means no limit. */
+const MOST_CONNECTIONS = `(SELECT CASE WHEN rolsuper THEN current_setting('max_connections')::int ELSE
+  least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+    nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) END
+  FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
 /** The oldest supported version, as PostgreSQL numbers them. */
 const LEAST_VERSION = 130_000;

@@ -17,11 +17,10 @@ export type Meaning =
 
 /** By SQLSTATE (PostgreSQL manual, appendix A) or its class, and by Node's codes of network errors. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
-  // Connection exceptions; refused credentials; a database that is gone; too many connections; shutting down, starting up.
+  // Connection exceptions; refused credentials; a database that is gone; shutting down, starting up.
   '08': 'lost',
   '28': 'away',
   '3D000': 'away',
-  '53300': 'away',
   '57P01': 'lost',
   '57P02': 'lost',
   '57P03': 'away',
@@ -30,7 +29,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '25P03': 'lost',
   '25P04': 'lost',
   '25006': 'read-only',
-  // A full disk and other exhausted resources.
+  // A full disk and other exhausted resources, such as connections: those that are open continue.
   '53100': 'read-only',
   '53': 'busy',
   // Lost races, a deadlock, a lock or a statement that took too long.
@@ -113,7 +112,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': 'Check the user and the password in DATABASE_URL',
   '28000': 'Check the user in DATABASE_URL, and pg_hba.conf of the server',
   '42501': 'Make the user of DATABASE_URL the owner: ALTER DATABASE <name> OWNER TO <user>',
-  '53300': 'Raise max_connections of the server, or lower DATABASE_POOL of the instances',
+  '53300':
+    'Raise max_connections, or the CONNECTION LIMIT of the user or of the database, or lower DATABASE_POOL of the instances',
   ECONNREFUSED: 'Start the server, or name another with DATABASE_URL',
   ENOENT:
     'Start the server, or name the folder of its socket (unix_socket_directories) with ?host= in DATABASE_URL',

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Client } from 'pg';
-import { isAnswer } from './postgres-errors.js';
+import { isAnswer, openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
 
 /** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
@@ -130,7 +130,7 @@ export class SideSession {
       return client;
     } catch (error) {
       client.end().catch(ignored);
-      throw error;
+      throw new Error(openingFailure(error), { cause: error });
     }
   }
 }

@@ -5,7 +5,7 @@ import { DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { outsideOfSpans } from '../../core/tracing.js';
 import { Outage } from '../outage.js';
-import { codeOf, meaningOf, messageOf } from './postgres-errors.js';
+import { meaningOf, messageOf } from './postgres-errors.js';
 import { type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 
@@ -13,8 +13,6 @@ import type { PostgresTroubles } from './postgres-troubles.js';
 const LIMIT_MS = 1_000;
 /** The pause before another session is opened when one could not be used, in milliseconds. */
 const RETRY_MS = 5_000;
-/** SQLSTATE of too many connections: those that are open continue. */
-const TOO_MANY_CONNECTIONS = '53300';
 
 /** Null on a standby, whose snapshots do not show which transactions are running. */
 const READ = {
@@ -135,8 +133,7 @@ export class SnapshotVersion extends DataVersion {
     // A failure of the pool is in the log already.
     if (this.isClosed || error instanceof ApiError) return;
     const meaning = meaningOf(error);
-    if (meaning === 'other' || meaning === 'busy' || codeOf(error) === TOO_MANY_CONNECTIONS)
-      this.outage.note(() => error);
+    if (meaning === 'other' || meaning === 'busy') this.outage.note(() => error);
     else this.troubles.note(error);
   }
 
