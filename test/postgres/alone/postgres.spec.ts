@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import { QueryFailedError } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDataSource } from '../../../src/database/data-source.js';
 import type { Database } from '../../../src/database/database.js';
@@ -32,43 +31,10 @@ describeWith('postgres', 'on PostgreSQL', () => {
 
   const pet = (name: string) => ({ name, categoryId: 1n, status: 'available' as const });
 
+  // What holds on both databases is in test/postgres/transactions.
   describe('a transaction', () => {
     const names = async () =>
       (await database.getRepository(Pet).find({ order: { id: 'ASC' } })).map(({ name }) => name);
-
-    it('goes on after a statement that failed, and commits what came before and after it', async () => {
-      await database.getRepository(Pet).clear();
-      await database.transaction(async () => {
-        const pets = database.getRepository(Pet);
-        await pets.insert(pet('before'));
-        await expect(database.query('SELECT 1 / 0')).rejects.toThrow('division by zero');
-        await expect(pets.insert({ ...pet('never'), status: 'lost' as never })).rejects.toThrow(
-          QueryFailedError,
-        );
-        await pets.insert(pet('after'));
-      });
-      expect(await names()).toEqual(['before', 'after']);
-    });
-
-    it('is undone as a whole when it throws, and one within it alone when that does', async () => {
-      await database.getRepository(Pet).clear();
-      await expect(
-        database.transaction(async () => {
-          await database.getRepository(Pet).insert(pet('undone'));
-          throw new Error('no');
-        }),
-      ).rejects.toThrow('no');
-      await database.transaction(async () => {
-        await database.getRepository(Pet).insert(pet('outer'));
-        await database
-          .transaction(async () => {
-            await database.getRepository(Pet).insert(pet('inner'));
-            throw new Error('no');
-          })
-          .catch(() => undefined);
-      });
-      expect(await names()).toEqual(['outer']);
-    });
 
     it('whose COMMIT is answered by ROLLBACK was not committed, and says so', async () => {
       await database.getRepository(Pet).clear();
@@ -92,34 +58,6 @@ describeWith('postgres', 'on PostgreSQL', () => {
       await Promise.allSettled(Array.from({ length: 30 }, (_, index) => insert(index)));
       const kept = (await names()).map(Number).toSorted((a, b) => a - b);
       expect(kept).toEqual(Array.from({ length: 15 }, (_, index) => 2 * index));
-    });
-
-    it('locks rows by a repository, which takes part in it', async () => {
-      const pets = database.getRepository(Pet);
-      await pets.clear();
-      await pets.insert(pet('locked'));
-      const find = (onLocked: 'nowait' | 'skip_locked') =>
-        pets.find({ lock: { mode: 'pessimistic_write', onLocked } });
-      const beside = await database.transaction(async () => {
-        expect(await find('nowait')).toHaveLength(1);
-        return database.transactions.outside(() => database.transaction(() => find('skip_locked')));
-      });
-      expect(beside).toEqual([]);
-      await expect(find('nowait')).rejects.toThrow('An open transaction is required');
-    });
-
-    it('of a query runner has one alone, although the runner is connected first, as Nest documents it', async () => {
-      await database.getRepository(Pet).clear();
-      const insert = async () => {
-        const runner = database.createQueryRunner();
-        await runner.connect();
-        await runner.startTransaction();
-        await runner.manager.insert(Pet, pet('a'));
-        await runner.commitTransaction();
-        await runner.release();
-      };
-      await Promise.all(Array.from({ length: 30 }, insert));
-      expect(await names()).toHaveLength(30);
     });
   });
 
