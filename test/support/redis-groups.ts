@@ -68,6 +68,18 @@ export class RedisClusterServers {
 
   /** Moves the slot of a key, with what lies in it, to another master, as `redis-cli --cluster reshard` does it. */
   moveSlotOf(key: string): void {
+    const [from, to] = [this.masterOf(key), this.beginToMoveSlotOf(key)];
+    const slot = from.command('CLUSTER', 'KEYSLOT', key);
+    // One at a time: in between, what one decision needs lies on both.
+    const keys = from.command('CLUSTER', 'GETKEYSINSLOT', slot, '1000').split('\n').filter(Boolean);
+    for (const one of keys)
+      from.command('MIGRATE', '127.0.0.1', String(to.port), one, '0', '5000', 'REPLACE');
+    const toId = to.command('CLUSTER', 'MYID');
+    for (const node of [to, from]) node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+  }
+
+  /** Begins to move the slot of a key, without what lies in it, to the master that is returned. */
+  beginToMoveSlotOf(key: string): RedisServer {
     const from = this.masterOf(key);
     const slot = from.command('CLUSTER', 'KEYSLOT', key);
     const to = this.running().find(
@@ -77,11 +89,7 @@ export class RedisClusterServers {
     const [fromId, toId] = [from, to].map((node) => node.command('CLUSTER', 'MYID')) as [string, string];
     to.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
     from.command('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
-    // One at a time: in between, what one decision needs lies on both.
-    const keys = from.command('CLUSTER', 'GETKEYSINSLOT', slot, '1000').split('\n').filter(Boolean);
-    for (const one of keys)
-      from.command('MIGRATE', '127.0.0.1', String(to.port), one, '0', '5000', 'REPLACE');
-    for (const node of [to, from]) node.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+    return to;
   }
 
   /** Waits until all slots are served, as all running nodes see it, and each master has a replica unless nodes are gone. */

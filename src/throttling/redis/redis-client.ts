@@ -55,7 +55,10 @@ export function redisClient({ url, ca }: RedisLocation, limits: Limits): RedisCl
   if (address.kind === 'server')
     return new Redis({ ...options, ...access, ...address.nodes[0], db: address.database });
   if (address.kind === 'cluster')
-    return new Cluster([...address.nodes], clusterOptions({ ...options, ...access }));
+    return new Cluster([...address.nodes], clusterOptions({ ...options, ...access })).on(
+      '+node',
+      handleAsking,
+    );
   return new Redis({
     ...options,
     ...access,
@@ -122,6 +125,15 @@ function clusterOptions(options: RedisOptions & Limits): ClusterOptions {
     // Certificates are checked against names.
     dnsLookup: (name, done) => done(null, name),
   };
+}
+
+/**
+ * While a slot is being moved, ioredis sends ASKING to the node that gets it, and does not handle its failure: the rejection would end the
+ * process. The command behind it fails, too, and has a handler. test/processes/redis-hangs.spec.ts would notice a change.
+ */
+function handleAsking(node: Redis): void {
+  const asking = node.asking.bind(node);
+  node.asking = () => asking().catch(() => 'OK');
 }
 
 /** A password without a user is that of the user `default`: so the client prints no warning about a server that asks for none. */
