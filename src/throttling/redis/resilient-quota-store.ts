@@ -80,10 +80,15 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   }
 
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
-    if (!this.link.isUp)
-      throw unavailable('the ban cannot be lifted while Redis is unavailable', undefined, true);
-    await this.shared.unban(keyId, subjectId, now);
-    this.alone.forgetBan(keyId);
+    if (this.link.isUp) {
+      try {
+        await this.shared.unban(keyId, subjectId, now);
+        return this.alone.forgetBan(keyId);
+      } catch (error) {
+        this.link.failed(error);
+      }
+    }
+    throw unavailable('the ban cannot be lifted while Redis is unavailable', undefined, true);
   }
 
   async onModuleDestroy(): Promise<void> {
