@@ -26,11 +26,6 @@ export abstract class QuotaStore implements ThrottlerStorage {
     return undefined;
   }
 
-  /** Called before this process serves. Rejects with an Error that says what to do when instances serve beside which it must not count. */
-  waitForOlderBuilds(): Promise<void> {
-    return Promise.resolve();
-  }
-
   /** Throttler's own interface, for code that uses Throttler's stock guard with this store: one window, no API key. */
   increment: ThrottlerStorage['increment'] = async (key, lengthMs, limit, _blockDuration, name) => {
     const verdict = await this.take(

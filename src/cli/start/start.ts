@@ -33,7 +33,9 @@ export async function start(
   running: (stop: Stop) => void,
   options: Pick<AppOptions, 'modules'>,
 ): Promise<void> {
-  await lockFile(loadSettings());
+  const settings = loadSettings();
+  await lockFile(settings);
+  await waitForOlderBuilds(settings);
   const isTraced = await startTracing();
   const app = await createApp(options);
   const { host, port } = app.get(Settings);
@@ -69,6 +71,13 @@ async function lockFile({ databaseUrl }: Settings): Promise<void> {
   if (address?.kind !== 'sqlite' || address.file === ':memory:') return;
   await checkFile(address.file);
   await ServerLock.toServe(address.file);
+}
+
+/** Before the migrations run, as these builds could not serve after them. Throws an Error while instances of them count in Redis. */
+async function waitForOlderBuilds({ redisUrl, redisCa }: Settings): Promise<void> {
+  if (redisUrl === null) return;
+  const older = await import('../../throttling/redis/older-builds.js');
+  await older.waitForOlderBuilds({ url: redisUrl, ca: redisCa });
 }
 
 /** Makes the handler that stops a running service; a second signal ends it at once. */

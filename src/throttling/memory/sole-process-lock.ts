@@ -41,7 +41,6 @@ export class SoleProcessLock implements OnApplicationShutdown {
 
   /** Claims the database for this process. Throws an Error that says what to do when a process serves beside which it must not. */
   async begin(): Promise<void> {
-    await this.quotas.waitForOlderBuilds();
     const { server } = this;
     if (!server) return;
     await until(PATIENCE_MS, () => server.claim(this.serving), this.taken);

@@ -4,7 +4,6 @@ import { Logger } from '@nestjs/common';
 import type { Counter, Gauge } from 'prom-client';
 import type { Clock } from '../../core/time/clock.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
-import { waitForOlderBuilds } from './older-builds.js';
 import {
   type RedisClient,
   type RedisLocation,
@@ -130,11 +129,6 @@ export class RedisLink {
       this.logger.warn(
         `Redis cannot be used (${toldReason(reason)}); quotas are counted by this instance alone until it can`,
       );
-  }
-
-  /** See QuotaStore. */
-  waitForOlderBuilds(): Promise<void> {
-    return waitForOlderBuilds(this.redis, this.keys, this.clock, () => this.isUp);
   }
 
   /** Redis failed a request: from now on this instance counts by itself, until a heartbeat succeeds. */

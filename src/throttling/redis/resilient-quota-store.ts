@@ -61,10 +61,6 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     this.link.join();
   }
 
-  override waitForOlderBuilds(): Promise<void> {
-    return this.link.waitForOlderBuilds();
-  }
-
   override get countsIn(): string | undefined {
     return this.link.dataName;
   }
