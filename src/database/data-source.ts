@@ -85,8 +85,8 @@ export async function createDataSource(
   const address = readDatabaseUrl(settings.databaseUrl);
   if (address?.kind === 'postgres') {
     // Only here: a service on SQLite never loads the driver.
-    const { createPostgres } = await import('./postgres/postgres-data-source.js');
-    return createPostgres(declared, {
+    const { PostgresDataSource } = await import('./postgres/postgres-data-source.js');
+    return new PostgresDataSource(declared, {
       address,
       sessionName,
       ca: settings.databaseCa ?? null,

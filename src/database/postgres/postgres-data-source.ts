@@ -1,6 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Pool } from 'pg';
-import type pg from 'pg';
 import type { QueryRunner } from 'typeorm';
 import type { PostgresConnectionOptions } from 'typeorm/driver/postgres/PostgresConnectionOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
@@ -16,30 +14,12 @@ import { NamedReads } from './named-reads.js';
 import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
-import { type PostgresOptions, poolExtra } from './postgres-options.js';
+import type { PostgresOptions } from './postgres-options.js';
 import { PostgresPool } from './postgres-pool.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
 import { SideSession } from './side-session.js';
 import { SnapshotVersion } from './snapshot-version.js';
-
-/** The unopened DataSource on PostgreSQL, with these entities and migrations. */
-export async function createPostgres(
-  declared: Omit<PostgresConnectionOptions, 'type'>,
-  postgres: PostgresOptions,
-): Promise<PostgresDataSource> {
-  const { default: driver } = await import('pg');
-  const options = { ...declared, type: 'postgres', driver, extra: poolExtra(driver, postgres) } as const;
-  // A connection that nobody uses fails first where there is no traffic.
-  const poolErrorHandler = (error: unknown) => void dataSource.writeTrouble.note(error);
-  const dataSource = new PostgresDataSource(
-    // PostgreSQL itself has the function of `pgcrypto` that makes a UUID.
-    { ...options, installExtensions: false, uuidExtension: 'pgcrypto', poolErrorHandler },
-    driver,
-    postgres,
-  );
-  return dataSource;
-}
 
 /** TypeORM's DataSource on PostgreSQL, where a caller in a transaction takes part in it by itself, and int64 stays exact. */
 export class PostgresDataSource extends Database {
@@ -50,27 +30,24 @@ export class PostgresDataSource extends Database {
   readonly instanceSession: SideSession;
   protected readonly queryBuilder = KeyedSelectQueryBuilder;
   private readonly pool: PostgresPool;
-  /** The maximum number of connections of this process. */
-  private readonly needed: number;
   private readonly connected: PostgresConnection;
 
-  constructor(options: PostgresConnectionOptions, driverPackage: typeof pg, postgres: PostgresOptions) {
-    super(options);
+  /** The unopened DataSource, with these entities and migrations. */
+  constructor(declared: Omit<PostgresConnectionOptions, 'type'>, postgres: PostgresOptions) {
+    const pool = new PostgresPool(postgres);
+    // PostgreSQL itself has the function of `pgcrypto` that makes a UUID.
+    const functions = { installExtensions: false, uuidExtension: 'pgcrypto' } as const;
+    super({ ...declared, ...functions, type: 'postgres', driver: pool.driver });
     const driver = this.driver as PostgresDriver;
-    this.needed = postgres.pool + BESIDE_THE_POOL;
-    this.pool = new PostgresPool(
-      driverPackage,
-      postgres,
-      () => driver.master as Pool,
-      () => {
-        this.instanceSession.renew();
-        this.dataVersion.renew();
-      },
-    );
-    this.instanceSession = new SideSession(driverPackage, postgres);
-    this.dataVersion = new SnapshotVersion(driverPackage, postgres, this.pool.troubles, () =>
+    this.pool = pool;
+    this.instanceSession = new SideSession(postgres);
+    this.dataVersion = new SnapshotVersion(postgres, pool.troubles, () =>
       this.transactions.commitChanging([], (_, manager) => manager.query(TAKES_AN_ID)),
     );
+    pool.troubles.onOver = () => {
+      this.instanceSession.renew();
+      this.dataVersion.renew();
+    };
     this.connected = new PostgresConnection(this.pool);
     this.transactions = new Transactions(this, this.connected);
     this.reader = new NamedReads(this, this.pool, this.transactions);
@@ -155,12 +132,13 @@ export class PostgresDataSource extends Database {
       throw new Error(`the database has the encoding ${row?.encoding}; create one with ENCODING 'UTF8'`);
     if (Number(row.version) < LEAST_VERSION)
       throw new Error(`PostgreSQL ${LEAST_VERSION / 10_000} or newer is needed`);
-    if (row.most < this.needed)
+    const { pool } = this.pool.options;
+    if (row.most < pool + BESIDE_THE_POOL)
       throw new Error(
-        `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${this.needed - BESIDE_THE_POOL} needs ${this.needed}. ` +
+        `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${pool} needs ${pool + BESIDE_THE_POOL}. ` +
           'Lower it (at least 2), or raise max_connections, or the CONNECTION LIMIT of the user or of the database.',
       );
-    await checkOwnSessions((this.driver as PostgresDriver).master as Pool);
+    await checkOwnSessions(this.pool.connections);
   }
 }
 

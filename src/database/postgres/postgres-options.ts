@@ -1,14 +1,11 @@
-import type { ClientConfig } from 'pg';
-import type pg from 'pg';
+import pg from 'pg';
 import { readCertificates } from '../../core/config/certificates.js';
 import type { PostgresAddress } from '../../core/config/database-url.js';
 
-/** How long making a connection, or waiting for one, may take, in milliseconds. */
-export const CONNECT_TIMEOUT_MS = 1_000;
+/** How long a connection, a wait for one, or a statement of a session beside the pool may take, in milliseconds. */
+const LIMIT_MS = 1_000;
 /** How long a transaction may wait for its next statement, in milliseconds: longer than any wait of the service itself. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
-/** How long an unused connection stays open, in milliseconds. */
-const IDLE_MS = 60_000;
 /** Idle time after which the system probes the connection (TCP keep-alive), in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How much longer than the server this process waits for the end of a statement, in milliseconds. */
@@ -21,7 +18,10 @@ export const ANSWER_LATE_MS = 500;
 export const SESSION = `SET default_transaction_isolation TO 'read committed';
   SELECT set_config('idle_session_timeout', '0', false) WHERE current_setting('idle_session_timeout', true) IS NOT NULL`;
 /** The same for a session without limits. */
-const PATIENT = `${SESSION}; SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0`;
+export const PATIENT_SESSION = `${SESSION}; SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0`;
+/** The server notices within 25 s that the machine of a session is gone, instead of two hours: until then its locks are held. */
+const KEEP_ALIVE =
+  'SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3';
 
 /** What is set for connections. */
 export interface PostgresOptions {
@@ -42,7 +42,7 @@ export function clientConfig({
   sessionName,
   ca,
   statementTimeoutMs,
-}: PostgresOptions): ClientConfig {
+}: PostgresOptions): pg.ClientConfig {
   const { host, port, user, password, database, sslMode } = address;
   return {
     host,
@@ -57,7 +57,7 @@ export function clientConfig({
       ...(sslMode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
     },
     application_name: sessionName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: LIMIT_MS,
     ...(statementTimeoutMs === 0
       ? {}
       : {
@@ -70,25 +70,23 @@ export function clientConfig({
   };
 }
 
-/** A connection that knows when it was begun, by `performance.now()`. */
-export interface TimedConnection {
-  readonly begunAt: number;
+/** Opens a session beside the pool, which may idle for as long as the process lives; `name` is its application_name. */
+export async function openSession(options: PostgresOptions, name = options.sessionName): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...clientConfig({ ...options, sessionName: name, statementTimeoutMs: 0 }),
+    statement_timeout: LIMIT_MS,
+    query_timeout: LIMIT_MS,
+  });
+  // The statement that runs on it fails, too.
+  client.on('error', ignored);
+  try {
+    await client.connect();
+    await client.query(`${KEEP_ALIVE}; ${SESSION}`);
+    return client;
+  } catch (error) {
+    client.end().catch(ignored);
+    throw error;
+  }
 }
 
-/** Options that TypeORM passes to pg for its pool, besides the address. */
-export function poolExtra(driver: typeof pg, options: PostgresOptions): object {
-  const Client = class extends driver.Client implements TimedConnection {
-    readonly begunAt = performance.now();
-
-    constructor(config?: ClientConfig) {
-      super(config);
-      // The statement that runs on it fails, too.
-      this.on('error', () => undefined);
-      // Sent before the first statement of the request that waits for the connection.
-      this.once('connect', () => {
-        this.query(options.statementTimeoutMs === 0 ? PATIENT : SESSION).catch(() => undefined);
-      });
-    }
-  };
-  return { ...clientConfig(options), Client, max: options.pool, idleTimeoutMillis: IDLE_MS, pipeline: true };
-}
+const ignored = (): void => undefined;

@@ -1,27 +1,42 @@
-import type { Client, Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
-import type pg from 'pg';
+import pg from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
+import type { ApiError } from '../../core/errors/api-error.js';
 import type { ConnectionLoad } from '../database.js';
 import { type Release, Semaphore } from '../scopes/semaphore.js';
-import { LateCommits, processOf } from './late-commits.js';
-import { isDenied, isFull, meaningOf } from './postgres-errors.js';
-import { CONNECT_TIMEOUT_MS, type PostgresOptions, clientConfig } from './postgres-options.js';
-import { type Found, PostgresTroubles } from './postgres-troubles.js';
+import { unavailable } from '../unavailable.js';
+import { meaningOf } from './postgres-errors.js';
+import {
+  ANSWER_LATE_MS,
+  PATIENT_SESSION,
+  type PostgresOptions,
+  SESSION,
+  clientConfig,
+} from './postgres-options.js';
+import { PostgresTroubles } from './postgres-troubles.js';
 
-/** Longest wait of a write for a connection, in milliseconds. */
-const WRITE_WAIT_MS = 1_000;
+/** How long a write may wait for others before it waits for a connection, in milliseconds. */
+const WRITE_WAIT_MS = 500;
+/** How long an unused connection stays open, in milliseconds. */
+const IDLE_MS = 60_000;
 /** The share of a pool that is kept for reads, so that reads continue while commits hang. A pool of two keeps none. */
 const PART_FOR_READS = 1 / 5;
+/** For pg, which closes the socket after its own limit, in milliseconds: the maximum of a timer. */
+const NEVER: object = { query_timeout: 2 ** 31 - 1 };
 
-/** Takes a page of the disk of the database's own tablespace, and gives it back without a commit, which might hang. */
-const TAKES_A_PAGE = 'BEGIN; CREATE TEMPORARY TABLE petstore_page AS SELECT 1 AS taken; ROLLBACK';
-
-/** Those of some processes that are working, and the one that answers. */
-const WORKING = `SELECT pid FROM pg_stat_activity WHERE pid = pg_backend_pid() OR pid = ANY($1) AND state = 'active'`;
-
-/** A connection of the pool that is in use. A failure of the server is thrown as service_unavailable. */
+/**
+ * A connection of the pool that is in use. A failure of the server is thrown as service_unavailable.
+ *
+ * No limit of the server ends a commit that waits for a standby. If its connection were given up, the next write would hang in another,
+ * until the server has none left. So a connection whose commit is late stays in use until that is settled:
+ *
+ *     pending ─────────── response, or the connection is lost ──────────> settled
+ *        └──── limit: the write is refused ────> late ──── the same, or a trouble is over ────> settled
+ */
 export class PooledConnection {
   /** Whether the state of the connection is unknown: then it is closed. */
   isBroken = false;
+  private commitState: 'pending' | 'late' | 'settled' = 'settled';
+  private isReleased = false;
 
   constructor(
     private readonly pool: PostgresPool,
@@ -44,25 +59,48 @@ export class PooledConnection {
     }
   }
 
-  /** Runs a statement that commits. */
+  /** Runs a statement that commits. When it is not confirmed in time, the server may carry it out later. */
   commit(query: QueryConfig): Promise<QueryResult> {
-    return this.noted(this.pool.late.send(this.client, query));
+    const { statementTimeoutMs } = this.pool.options;
+    if (statementTimeoutMs === 0) return this.query(query);
+    this.commitState = 'pending';
+    const confirmed = new Promise<QueryResult>((resolve, reject) => {
+      const limit = setTimeout(() => {
+        this.commitState = 'late';
+        this.pool.keepLate(this);
+        reject(new Error('a commit was not confirmed in time'));
+      }, statementTimeoutMs + ANSWER_LATE_MS);
+      const settle = (): void => {
+        clearTimeout(limit);
+        this.settle();
+      };
+      this.client
+        .query({ ...query, ...NEVER })
+        .finally(settle)
+        .then(resolve, reject);
+    });
+    return this.noted(confirmed);
   }
 
-  /** Ends its use; to be called once. One whose commit is late stays in use until that is over. */
+  /** Ends its use; to be called once. */
   release(): void {
-    const end = (isClosed: boolean): void => {
-      this.client.release(isClosed);
-      this.place?.();
-    };
-    const free = this.pool.late.free(this.client);
-    if (free) void free.then(() => end(true));
-    else end(this.isBroken || this.pool.troubles.outdates(this.client));
+    this.isReleased = true;
+    if (this.commitState === 'late') return;
+    this.client.release(this.isBroken || this.pool.troubles.outdates(this.client));
+    this.place?.();
   }
 
-  private async noted<T>(answer: Promise<T>): Promise<T> {
+  /** Waits no longer for the response to its commit. */
+  settle(): void {
+    if (this.commitState === 'settled') return;
+    this.commitState = 'settled';
+    this.pool.late.delete(this);
+    if (this.isReleased) this.release();
+  }
+
+  private async noted<T>(response: Promise<T>): Promise<T> {
     try {
-      return await answer;
+      return await response;
     } catch (error) {
       const meaning = meaningOf(error);
       this.isBroken ||= meaning !== 'other' && meaning !== 'busy';
@@ -71,42 +109,66 @@ export class PooledConnection {
   }
 }
 
+/** A connection that knows when it was begun, by `performance.now()`. */
+class TimedClient extends pg.Client {
+  readonly begunAt = performance.now();
+}
+
 /** The connections to PostgreSQL, and whether it responds. While it does not, requests are refused at once. */
 export class PostgresPool {
   readonly troubles: PostgresTroubles;
-  readonly late: LateCommits;
+  /** Connections whose commit is late. */
+  readonly late = new Set<PooledConnection>();
+  /** pg's pool, which TypeORM opens and closes. */
+  readonly connections: pg.Pool;
   /** Who may write. */
   private readonly places: Semaphore;
 
-  /** `pool` is called late: TypeORM makes it when the DataSource is opened. `onOver` is called when a trouble is over. */
-  constructor(
-    private readonly driver: typeof pg,
-    private readonly options: PostgresOptions,
-    private readonly pool: () => Pool,
-    onOver: () => void,
-  ) {
-    const { host, port, database } = options.address;
-    const name = `PostgreSQL (${host}:${port}, database ${database})`;
+  constructor(readonly options: PostgresOptions) {
+    const session = options.statementTimeoutMs === 0 ? PATIENT_SESSION : SESSION;
+    this.connections = new pg.Pool({
+      ...clientConfig(options),
+      Client: TimedClient,
+      max: options.pool,
+      idleTimeoutMillis: IDLE_MS,
+      // Statements are sent while earlier ones run.
+      ...({ pipeline: true } as object),
+    });
+    this.connections.on('connect', (client) => {
+      // The statement that runs on it fails, too.
+      client.on('error', ignored);
+      // Sent before the first statement of the request that waits for the connection.
+      client.query(session).catch(ignored);
+    });
+    // A connection that nobody uses fails first where there is no traffic.
+    this.connections.on('error', (error, client) => void this.troubles.note(error, client));
     const forReads = options.pool > 2 ? Math.max(Math.floor(options.pool * PART_FOR_READS), 1) : 0;
     const waited = () => new Error('a write waited too long for a connection');
     this.places = new Semaphore(options.pool - forReads, WRITE_WAIT_MS, waited);
-    const refuse = (fault: Error) => this.places.refuse(fault);
-    this.late = new LateCommits(name, options.statementTimeoutMs, this.places.most, refuse);
-    this.troubles = new PostgresTroubles(
-      name,
-      (wasFull) => this.attempt(wasFull),
-      () => {
-        // Closes those that are idle on its way to one that is not outdated.
-        this.read(() => Promise.resolve()).catch(ignored);
-        onOver();
+    this.troubles = new PostgresTroubles(options, this);
+  }
+
+  /** pg, as TypeORM takes it, with this pool. */
+  get driver(): object {
+    const { connections } = this;
+    return {
+      ...pg,
+      Pool: function () {
+        return connections;
       },
-      () => this.late.fault !== undefined,
-    );
+    };
+  }
+
+  /** Why no write can begin while so many commits are late; undefined while one can. */
+  get commitFault(): ApiError | undefined {
+    if (this.late.size < this.places.most) return undefined;
+    const cause = new Error(`${this.late.size} are late`);
+    return unavailable('the database does not confirm commits', cause, true);
   }
 
   /** How the connections are used now. */
   get load(): ConnectionLoad {
-    const { totalCount, idleCount, waitingCount } = this.pool();
+    const { totalCount, idleCount, waitingCount } = this.connections;
     return {
       inUse: totalCount - idleCount,
       idle: idleCount,
@@ -117,27 +179,17 @@ export class PostgresPool {
 
   /** Runs a read on a connection. Throws service_unavailable without one. */
   async read<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    const connection = new PooledConnection(this, await this.connected());
-    try {
-      return await work(connection);
-    } finally {
-      connection.release();
-    }
+    return using(new PooledConnection(this, await this.connected()), work);
   }
 
   /** Runs a statement that commits by itself. Throws service_unavailable without a connection. */
   async write<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    const connection = await this.takeToWrite();
-    try {
-      return await work(connection);
-    } finally {
-      connection.release();
-    }
+    return using(await this.takeToWrite(), work);
   }
 
   /** A connection for what commits. Not all are in writes at the same time, so that reads continue while commits hang. */
   async takeToWrite(): Promise<PooledConnection> {
-    const fault = this.troubles.fault ?? this.late.fault;
+    const fault = this.troubles.fault ?? this.commitFault;
     if (fault) throw fault;
     const place = await this.noted(this.places.acquire());
     try {
@@ -148,17 +200,36 @@ export class PostgresPool {
     }
   }
 
+  /** The commit of a connection is late. */
+  keepLate(connection: PooledConnection): void {
+    this.late.add(connection);
+    this.settleOutdated();
+    if (this.commitFault) this.places.refuse(this.commitFault);
+  }
+
+  /** Closes the connections that are older than the last trouble; those in use when they are released. */
+  discardOutdated(): void {
+    this.settleOutdated();
+    // Closes those that are idle on its way to one that is not outdated.
+    this.read(() => Promise.resolve()).catch(ignored);
+  }
+
   /** Waits for nothing any more. */
   end(): void {
     this.troubles.end();
-    this.late.end();
+    this.settleOutdated();
+  }
+
+  private settleOutdated(): void {
+    for (const connection of this.late)
+      if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.settle();
   }
 
   /** One that is not older than the last trouble. */
   private async connected(): Promise<PoolClient> {
     const { fault } = this.troubles;
     if (fault) throw fault;
-    const client = await this.noted(this.pool().connect());
+    const client = await this.noted(this.connections.connect());
     if (!this.troubles.outdates(client)) return client;
     client.release(true);
     return this.connected();
@@ -169,39 +240,16 @@ export class PostgresPool {
       throw this.troubles.note(error);
     });
   }
+}
 
-  /** Finds out by a new connection which late commits are over. A pooler's connections have other ids than the server's processes. */
-  private async askForLate(client: Client): Promise<void> {
-    const { processes } = this.late;
-    if (processes.length === 0) return;
-    const { rows } = await client.query<{ pid: number }>(WORKING, [processes]);
-    const working = rows.map(({ pid }) => pid);
-    if (working.includes(processOf(client))) this.late.giveUpOthers(working);
-  }
-
-  /** Connects again: the connections of the pool may be dead without knowing it. After a full disk, it allocates a page. */
-  private async attempt(wasFull: boolean): Promise<Found> {
-    const client = new this.driver.Client({
-      ...clientConfig(this.options),
-      query_timeout: CONNECT_TIMEOUT_MS,
-    });
-    client.on('error', ignored);
-    try {
-      await client.connect();
-      const { rows } = await client.query<{ reads: boolean }>(
-        `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads`,
-      );
-      if (wasFull) await client.query(TAKES_A_PAGE);
-      await this.askForLate(client);
-      return rows[0]?.reads === true ? 'reads' : 'writes';
-    } catch (error) {
-      if (isFull(error)) return 'reads';
-      // A user who may make no temporary tables learns it by the next write.
-      if (isDenied(error)) return 'writes';
-      throw error;
-    } finally {
-      client.end().catch(ignored);
-    }
+async function using<T>(
+  connection: PooledConnection,
+  work: (connection: PooledConnection) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(connection);
+  } finally {
+    connection.release();
   }
 }
 

@@ -4,20 +4,18 @@ import type { ApiError } from '../../core/errors/api-error.js';
 import { WriteTrouble } from '../database.js';
 import { Outage } from '../outage.js';
 import { unavailable } from '../unavailable.js';
-import { type Meaning, isFull, meaningOf, messageOf } from './postgres-errors.js';
-import type { TimedConnection } from './postgres-options.js';
+import { type Meaning, isDenied, isFull, meaningOf, messageOf } from './postgres-errors.js';
+import { type PostgresOptions, openSession } from './postgres-options.js';
 
 /** How often a server that is unavailable or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
-/** How many tries in a row may lose their session: one may have been ended, and the server be there. */
-const MOST_LOST = 3;
-/** How long nothing may have been refused for a server to keep up again, in milliseconds. */
-const KEEPS_UP_MS = 5_000;
+/** After this time in which nothing was refused or late, the server keeps up or confirms commits again, in milliseconds. */
+const CALM_MS = 5_000;
 /** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
 export const READY_GRACE_MS = 3_000;
 
-/** The result of a connection attempt. */
-export type Found = 'writes' | 'reads';
+/** A write that needs a page of the disk, which is not committed: a commit might hang. */
+const TRY = 'BEGIN; CREATE TEMPORARY TABLE petstore_try AS SELECT 1 AS written; ROLLBACK';
 
 /** The messages for a client. */
 const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
@@ -28,69 +26,84 @@ const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
   busy: 'the database is busy',
 };
 
+/** What the troubles need of the pool. */
+interface WatchedPool {
+  /** Connections whose commit is late. */
+  readonly late: { readonly size: number };
+  /** Why no write can begin while so many are. */
+  readonly commitFault: ApiError | undefined;
+  discardOutdated(): void;
+}
+
 /**
  * Whether PostgreSQL responds, and whether it accepts writes. The log has one line per change, not one per refused request. While
  * the server is unavailable, requests are refused at once, and separate connections try it until it responds again.
  */
 export class PostgresTroubles extends WriteTrouble {
   private readonly logger = new Logger('Database');
-  private readonly away: Outage<unknown>;
-  private readonly readOnly: Outage<unknown>;
-  /** While statements are refused because others are in the way. */
-  private readonly crowd: Outage<unknown>;
+  private readonly outages: Readonly<Record<Exclude<Meaning, 'other' | 'lost'>, Outage<unknown>>>;
   /** Why a connection was lost, until it is known whether the server is there. */
   private lost: string | undefined;
   /** When the last trouble was over, by `performance.now()`. */
   private overAt = -Infinity;
   private isTrying = false;
-  private isEnded = false;
+  /** Whether nothing is tried any more. */
+  isEnded = false;
+  /** Called when a trouble is over. */
+  onOver = (): void => undefined;
 
-  /**
-   * `name` is how the log calls the database; `attempt` connects again and says what the server can do, whose disk was full;
-   * `onOver` is called when it has recovered; `isStuck` returns whether so many commits hang that no more are begun.
-   */
   constructor(
-    private readonly name: string,
-    private readonly attempt: (wasFull: boolean) => Promise<Found>,
-    private readonly onOver: () => void,
-    private readonly isStuck: () => boolean,
+    private readonly options: PostgresOptions,
+    private readonly pool: WatchedPool,
   ) {
     super();
-    this.away = new Outage({
-      begun: (error) =>
-        `${name} does not respond: ${messageOf(error)}. Requests that need it are refused with 503; the service recovers by itself.`,
-      over: (seconds) => `${name} responds again, after ${seconds} s`,
-    });
-    this.readOnly = new Outage({
-      begun: (error) =>
-        `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, reads continue; the service recovers by itself.`,
-      over: (seconds) => `${name} accepts writes again, after ${seconds} s`,
-    });
-    this.crowd = new Outage({
-      begun: (error) =>
-        `${name} does not keep up: ${messageOf(error)}. Requests that would wait longer are refused with 503; reads from the cache continue.`,
-      over: (_, times) => `${name} keeps up again: ${times} statements were refused`,
-      quietMs: KEEPS_UP_MS,
-      level: 'warn',
-    });
+    const { host, port, database } = options.address;
+    const name = `PostgreSQL (${host}:${port}, database ${database})`;
+    this.outages = {
+      away: new Outage({
+        begun: (error) =>
+          `${name} does not respond: ${messageOf(error)}. Requests that need it are refused with 503; the service recovers by itself.`,
+        over: (seconds) => `${name} responds again, after ${seconds} s`,
+      }),
+      'read-only': new Outage({
+        begun: (error) =>
+          `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, reads continue; the service recovers by itself.`,
+        over: (seconds) => `${name} accepts writes again, after ${seconds} s`,
+      }),
+      late: new Outage({
+        begun: () =>
+          `${name} does not confirm commits: one took too long. Its write was refused with 503, and may be carried out later; ` +
+          'reads continue.',
+        over: (seconds, times) => `${name} confirms commits again, after ${seconds} s: ${times} were late`,
+        goesOn: () => this.pool.late.size > 0,
+        quietMs: CALM_MS,
+      }),
+      busy: new Outage({
+        begun: (error) =>
+          `${name} does not keep up: ${messageOf(error)}. Requests that would wait longer are refused with 503; reads from the cache continue.`,
+        over: (_, times) => `${name} keeps up again: ${times} statements were refused`,
+        level: 'warn',
+        quietMs: CALM_MS,
+      }),
+    };
   }
 
   get reason(): string | undefined {
-    const readOnly = this.readOnly.reason;
+    const readOnly = this.outages['read-only'].reason;
     if (readOnly)
       return `the database cannot be written to: ${isFull(readOnly) ? 'its disk is full' : 'it is read-only'}`;
-    return this.isStuck() ? 'the database cannot be written to: it does not confirm commits' : undefined;
+    return this.pool.commitFault && 'the database cannot be written to: it does not confirm commits';
   }
 
   /** Why no statement can run at the moment; undefined while they can. */
   get fault(): ApiError | undefined {
-    const away = this.away.reason;
+    const away = this.outages.away.reason;
     return away ? unavailable(REASONS.away, away, true) : undefined;
   }
 
   /** For how long the server has been unavailable, in milliseconds; 0 while it is available. */
   get awayMs(): number {
-    return this.away.ms;
+    return this.outages.away.ms;
   }
 
   /** Whether a trouble is known that is not over. */
@@ -101,26 +114,23 @@ export class PostgresTroubles extends WriteTrouble {
   /** A session was lost while nothing used it: those that are as old may lead to a server that another has replaced. */
   outdate(): void {
     this.overAt = performance.now();
+    this.pool.discardOutdated();
   }
 
   /** Whether a connection was begun before the last trouble was over: it may lead to a server that another has replaced. */
   outdates(client: object): boolean {
-    return ((client as Partial<TimedConnection>).begunAt ?? Infinity) < this.overAt;
+    return ((client as { readonly begunAt?: number }).begunAt ?? Infinity) < this.overAt;
   }
 
   /** Notes the error of a statement, on this connection, or of connecting; returns the error to throw. */
   note(error: unknown, client?: object): unknown {
     const meaning = meaningOf(error);
     if (meaning === 'other') return error;
-    if (meaning === 'busy') {
-      if (!this.isEnded) this.crowd.note(() => error);
-    } else {
-      // One session may have been ended; the next try shows whether it is the server.
-      if (meaning === 'lost') this.lost ??= messageOf(error);
-      // An older connection says nothing about the server as it is now.
-      else if (meaning !== 'late' && !(client && this.outdates(client))) this.went(meaning, error);
-      void this.watch();
-    }
+    // One session may have been ended; the next try shows whether it is the server.
+    if (meaning === 'lost') this.lost ??= messageOf(error);
+    // An older connection says nothing about the server as it is now.
+    else if (!(client && this.outdates(client))) this.begin(meaning, error);
+    if (meaning !== 'busy') void this.watch();
     return unavailable(REASONS[meaning], error, true);
   }
 
@@ -129,39 +139,54 @@ export class PostgresTroubles extends WriteTrouble {
     this.isEnded = true;
   }
 
-  private went(where: 'away' | 'read-only', error: unknown): void {
-    if (!this.isEnded) (where === 'away' ? this.away : this.readOnly).note(() => error);
+  private begin(meaning: keyof typeof this.outages, error: unknown): void {
+    if (!this.isEnded) this.outages[meaning].note(() => error);
   }
 
   /** Tries the server until it has recovered. */
   private async watch(): Promise<void> {
     if (this.isTrying) return;
     this.isTrying = true;
-    for (let lost = 0; !this.isEnded;) {
+    while (!this.isEnded) {
       try {
-        this.found(await this.attempt(isFull(this.readOnly.reason)));
+        this.responds(await this.acceptsWrites());
         // While all connections hang in commits, no statement could find out that the server is unavailable.
-        if (!this.readOnly.reason && !this.isStuck()) break;
+        if (!this.outages['read-only'].reason && !this.pool.commitFault) break;
       } catch (error) {
-        const meaning = meaningOf(error);
-        lost = meaning === 'lost' ? lost + 1 : 0;
         // Without a descriptor for the try it is unknown; open connections may work.
-        if (meaning !== 'busy' && (lost === 0 || lost > MOST_LOST)) this.went('away', error);
+        if (meaningOf(error) !== 'busy') this.begin('away', error);
       }
       await pause(PERIOD_MS, undefined, { ref: false });
     }
     this.isTrying = false;
   }
 
-  private found(found: Found): void {
-    const isOver = this.away.reason ?? this.lost ?? (found === 'writes' && this.readOnly.reason);
-    if (this.lost !== undefined && !this.away.reason)
+  /** Connects again, and tries to write: the connections of the pool may be dead without knowing it. */
+  private async acceptsWrites(): Promise<boolean> {
+    const session = await openSession(this.options);
+    try {
+      await session.query(TRY);
+      return true;
+    } catch (error) {
+      if (meaningOf(error) === 'read-only') return false;
+      // A user who may make no temporary tables learns it by the next write.
+      if (isDenied(error)) return true;
+      throw error;
+    } finally {
+      session.end().catch(() => undefined);
+    }
+  }
+
+  private responds(acceptsWrites: boolean): void {
+    const { away, 'read-only': readOnly } = this.outages;
+    const isOver = away.reason ?? this.lost ?? (acceptsWrites && readOnly.reason);
+    if (this.lost !== undefined && !away.reason)
       this.logger.warn(
-        `${this.name} ended a connection: ${this.lost}. Reads were retried, writes on it were refused with 503`,
+        `PostgreSQL ended a connection: ${this.lost}. Reads were retried, writes on it were refused with 503`,
       );
     this.lost = undefined;
-    this.away.end();
-    if (found === 'writes') this.readOnly.end();
+    away.end();
+    if (acceptsWrites) readOnly.end();
     if (!isOver) return;
     this.outdate();
     this.onOver();

@@ -1,17 +1,9 @@
-import type pg from 'pg';
 import type { Client } from 'pg';
 import { isAnswer, openingFailure } from './postgres-errors.js';
-import { type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
+import { type PostgresOptions, openSession } from './postgres-options.js';
 
 /** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
 export type Serving = 'alone' | 'among others';
-
-/** How long a statement may take, in milliseconds. */
-const LIMIT_MS = 1_000;
-
-/** The server notices within 25 s that the machine of the session is gone, instead of two hours: until then its locks are held. */
-const SETTINGS =
-  'SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3';
 
 /** The advisory lock of the one process that serves, as its functions take it. */
 const LOCK = `hashtextextended('petstore only server', 0)`;
@@ -40,10 +32,7 @@ export class SideSession {
   private counted: { readonly session: Promise<Client>; readonly name: string | undefined } | undefined;
   private isClosed = false;
 
-  constructor(
-    private readonly driver: typeof pg,
-    private readonly options: PostgresOptions,
-  ) {}
+  constructor(private readonly options: PostgresOptions) {}
 
   /** Whether it has claimed the database, as far as this process knows. */
   get serves(): boolean {
@@ -107,7 +96,7 @@ export class SideSession {
 
   private opened(): Promise<Client> {
     if (this.session) return this.session;
-    const session = this.isClosed ? Promise.reject(new Error('The connection is closed.')) : this.open();
+    const session = this.open();
     const gone = () => {
       if (this.session === session) this.session = undefined;
     };
@@ -116,20 +105,10 @@ export class SideSession {
   }
 
   private async open(): Promise<Client> {
-    const client = new this.driver.Client({
-      // The session may idle for as long as the process lives.
-      ...clientConfig({ ...this.options, statementTimeoutMs: 0 }),
-      statement_timeout: LIMIT_MS,
-      query_timeout: LIMIT_MS,
-      application_name: 'petstore, instance',
-    });
-    client.on('error', ignored);
+    if (this.isClosed) throw new Error('The connection is closed.');
     try {
-      await client.connect();
-      await client.query(`${SETTINGS}; ${SESSION}`);
-      return client;
+      return await openSession(this.options, 'petstore, instance');
     } catch (error) {
-      client.end().catch(ignored);
       throw new Error(openingFailure(error), { cause: error });
     }
   }

@@ -1,16 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Client } from 'pg';
 import { DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { outsideOfSpans } from '../../core/tracing.js';
 import { Outage } from '../outage.js';
 import { meaningOf, messageOf } from './postgres-errors.js';
-import { type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
+import { type PostgresOptions, openSession } from './postgres-options.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 
-/** How long a query of the session may take, in milliseconds. */
-const LIMIT_MS = 1_000;
 /** The pause before another session is opened when one could not be used, in milliseconds. */
 const RETRY_MS = 5_000;
 
@@ -55,7 +52,6 @@ export class SnapshotVersion extends DataVersion {
 
   /** `commit` commits something by another session. */
   constructor(
-    private readonly driver: typeof pg,
     private readonly options: PostgresOptions,
     private readonly troubles: PostgresTroubles,
     private readonly commit: () => Promise<unknown>,
@@ -140,7 +136,7 @@ export class SnapshotVersion extends DataVersion {
   /** Opens a session, and uses it once a commit has changed its snapshot: that of another server, or of a standby, would not change. */
   private async prove(): Promise<void> {
     const { renewals } = this;
-    const client = await this.connect();
+    const client = await openSession(this.options, 'petstore, snapshots');
     try {
       const before = await snapshotOf(client);
       if (before === undefined) throw new Error('the server is in recovery');
@@ -156,25 +152,6 @@ export class SnapshotVersion extends DataVersion {
       const session = { client, snapshot };
       this.session = session;
       client.once('end', () => this.lose(session));
-    } catch (error) {
-      client.end().catch(ignored);
-      throw error;
-    }
-  }
-
-  private async connect(): Promise<Client> {
-    const client = new this.driver.Client({
-      // The session may idle for as long as the process lives.
-      ...clientConfig({ ...this.options, statementTimeoutMs: 0 }),
-      statement_timeout: LIMIT_MS,
-      query_timeout: LIMIT_MS,
-      application_name: 'petstore, snapshots',
-    });
-    client.on('error', ignored);
-    try {
-      await client.connect();
-      await client.query(SESSION);
-      return client;
     } catch (error) {
       client.end().catch(ignored);
       throw error;
