@@ -8,7 +8,7 @@ import { describeWith } from '../support/requirements.js';
 import { LEAST, limitedClient, useUpBeside } from '../support/steady-load.js';
 
 /** Where the heartbeats of the instances lie. */
-const BEATS = 'petstore:quota:{shared}:instances';
+const BEATS = 'petstore:quota:{shared}:beats';
 
 describeWith('redis-server', 'on a Redis Cluster', () => {
   let cluster: RedisClusterServers;
