@@ -93,8 +93,11 @@ export function undo(): never {
   throw new Error('undo');
 }
 
+/** What openMarket() offers. */
+export type Market = Awaited<ReturnType<typeof openMarket>>;
+
 /**
- * A service with the toys for all tests of a file. Each test starts with no toy and no stall, and must leave no connection in use,
+ * A service with the toys for all tests of a file or a describe(). Each test starts with no toy and no stall, and must leave no connection in use,
  * and nobody who waits for one.
  */
 export async function openMarket(modules: readonly Type[] = [], options: TestServiceOptions = {}) {
@@ -144,8 +147,16 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
     };
   };
 
-  beforeEach(async () => {
+  const clear = async () => {
     for (const table of ['deposits', 'toys', 'stalls']) await dataSource.query(`DELETE FROM ${table}`);
+    return 'empty';
+  };
+
+  beforeEach(async () => {
+    // A machine that is very slow may be taken for an outage by the test before.
+    await expect
+      .poll(() => clear().catch((error: Error) => error.message), { timeout: 30_000 })
+      .toBe('empty');
   });
   afterEach(async () => {
     // Jobs and webhooks look each second whether anything is due.

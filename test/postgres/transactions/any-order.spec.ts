@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import type { EntityManager } from 'typeorm';
 import { describe, expect, it } from 'vitest';
-import { withParameters } from '../../support/databases.js';
-import { Toy, openMarket } from '../../support/market.js';
-
-const { dataSource, toys, names } = await openMarket();
+import { ON_POSTGRES, withParameters } from '../../support/databases.js';
+import { type Market, Toy, openMarket } from '../../support/market.js';
 
 /** What a piece of work does: it adds a toy, or does others in a transaction, one by one or side by side. */
 type Work =
@@ -22,7 +20,8 @@ const { work } = fc.letrec<{ work: Work; add: Work; transaction: Work }>((tie) =
 }));
 
 /** Does the work within `name`, with the manager that it was handed or past it; answers what it leaves behind. */
-async function perform(piece: Work, name: string, manager: EntityManager): Promise<string[]> {
+async function perform(market: Market, piece: Work, name: string, manager: EntityManager): Promise<string[]> {
+  const { dataSource, toys, names } = market;
   const row = { name };
   if ('adds' in piece) {
     if (piece.adds === 'insert') await toys.insert(row);
@@ -36,7 +35,7 @@ async function perform(piece: Work, name: string, manager: EntityManager): Promi
   const all = async (inner: EntityManager): Promise<void> => {
     const jobs = piece.of.map((one, index) => async () => {
       // Half of them use the manager of the transaction around.
-      left.push(...(await perform(one, `${name}.${index}`, index % 2 ? inner : manager)));
+      left.push(...(await perform(market, one, `${name}.${index}`, index % 2 ? inner : manager)));
     });
     if (piece.sideBySide) await Promise.all(jobs.map((job) => job()));
     else for (const job of jobs) await job();
@@ -53,13 +52,19 @@ async function perform(piece: Work, name: string, manager: EntityManager): Promi
   return isDone ? left : [];
 }
 
-describe('work in transactions, and in transactions within them', () => {
+/** SQLite in memory has one connection, which reads outside of transactions share. */
+const KINDS = ON_POSTGRES ? (['file'] as const) : (['file', 'memory'] as const);
+
+describe.each(KINDS)('work in transactions, and in transactions within them (%s)', async (database) => {
+  const market = await openMarket([], { database });
+  const { dataSource, toys, names } = market;
+
   it('leaves behind what is in none that failed, whatever it uses and in whatever company', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(work, { minLength: 1, maxLength: 4 }), async (company) => {
         await toys.clear();
         const left = await Promise.all(
-          company.map((piece, index) => perform(piece, `${index}`, dataSource.manager)),
+          company.map((piece, index) => perform(market, piece, `${index}`, dataSource.manager)),
         );
         expect(await names()).toEqual(left.flat().toSorted());
       }),

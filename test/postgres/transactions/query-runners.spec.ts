@@ -261,8 +261,8 @@ describe('a query runner by hand, as the documentation of Nest shows it', { time
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  it('side by side with others mixes nothing: twenty commit, twenty are undone', async () => {
-    const all = Array.from({ length: 40 }, (_one, at) =>
+  it('side by side with others mixes nothing: half commit, half are undone', async () => {
+    const all = Array.from({ length: 16 }, (_one, at) =>
       byHand(async ({ manager }) => {
         await manager.insert(Toy, { name: `${at}` });
         await new Promise(setImmediate);
@@ -271,7 +271,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', { time
     );
     await Promise.all(all);
     expect((await names()).map(Number).every((name) => name % 2 === 0)).toBe(true);
-    expect(await names()).toHaveLength(20);
+    expect(await names()).toHaveLength(8);
   });
 
   it('two in one handler, one after the other, are two transactions', async () => {

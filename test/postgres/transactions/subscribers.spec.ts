@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   AfterInsert,
   BeforeInsert,
@@ -7,6 +8,7 @@ import {
   type EntityManager,
   type EntitySubscriberInterface,
   PrimaryGeneratedColumn,
+  type TransactionStartEvent,
 } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gate } from '../../support/gate.js';
@@ -47,10 +49,28 @@ class Shelf {
 const { dataSource, toys, stalls, frames, transactions, add, names } = await openMarket([addedTable(Shelf)]);
 const shelves = dataSource.getRepository(Shelf);
 
-/** Adds a subscriber as the documentation of Nest does, until the test ends. */
-function subscribe(subscriber: EntitySubscriberInterface): void {
-  dataSource.subscribers.push(subscriber);
-  onTestFinished(() => void dataSource.subscribers.splice(dataSource.subscribers.indexOf(subscriber), 1));
+/** Adds a subscriber as the documentation of Nest does, until the test ends. Returns what removes it earlier. */
+function subscribe(subscriber: EntitySubscriberInterface): () => void {
+  const { subscribers } = dataSource;
+  subscribers.push(subscriber);
+  const remove = () =>
+    void (subscribers.includes(subscriber) && subscribers.splice(subscribers.indexOf(subscriber), 1));
+  onTestFinished(remove);
+  return remove;
+}
+
+const ofTest = new AsyncLocalStorage<boolean>();
+
+/** Adds a subscriber of the transactions that the test begins: those of jobs and webhooks are left out. */
+function subscribeHere(
+  hears: Partial<Record<keyof EntitySubscriberInterface, (event: TransactionStartEvent) => unknown>>,
+): () => void {
+  ofTest.enterWith(true);
+  const heard = Object.entries(hears).map(([name, hear]) => [
+    name,
+    (event: TransactionStartEvent) => (ofTest.getStore() ? hear(event) : undefined),
+  ]);
+  return subscribe(Object.fromEntries(heard) as EntitySubscriberInterface);
 }
 
 /** The ways in which a row is saved; a subscriber of toys hears of each. */
@@ -200,11 +220,12 @@ describe('save(), remove(), softRemove() and recover() in no transaction', { tim
     expect([await names(), (await stalls.find()).map(({ name }) => name)]).toEqual([['a'], ['of a']]);
   });
 
-  it('with the option `transaction: false` begin none', async () => {
+  // Not yet: where a subscriber may hear of it, save() has a transaction whatever the option says.
+  it.fails('with the option `transaction: false` begin none', async () => {
     const heard: string[] = [];
-    subscribe({ beforeTransactionStart: () => void heard.push('start') });
+    subscribeHere({ beforeTransactionStart: () => void heard.push('start') });
     await toys.save(toys.create({ name: 'a' }), { transaction: false, listeners: false });
-    expect(await names()).toEqual(['a']);
+    expect([heard, await names()]).toEqual([[], ['a']]);
   });
 
   it('in chunks are done wholly or not at all', async () => {
@@ -251,7 +272,7 @@ describe('a subscriber of transactions', { timeout: 60_000 }, () => {
   const hear = (): string[] => {
     const heard: string[] = [];
     const note = (what: string) => () => void heard.push(what);
-    subscribe({
+    subscribeHere({
       beforeTransactionStart: note('before start'),
       afterTransactionStart: note('start'),
       beforeTransactionCommit: note('before commit'),
@@ -294,7 +315,7 @@ describe('a subscriber of transactions', { timeout: 60_000 }, () => {
 
   it('is given the runner of the transaction, which is active', async () => {
     const given: unknown[] = [];
-    subscribe({
+    subscribeHere({
       afterTransactionStart: ({ queryRunner }) => void given.push(queryRunner.isTransactionActive),
       beforeTransactionCommit: ({ manager, queryRunner }) => void given.push(manager === queryRunner.manager),
     });
@@ -304,7 +325,7 @@ describe('a subscriber of transactions', { timeout: 60_000 }, () => {
 
   it('that writes before the commit takes part', async () => {
     let isOn = true;
-    subscribe({
+    subscribeHere({
       beforeTransactionCommit: async ({ manager }) => {
         if (!isOn) return;
         isOn = false;
@@ -317,7 +338,7 @@ describe('a subscriber of transactions', { timeout: 60_000 }, () => {
 
   it('that throws before the commit has the transaction rolled back', async () => {
     let called = false;
-    subscribe({ beforeTransactionCommit: () => Promise.reject(new Error('no commit')) });
+    subscribeHere({ beforeTransactionCommit: () => Promise.reject(new Error('no commit')) });
     await expect(
       dataSource.transaction(async () => {
         transactions.afterCommit(() => (called = true));
@@ -328,24 +349,22 @@ describe('a subscriber of transactions', { timeout: 60_000 }, () => {
   });
 
   it('that throws before the start has nothing begun', async () => {
-    const failing = { beforeTransactionStart: () => Promise.reject(new Error('no start')) };
-    dataSource.subscribers.push(failing);
+    const remove = subscribeHere({ beforeTransactionStart: () => Promise.reject(new Error('no start')) });
     await expect(dataSource.transaction(() => add('a'))).rejects.toThrow('no start');
     const runner = dataSource.createQueryRunner();
     await expect(runner.startTransaction()).rejects.toThrow('no start');
     expect(runner.isTransactionActive).toBe(false);
     await runner.release();
-    dataSource.subscribers.pop();
+    remove();
     await dataSource.transaction(() => add('b'));
     expect(await names()).toEqual(['b']);
   });
 
   it('that throws after the start has the transaction rolled back, and the connection given back', async () => {
-    const failing = { afterTransactionStart: () => Promise.reject(new Error('too late')) };
-    dataSource.subscribers.push(failing);
+    const remove = subscribeHere({ afterTransactionStart: () => Promise.reject(new Error('too late')) });
     for (let round = 0; round < 12; round += 1)
       await expect(dataSource.transaction(() => add('a'))).rejects.toThrow('too late');
-    dataSource.subscribers.pop();
+    remove();
     await dataSource.transaction(() => add('b'));
     expect(await names()).toEqual(['b']);
   });
@@ -353,7 +372,7 @@ describe('a subscriber of transactions', { timeout: 60_000 }, () => {
   it('that uses a repository after the commit is in no transaction', async () => {
     const seen: Promise<string[]>[] = [];
     const go = gate();
-    subscribe({ afterTransactionCommit: () => void seen.push(go.opened.then(names)) });
+    subscribeHere({ afterTransactionCommit: () => void seen.push(go.opened.then(names)) });
     await dataSource.transaction(() => add('a'));
     const other = dataSource.transaction(async () => {
       await add('x');
