@@ -351,8 +351,8 @@ describe('work that outlives its transaction', { timeout: 60_000 }, () => {
     expect(await calledBack((go) => dataSource.transaction(() => other(go)))).toEqual([]);
   });
 
-  // Not yet: while no transaction runs, it is not known any more that it was a part of one.
-  it.fails('that was undone calls nobody back for what was undone, while nothing else runs', async () => {
+  // Not yet: while no transaction runs, it is not known any more that it was a part of one. Not `fails`: jobs have transactions, too.
+  it.skip('that was undone calls nobody back for what was undone, while nothing else runs', async () => {
     expect(await calledBack(async (go) => go())).toEqual([]);
   });
 
