@@ -88,10 +88,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     await expect.poll(() => statuses('POST', 0)).toContain(503);
     const ready = async () => (await fetch(`${service.url}/health/ready`)).status;
     await expect.poll(ready).toBe(503);
-    const [written] = await old.query('SELECT pg_current_wal_lsn() AS lsn');
-    await expect
-      .poll(() => standby.query(`SELECT pg_last_wal_replay_lsn() >= '${String(written?.lsn)}' AS is_even`))
-      .toEqual([{ is_even: true }]);
+    await standby.untilEvenWith(old);
     await standby.promote();
     await standby.query(
       `INSERT INTO pets (id, name, category_id, status) VALUES (${MARKER}, 'Rex', 1, 'sold')`,

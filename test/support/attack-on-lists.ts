@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { onTestFinished, vi } from 'vitest';
+import { DataVersion } from '../../src/database/data-version.js';
 import type { TestService } from '../kit/test-service.js';
 
 const WRITERS = 8;
@@ -7,6 +9,20 @@ const READERS = 24;
 const LISTS = ['/v1/pets?limit=100', '/v1/pets?limit=100&status=available'];
 /** Most rows of one writer: all rows fit into one page. */
 const MOST_ROWS = 6;
+
+/** Until the test is over, one question of an instance for its version serves 30 uses, also those that come after it: an attack must find it. */
+export function shareVersions(instances: readonly TestService[]): void {
+  for (const { app } of instances) {
+    const version = app.get(DataVersion);
+    const fresh = version.fresh.bind(version);
+    let [last, uses]: [ReturnType<typeof fresh> | undefined, number] = [undefined, 0];
+    const spy = vi.spyOn(version, 'fresh').mockImplementation(() => {
+      uses += 1;
+      return (last = uses % 30 === 1 ? fresh() : last) ?? fresh();
+    });
+    onTestFinished(() => spy.mockRestore());
+  }
+}
 
 type Query = (text: string, values?: unknown[]) => Promise<unknown>;
 /** A change of one row: `rename` gives it the next number. */
@@ -60,6 +76,8 @@ export class Attack {
     private readonly instances: readonly [TestService, TestService],
     private readonly database: string,
     private readonly key: string,
+    /** Whether the instances have PetChangesModule, which changes and deletes animals by HTTP. */
+    private readonly changesByHttp = false,
   ) {}
 
   /** Runs until so many writes were acknowledged; the faults come one after the other, in equal distances. */
@@ -109,28 +127,32 @@ export class Attack {
   private async write(writer: number, rows: string[], client: pg.Client): Promise<void> {
     const number = (this.number += 1);
     const at = Math.floor(Math.random() * rows.length);
-    const kinds = ['post', 'delete', ...Object.keys(UPDATES)];
-    const kind =
-      rows.length === 0 ? 'post' : rows.length >= MOST_ROWS ? 'delete' : kinds[number % kinds.length];
+    const deletes = ['delete', ...(this.changesByHttp ? ['DELETE'] : [])];
+    const changes = [...Object.keys(UPDATES), ...(this.changesByHttp ? ['PATCH'] : [])];
+    const kinds =
+      rows.length === 0 ? ['POST'] : rows.length >= MOST_ROWS ? deletes : ['POST', ...deletes, ...changes];
+    const kind = kinds[number % kinds.length] ?? '';
     const query: Query = (text, values) => client.query(text, values);
     const id = rows[at] ?? '';
-    if (kind === 'post') {
-      const response = await this.send(writer, '/v1/pets', { name: `Rex ${number}`, categoryId: 1 });
-      if (response.status !== 201) throw new Error(`POST ${response.status}`);
+    const name = `Rex ${number}`;
+    if (kind === 'POST') {
+      const response = await this.change(writer, kind, '', { name, categoryId: 1 });
       const pet = (await response.json()) as { id: number };
       rows.push(String(pet.id));
       this.acknowledged.set(String(pet.id), number);
-    } else if (kind === 'delete') {
+    } else if (deletes.includes(kind)) {
       rows.splice(at, 1);
       this.acknowledged.delete(id);
-      await query('DELETE FROM pets WHERE id = $1', [id]);
+      if (kind === 'DELETE') await this.change(writer, kind, `/${id}`);
+      else await query('DELETE FROM pets WHERE id = $1', [id]);
       this.deleted.add(id);
     } else {
-      const rename = () => query('UPDATE pets SET name = $1 WHERE id = $2', [`Rex ${number}`, id]);
-      await UPDATES[kind ?? '']?.(query, rename, id);
+      const rename = () => query('UPDATE pets SET name = $1 WHERE id = $2', [name, id]);
+      if (kind === 'PATCH') await this.change(writer, kind, `/${id}`, { name });
+      else await UPDATES[kind]?.(query, rename, id);
       this.acknowledged.set(id, number);
     }
-    this.note(kind ?? '');
+    this.note(kind);
   }
 
   private async check(turn: number): Promise<void> {
@@ -149,11 +171,19 @@ export class Attack {
     for (const id of deleted) if (numbers.has(id)) this.stale.push(`${id} was deleted already`);
   }
 
-  private send(turn: number, path: string, json?: object): Promise<Response> {
+  /** A change by HTTP; throws unless it is acknowledged. */
+  private async change(writer: number, method: string, path: string, json?: object): Promise<Response> {
+    const response = await this.send(writer, `/v1/pets${path}`, method, json);
+    if (!response.ok) throw new Error(`${method} ${response.status}`);
+    return response;
+  }
+
+  private send(turn: number, path: string, method = 'GET', json?: object): Promise<Response> {
     const authorization = `Bearer ${this.key}`;
     return fetch(`${this.instances[turn % 2 === 0 ? 0 : 1].url}${path}`, {
+      method,
       headers: { authorization, 'content-type': 'application/json' },
-      ...(json ? { method: 'POST', body: JSON.stringify(json) } : {}),
+      ...(json ? { body: JSON.stringify(json) } : {}),
     });
   }
 

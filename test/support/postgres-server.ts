@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { expect } from 'vitest';
 import { freePort } from './free-port.js';
 
 const run = promisify(execFile);
@@ -58,6 +59,13 @@ export class PostgresServer {
   /** Stops it: `fast` ends all sessions, `immediate` is like a crash. */
   async stop(how: 'fast' | 'immediate' = 'immediate'): Promise<void> {
     await this.control('stop', '-m', how).catch(() => undefined);
+  }
+
+  /** Waits until a standby has all that its primary has written. */
+  async untilEvenWith(primary: PostgresServer): Promise<void> {
+    const [written] = await primary.query('SELECT pg_current_wal_lsn() AS lsn');
+    const isEven = `SELECT pg_last_wal_replay_lsn() >= '${String(written?.['lsn'])}' AS is_even`;
+    await expect.poll(() => this.query(isEven)).toEqual([{ is_even: true }]);
   }
 
   /** Makes a standby the primary, which writes. */

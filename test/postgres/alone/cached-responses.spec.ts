@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { DataVersion } from '../../../src/database/data-version.js';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
 import { TestService } from '../../kit/test-service.js';
-import { Attack } from '../../support/attack-on-lists.js';
+import { Attack, shareVersions } from '../../support/attack-on-lists.js';
 import { UNLIMITED } from '../../support/opened.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { describeWith } from '../../support/requirements.js';
@@ -253,16 +253,7 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
     });
 
     it('would lack it if a query served requests that come after it has begun: the attack finds that', async () => {
-      for (const { app } of [one, other]) {
-        const version = app.get(DataVersion);
-        const fresh = version.fresh.bind(version);
-        let [last, uses]: [ReturnType<typeof fresh> | undefined, number] = [undefined, 0];
-        vi.spyOn(version, 'fresh').mockImplementation(() => {
-          uses += 1;
-          return (last = uses % 30 === 1 ? fresh() : last) ?? fresh();
-        });
-      }
-      onTestFinished(() => void vi.restoreAllMocks());
+      shareVersions([one, other]);
       const { stale } = await new Attack([one, other], server.url, one.key).run(WRITES, []);
       expect(stale.length).toBeGreaterThan(0);
     });
