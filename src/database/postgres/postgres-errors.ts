@@ -70,7 +70,7 @@ const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
   [/^a commit was not confirmed in time$/, 'late'],
   [/^Query read timeout/, 'away'],
   [/timeout expired|connection timeout/, 'away'],
-  [/^timeout exceeded when trying to connect|^a write waited/, 'busy'],
+  [/^a statement waited/, 'busy'],
   [/^Connection terminated|not queryable|Client was closed/, 'lost'],
   [/self.signed certificate|certificate|SSL/, 'away'],
 ];

@@ -14,8 +14,8 @@ import {
 } from './postgres-options.js';
 import { PostgresTroubles } from './postgres-troubles.js';
 
-/** How long a write may wait for others before it waits for a connection, in milliseconds. */
-const WRITE_WAIT_MS = 500;
+/** Longest wait for a connection, in milliseconds. */
+const WAIT_MS = 1_000;
 /** How long an unused connection stays open, in milliseconds. */
 const IDLE_MS = 60_000;
 /** The share of a pool that is kept for reads, so that reads continue while commits hang. A pool of two keeps none. */
@@ -41,7 +41,7 @@ export class PooledConnection {
   constructor(
     private readonly pool: PostgresPool,
     readonly client: PoolClient,
-    private readonly place?: Release,
+    private readonly free: Release,
   ) {}
 
   /** Runs a statement. */
@@ -87,7 +87,7 @@ export class PooledConnection {
     this.isReleased = true;
     if (this.commitState === 'late') return;
     this.client.release(this.isBroken || this.pool.troubles.outdates(this.client));
-    this.place?.();
+    this.free();
   }
 
   /** Waits no longer for the response to its commit. */
@@ -121,7 +121,9 @@ export class PostgresPool {
   readonly late = new Set<PooledConnection>();
   /** pg's pool, which TypeORM opens and closes. */
   readonly connections: pg.Pool;
-  /** Who may write. */
+  /** Who may use a connection. */
+  private readonly turns: Semaphore;
+  /** Who may write: not all at the same time, so that reads continue while commits hang. */
   private readonly places: Semaphore;
 
   constructor(readonly options: PostgresOptions) {
@@ -143,8 +145,9 @@ export class PostgresPool {
     // A connection that nobody uses fails first where there is no traffic.
     this.connections.on('error', (error, client) => void this.troubles.note(error, client));
     const forReads = options.pool > 2 ? Math.max(Math.floor(options.pool * PART_FOR_READS), 1) : 0;
-    const waited = () => new Error('a write waited too long for a connection');
-    this.places = new Semaphore(options.pool - forReads, WRITE_WAIT_MS, waited);
+    const waited = () => new Error('a statement waited too long for a connection');
+    this.turns = new Semaphore(options.pool, WAIT_MS, waited);
+    this.places = new Semaphore(options.pool - forReads, WAIT_MS, waited);
     this.troubles = new PostgresTroubles(options, this);
   }
 
@@ -168,18 +171,18 @@ export class PostgresPool {
 
   /** How the connections are used now. */
   get load(): ConnectionLoad {
-    const { totalCount, idleCount, waitingCount } = this.connections;
+    const { totalCount, idleCount } = this.connections;
     return {
       inUse: totalCount - idleCount,
       idle: idleCount,
-      waiting: waitingCount + this.places.load.waiting,
+      waiting: this.turns.load.waiting + this.places.load.waiting,
       most: this.options.pool,
     };
   }
 
   /** Runs a read on a connection. Throws service_unavailable without one. */
   async read<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    return using(new PooledConnection(this, await this.connected()), work);
+    return using(await this.take(), work);
   }
 
   /** Runs a statement that commits by itself. Throws service_unavailable without a connection. */
@@ -187,13 +190,14 @@ export class PostgresPool {
     return using(await this.takeToWrite(), work);
   }
 
-  /** A connection for what commits. Not all are in writes at the same time, so that reads continue while commits hang. */
+  /** A connection for what commits. */
   async takeToWrite(): Promise<PooledConnection> {
     const fault = this.troubles.fault ?? this.commitFault;
     if (fault) throw fault;
+    const end = performance.now() + WAIT_MS;
     const place = await this.noted(this.places.acquire());
     try {
-      return new PooledConnection(this, await this.connected(), place);
+      return await this.take(end - performance.now(), place);
     } catch (error) {
       place();
       throw error;
@@ -223,6 +227,21 @@ export class PostgresPool {
   private settleOutdated(): void {
     for (const connection of this.late)
       if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.settle();
+  }
+
+  private async take(longestMs?: number, place?: Release): Promise<PooledConnection> {
+    const { fault } = this.troubles;
+    if (fault) throw fault;
+    const turn = await this.noted(this.turns.acquire(longestMs));
+    try {
+      return new PooledConnection(this, await this.connected(), () => {
+        turn();
+        place?.();
+      });
+    } catch (error) {
+      turn();
+      throw error;
+    }
   }
 
   /** One that is not older than the last trouble. */

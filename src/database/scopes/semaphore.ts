@@ -35,9 +35,9 @@ export class Semaphore {
   }
 
   /** Waits for a turn and returns the function that ends it. Throws the refusal when that takes too long. */
-  async acquire(): Promise<Release> {
+  async acquire(longestMs = this.longestMs): Promise<Release> {
     if (this.taken < this.most) this.taken += 1;
-    else await this.next();
+    else await this.next(longestMs);
     return this.release;
   }
 
@@ -62,7 +62,7 @@ export class Semaphore {
     else this.taken -= 1;
   };
 
-  private next(): Promise<void> {
+  private next(longestMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const end: Waiting = (refusal) => {
         this.waiting.delete(end);
@@ -70,7 +70,7 @@ export class Semaphore {
         if (refusal) reject(refusal);
         else resolve();
       };
-      const limit = setTimeout(() => end(this.refusal()), this.longestMs);
+      const limit = setTimeout(() => end(this.refusal()), longestMs);
       this.waiting.set(end, true);
     });
   }
