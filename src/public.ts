@@ -96,7 +96,7 @@ export { INT64_MAX, INT64_MIN, Int64Column, Int64Key, int64Transformer } from '.
 export { type JsonPage, JsonRows, JsonText } from './database/json-rows.js';
 export { References } from './database/references.js';
 export { type Migration } from './database/schema.js';
-export { Transactions } from './database/transactions.js';
+export { Transactions } from './database/transactions/transactions.js';
 export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 

@@ -13,7 +13,7 @@ import { JsonRows } from './json-rows.js';
 import { References } from './references.js';
 import { type MigrateMode, checkSchema, migrate } from './schema.js';
 import { Sweeper } from './sweeper.js';
-import { Transactions } from './transactions.js';
+import { Transactions } from './transactions/transactions.js';
 
 const logger = new Logger('Database');
 

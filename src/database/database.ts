@@ -13,8 +13,8 @@ import { InsertBatches } from './insert-batches.js';
 import { suitRelations } from './int64-relations.js';
 import { runInGroups, undoLast } from './migration-groups.js';
 import type { SideSession } from './postgres/side-session.js';
-import { JoiningEntityManager } from './scopes/joining-entity-manager.js';
-import type { Transactions } from './transactions.js';
+import { JoiningEntityManager } from './transactions/joining-entity-manager.js';
+import type { Transactions } from './transactions/transactions.js';
 
 /** Whether the database can be written at the moment. */
 export abstract class WriteTrouble {
@@ -98,7 +98,8 @@ export abstract class Database extends DataSource {
   protected abstract readonly queryBuilder: new (
     query: SelectQueryBuilder<ObjectLiteral>,
   ) => SelectQueryBuilder<ObjectLiteral>;
-  private readonly inserts = new InsertBatches(this);
+  /** Commits rows together that concurrent requests insert. */
+  readonly inserts = new InsertBatches(this);
 
   /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
   readEntities(): Promise<void> {
@@ -124,7 +125,7 @@ export abstract class Database extends DataSource {
   }
 
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
-    return new JoiningEntityManager(this, queryRunner, () => this.inserts);
+    return new JoiningEntityManager(this, queryRunner, () => this);
   }
 
   override createQueryBuilder(...args: unknown[]): never {

@@ -12,7 +12,7 @@ import { TransientMap } from '../core/transient-map.js';
 import { BatchedInsert, type ToldRow } from './batched-insert.js';
 import type { CachedKind, DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
-import type { Transactions } from './transactions.js';
+import type { Transactions } from './transactions/transactions.js';
 
 /** Maximum number of rows of one INSERT. */
 const MOST_ROWS = 500;

@@ -4,7 +4,7 @@ import type { ForeignKeyMetadata } from 'typeorm/metadata/ForeignKeyMetadata.js'
 import { ApiError, type FaultDetail } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { isForeignKeyViolation } from './constraint-violations.js';
-import { Transactions } from './transactions.js';
+import { Transactions } from './transactions/transactions.js';
 
 /**
  * Checks references to other rows (`@ForeignKey()` of TypeORM). A value of a body that refers to a missing row

@@ -6,7 +6,7 @@ import { Settings } from '../core/config/settings.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { quoted, tableOf } from './dialect.js';
 import { OneAtATime } from './one-at-a-time.js';
-import { Transactions } from './transactions.js';
+import { Transactions } from './transactions/transactions.js';
 
 /** When old rows are first looked for, in milliseconds after the start: a machine's clock may be set only then. */
 const FIRST_MS = 60_000;

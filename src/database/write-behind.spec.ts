@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { describe, expect, it, vi } from 'vitest';
-import type { Transactions } from './transactions.js';
+import type { Transactions } from './transactions/transactions.js';
 import { unavailable } from './unavailable.js';
 import { WriteBehind, type WriteBehindMessages } from './write-behind.js';
 

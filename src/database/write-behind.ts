@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { codeOf } from './postgres/postgres-errors.js';
-import type { Transactions } from './transactions.js';
+import type { Transactions } from './transactions/transactions.js';
 
 /** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */
 const PERIOD_MS = 1_000;

@@ -1,7 +1,7 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
-import { Transactions } from '../database/transactions.js';
+import { Transactions } from '../database/transactions/transactions.js';
 import { checkDeclaredName, declarationFault, decorated } from '../core/declaration-faults.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BackgroundLoops } from './jobs/background-loops.js';

@@ -4,7 +4,7 @@ import { DataSource, type EntityManager, In } from 'typeorm';
 import type { Database } from '../database/database.js';
 import type { Dialect } from '../database/dialect.js';
 import { runForRows } from '../database/rows-as-json.js';
-import { Transactions } from '../database/transactions.js';
+import { Transactions } from '../database/transactions/transactions.js';
 import { WebhookFanOut } from './webhook-message.entity.js';
 
 /** Maximum number of messages per transaction, and the duration above which the next one takes fewer, in milliseconds. */

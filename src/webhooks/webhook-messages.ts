@@ -6,7 +6,7 @@ import { Clock } from '../core/time/clock.js';
 import { DataVersion } from '../database/data-version.js';
 import { JsonReader } from '../database/database.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
-import { Transactions } from '../database/transactions.js';
+import { Transactions } from '../database/transactions/transactions.js';
 import { BackgroundLoops } from '../events/jobs/background-loops.js';
 import { shownAs } from '../http/declared-shape.js';
 import { WEBHOOKS_LEASE } from './due-deliveries.js';

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { SERVICE_ITSELF } from '../auth/clients/audited-changes.js';
 import { AuditService } from '../auth/audit/audit.service.js';
 import { Clock, isoOf } from '../core/time/clock.js';
-import { Transactions } from '../database/transactions.js';
+import { Transactions } from '../database/transactions/transactions.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { runForRows } from '../database/rows-as-json.js';
 import { webhookRetryDelay } from './retry-schedule.js';

@@ -4,7 +4,7 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { JsonReader } from '../../src/database/database.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/database/transactions/transactions.js';
 import type { TestService } from '../kit/test-service.js';
 import { databaseOf, openForAll, openForTest } from '../support/opened.js';
 import { petstoreHere } from '../support/petstore-here.js';

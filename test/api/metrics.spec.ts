@@ -149,7 +149,12 @@ describe('the database', () => {
     // Jobs and webhooks look each second whether anything is due.
     await expect.poll(() => connections('in_use')).toBe(0);
     const end = gate();
-    const held = Array.from({ length: 12 }, () => dataSource.transaction(() => end.opened));
+    const held = Array.from({ length: 12 }, () =>
+      dataSource.transaction(async () => {
+        await dataSource.query('SELECT 1');
+        await end.opened;
+      }),
+    );
     await expect
       .poll(() => service.metric('petstore_database_waiting'))
       .toBeGreaterThanOrEqual(ON_POSTGRES ? 4 : 11);

@@ -4,7 +4,7 @@ import { ClientRequests } from '../../src/auth/clients/client-requests.service.j
 import { RequestHistory } from '../../src/auth/clients/request-history.js';
 import { declaredScopes } from '../../src/auth/clients/scopes.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/database/transactions/transactions.js';
 import type { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/schema.js';
 import { Sweeper } from '../../src/database/sweeper.js';

@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/database/transactions/transactions.js';
 import { DataVersion } from '../../src/database/data-version.js';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { JobState } from '../../src/events/jobs/job.entity.js';

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/database/transactions/transactions.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { PUT_BANS } from '../../src/throttling/memory/quota-journal.statements.js';

@@ -7,7 +7,7 @@ import { Metrics } from '../../src/core/metrics/metrics.js';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time/duration.js';
 import type { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/schema.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/database/transactions/transactions.js';
 import type { TestService } from '../kit/test-service.js';
 import { printedBy } from '../support/orders.js';
 import { openForTest } from '../support/opened.js';

@@ -14,7 +14,7 @@ import {
 } from 'typeorm';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { Metrics } from '../../src/core/metrics/metrics.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Transactions } from '../../src/database/transactions/transactions.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { metricIn } from '../kit/metric-samples.js';
 import type { TestServiceOptions } from '../kit/test-service.js';

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit-entry.entity.js';
 import { AuditService, type Change } from '../audit/audit.service.js';
 import { Clock } from '../../core/time/clock.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { DomainEvents } from '../../events/domain-events.js';
 import { CLIENTS_EVENTS, type ClientsEventName } from './clients.events.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
 import { Metrics } from '../../core/metrics/metrics.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import { ClientRequests } from './client-requests.service.js';
 import { openForTest } from '../../../test/support/opened.js';
 

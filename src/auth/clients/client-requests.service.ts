@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { Clock, isoOf } from '../../core/time/clock.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import { runForRows } from '../../database/rows-as-json.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';

@@ -7,7 +7,7 @@ import { AuditEntry } from '../audit/audit-entry.entity.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { DAY_MS } from '../../core/time/duration.js';
 

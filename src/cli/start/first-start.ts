@@ -5,7 +5,7 @@ import { ClientsService } from '../../auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
 import { Settings } from '../../core/config/settings.js';
 import { DemoData } from '../../database/demo-data.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 
 /** Name of the client that the first start creates. */
 export const DEMO_CLIENT = 'Demo';

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Query } from 'typeorm/driver/Query.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { type Table, type TableIndex, TypeORMError, type View } from 'typeorm';
-import type { TransactionHome } from '../scopes/transaction.js';
-import type { PostgresConnection } from './postgres-connection.js';
-import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
+import type { TransactionHome } from '../transactions/transaction.js';
+import type { PostgresPool } from './postgres-pool.js';
+import { PostgresRunner } from './postgres-runner.js';
 
 const NAME = '(?:"(?:[^"]|"")+"|[\\w$]+)';
 /** A statement that makes an index while the table is written to. */
@@ -35,14 +35,14 @@ const LOOK_MS = 250;
  * Runs a migration outside of a transaction, so that it can be run again after it was interrupted; or, `isInside` the transaction of a
  * caller, on tables that nobody else uses, in which PostgreSQL makes no index concurrently.
  */
-export class MigrationRunner extends ScopedPostgresRunner {
+export class MigrationRunner extends PostgresRunner {
   constructor(
     driver: PostgresDriver,
-    postgres: PostgresConnection,
+    pool: PostgresPool,
     home: TransactionHome,
     private readonly isInside: boolean,
   ) {
-    super(driver, postgres, home);
+    super(driver, pool, home);
   }
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {

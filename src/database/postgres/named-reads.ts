@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
-import type { Transactions } from '../transactions.js';
+import type { Transactions } from '../transactions/transactions.js';
 import { codeOf, meaningOf } from './postgres-errors.js';
 import type { PooledConnection, PostgresPool } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';

@@ -6,18 +6,18 @@ import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { readDecimalsAsText } from '../decimals.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
 import { generatedValues } from '../returning-insert-query-builder.js';
-import { Transactions } from '../transactions.js';
+import { Transactions } from '../transactions/transactions.js';
 import { compareNumbers, suitColumn } from './columns.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { MigrationRunner } from './migration-runner.js';
 import { NamedReads } from './named-reads.js';
-import { PostgresConnection } from './postgres-connection.js';
 import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
 import type { PostgresOptions } from './postgres-options.js';
 import { PostgresPool } from './postgres-pool.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
-import { ScopedPostgresRunner } from './scoped-postgres-runner.js';
+import { PostgresRunner } from './postgres-runner.js';
+import { PostgresSession } from './postgres-session.js';
 import { SideSession } from './side-session.js';
 import { SnapshotVersion } from './snapshot-version.js';
 
@@ -30,7 +30,6 @@ export class PostgresDataSource extends Database {
   readonly instanceSession: SideSession;
   protected readonly queryBuilder = KeyedSelectQueryBuilder;
   private readonly pool: PostgresPool;
-  private readonly connected: PostgresConnection;
 
   /** The unopened DataSource, with these entities and migrations. */
   constructor(declared: Omit<PostgresConnectionOptions, 'type'>, postgres: PostgresOptions) {
@@ -48,10 +47,9 @@ export class PostgresDataSource extends Database {
       this.instanceSession.renew();
       this.dataVersion.renew();
     };
-    this.connected = new PostgresConnection(this.pool);
-    this.transactions = new Transactions(this, this.connected);
+    this.transactions = new Transactions(this, (how) => PostgresSession.open(this.pool, how));
     this.reader = new NamedReads(this, this.pool, this.transactions);
-    driver.createQueryRunner = () => new ScopedPostgresRunner(driver, this.connected, this.transactions);
+    driver.createQueryRunner = () => new PostgresRunner(driver, this.pool, this.transactions);
     driver.createGeneratedMap = generatedValues;
     readDecimalsAsText(driver);
     compareNumbers(driver);
@@ -101,7 +99,7 @@ export class PostgresDataSource extends Database {
     const isInside = this.transactions.isInside();
     if (!isAlone && !isInside) return this.createQueryRunner();
     const driver = this.driver as PostgresDriver;
-    const runner = new MigrationRunner(driver, this.connected, this.transactions, isInside);
+    const runner = new MigrationRunner(driver, this.pool, this.transactions, isInside);
     // Its constructor sets the runner's manager.
     this.createEntityManager(runner);
     return runner;

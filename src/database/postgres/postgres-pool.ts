@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { ApiError } from '../../core/errors/api-error.js';
 import type { ConnectionLoad } from '../database.js';
-import { type Release, Semaphore } from '../scopes/semaphore.js';
+import { type Release, Semaphore } from '../transactions/semaphore.js';
 import { unavailable } from '../unavailable.js';
 import { meaningOf } from './postgres-errors.js';
 import {

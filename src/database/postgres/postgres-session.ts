@@ -1,70 +1,98 @@
 import type { QueryConfig, QueryResult } from 'pg';
-import type { StatementScope } from '../scopes/statement-scope.js';
-import { Semaphore } from '../scopes/semaphore.js';
-import type { PooledConnection } from './postgres-pool.js';
+import { TypeORMError } from 'typeorm';
+import { Semaphore } from '../transactions/semaphore.js';
+import type { TransactionOptions, TransactionSession } from '../transactions/transaction.js';
+import type { PooledConnection, PostgresPool } from './postgres-pool.js';
 
-/** Statements after whose failure a transaction continues, as it does on SQLite; PostgreSQL itself would end it. */
-const UNDONE_ALONE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH|MERGE)\b/i;
+/** Statements about the transaction, which cannot be in a savepoint. */
+const ABOUT_IT =
+  /^\s*(?:SET|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\s+TRANSACTION)\b/i;
 
 /** The connection that a transaction has for itself: its statements run on it one after the other. */
-export class PostgresSession {
-  /** A forced rollback waits here for the running statement: its sender must continue before the transaction is over. */
+export class PostgresSession implements TransactionSession {
+  /** A rollback waits here for the running statement: its sender must continue before the transaction is over. */
   private readonly turns = new Semaphore();
+  /** Why it accepts nothing but its rollback. */
+  private failure: unknown;
 
   /** With `isAllOrNothing` its transaction ends with the first statement that fails. */
-  constructor(
-    readonly connection: PooledConnection,
+  private constructor(
+    private readonly connection: PooledConnection,
     private readonly isAllOrNothing: boolean,
   ) {}
 
-  /** Sends a statement that begins a transaction. */
-  async begin(isolation: string | undefined): Promise<void> {
+  /** Begins a transaction on a connection of the pool. */
+  static async open(
+    pool: PostgresPool,
+    { isolation, invalidates }: TransactionOptions,
+  ): Promise<PostgresSession> {
+    const connection = await pool.takeToWrite();
     // Sent together with the first statement, which fails with it if the connection is lost.
-    if (isolation === undefined) this.connection.control('BEGIN').catch(ignored);
-    else await this.connection.control(`BEGIN ISOLATION LEVEL ${isolation}`);
+    const begun = connection.control(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN');
+    if (isolation) await begun.catch(failing(connection));
+    else begun.catch(ignored);
+    return new PostgresSession(connection, invalidates !== undefined);
   }
 
-  /** Runs a statement of a scope in the transaction, so that it undoes itself alone when it fails. */
-  run(scope: StatementScope, query: QueryConfig): Promise<QueryResult> {
+  /** Runs a statement in the transaction, so that it undoes itself alone when it fails, as on SQLite. */
+  send(query: QueryConfig): Promise<QueryResult> {
     return this.turns.run(async () => {
-      // Its transaction may have ended while it waited.
-      scope.check();
-      const isUndoneAlone = !this.isAllOrNothing && UNDONE_ALONE.test(query.text);
-      const savepoint = `statement_${scope.depth}`;
+      if (this.failure !== undefined) throw this.failure;
+      const isUndoneAlone = !this.isAllOrNothing && !ABOUT_IT.test(query.text);
       try {
         // Sent together with the statement, not before it.
-        if (isUndoneAlone) this.aside(`SAVEPOINT ${savepoint}`);
+        if (isUndoneAlone) this.aside('SAVEPOINT statement');
         const result = await this.connection.query(query);
-        if (isUndoneAlone) this.aside(`RELEASE SAVEPOINT ${savepoint}`);
+        if (isUndoneAlone) this.aside('RELEASE SAVEPOINT statement');
         return result;
       } catch (error) {
-        if (!isUndoneAlone || this.connection.isBroken || !(await this.isUndone(savepoint)))
-          scope.fail(error);
+        if (!isUndoneAlone || this.connection.isBroken || !(await this.isUndone())) this.failure = error;
         throw error;
       }
     });
   }
 
-  /** Runs a statement that rolls the transaction back, or begins or ends one within it. */
   control(sql: string): Promise<void> {
     return this.turns.run(() => this.connection.control(sql));
   }
 
-  /** Commits when nothing runs in the transaction any more. */
-  commit(): Promise<QueryResult> {
-    return this.connection.commit({ text: 'COMMIT' });
+  async commit(): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    const done = await this.connection.commit({ text: 'COMMIT' });
+    // PostgreSQL responds to the COMMIT of a failed transaction with ROLLBACK, without an error.
+    if (done.command !== 'COMMIT')
+      throw new TypeORMError('The transaction was rolled back: one of its statements had failed.');
+  }
+
+  async rollback(): Promise<void> {
+    await this.turns.run(async () => {
+      // The server undoes it when the connection is closed, or has received its commit.
+      if (!this.connection.isBroken) await this.connection.control('ROLLBACK');
+    });
+  }
+
+  release(): void {
+    this.connection.release();
   }
 
   private aside(sql: string): void {
     this.connection.query({ text: sql }).catch(ignored);
   }
 
-  private isUndone(savepoint: string): Promise<boolean> {
-    return this.connection.query({ text: `ROLLBACK TO SAVEPOINT ${savepoint}` }).then(
+  private isUndone(): Promise<boolean> {
+    return this.connection.query({ text: 'ROLLBACK TO SAVEPOINT statement' }).then(
       () => true,
       () => false,
     );
   }
+}
+
+/** Gives back a connection on which no transaction was begun. */
+function failing(connection: PooledConnection): (error: unknown) => never {
+  return (error) => {
+    connection.release();
+    throw error;
+  };
 }
 
 const ignored = (): void => undefined;

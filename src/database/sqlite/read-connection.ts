@@ -8,7 +8,7 @@ import { withParameters } from '../dialect.js';
 import { type Bound, Connection, type Row } from './connection.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
-import type { Transactions } from '../transactions.js';
+import type { Transactions } from '../transactions/transactions.js';
 
 /** Clients choose how lists are filtered and sorted, each in a separate statement. */
 const PREPARED = { most: 500, takes: () => true };

@@ -1,48 +1,42 @@
-import type { Table, TableColumn } from 'typeorm';
+import { QueryRunnerAlreadyReleasedError, type Table, type TableColumn } from 'typeorm';
 import { Query } from 'typeorm/driver/Query.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import type { QueryResult } from 'typeorm/query-runner/QueryResult.js';
-import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
-import type { StatementScope } from '../scopes/statement-scope.js';
-import type { TransactionHome } from '../scopes/transaction.js';
-import type { SqliteWriter } from './sqlite-writer.js';
+import { type JoiningRunner, RunnerTransactions } from '../transactions/runner-transactions.js';
+import type { TransactionHome } from '../transactions/transaction.js';
+import type { SqliteWriter, WritingSession } from './sqlite-writer.js';
 
 /** A query runner that waits for its turn, for each query or for each transaction. */
 export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunner {
   readonly transactions: RunnerTransactions;
 
-  /** `within` is the transaction that it is made for; none by default. */
   constructor(
     driver: SqliteDriver,
     private readonly writer: SqliteWriter,
     home: TransactionHome,
-    within?: StatementScope,
   ) {
     super(driver);
-    const copy = (other: StatementScope) => new SerialQueryRunner(driver, writer, home, other);
-    this.transactions = new RunnerTransactions(this, home, copy, within);
+    this.transactions = new RunnerTransactions(this, home);
   }
 
   override connect(): Promise<unknown> {
     return Promise.resolve(this.writer.connection.driver);
   }
 
-  override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
-    const { reads } = this.writer;
-    if (!this.isReleased && reads.takes(sql) && this.transactions.active() === this.writer) {
-      const read = await reads.query(sql, parameters, structured);
-      if (read) return read.answer as never;
-    }
-    const { scope, release } = await this.transactions.take();
-    try {
-      return (await this.writer.run(scope, sql, async () =>
-        resultOf(sql, (await super.query(sql, parameters, true)) as QueryResult, structured),
-      )) as never;
-    } finally {
-      release();
-    }
+  override async query(sql: string, parameters: unknown[] = [], isStructured = false): Promise<never> {
+    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
+    const statement = async () =>
+      resultOf(sql, (await super.query(sql, parameters, true)) as QueryResult, isStructured);
+    return (await this.transactions.statement(
+      (session) => (session as WritingSession).run(sql, statement),
+      async () => {
+        const { reads } = this.writer;
+        const read = reads.takes(sql) && (await reads.query(sql, parameters, isStructured));
+        return read ? read.answer : this.writer.run(sql, statement);
+      },
+    )) as never;
   }
 
   /** TypeORM copies the whole table for each new column; SQLite itself adds one that may be null, or has a default, at once. */
@@ -79,11 +73,11 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
 }
 
 /** The result of a statement as PostgreSQL has it, where an UPDATE and a DELETE also return how many rows they have changed. */
-function resultOf(sql: string, result: QueryResult, structured: boolean): unknown {
+function resultOf(sql: string, result: QueryResult, isStructured: boolean): unknown {
   if (sql.startsWith('INSERT ')) result.raw = result.records;
   if (/^(?:UPDATE|DELETE) /.test(sql)) {
     result.affected ??= result.records.length;
     result.raw = [result.records, result.affected];
   }
-  return structured ? result : (result.raw as unknown);
+  return isStructured ? result : (result.raw as unknown);
 }

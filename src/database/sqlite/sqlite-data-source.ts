@@ -7,7 +7,7 @@ import { OwnWritesVersion } from '../data-version.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { readDecimalsAsText } from '../decimals.js';
 import { SQLITE_DIALECT } from '../dialect.js';
-import { Transactions } from '../transactions.js';
+import { Transactions } from '../transactions/transactions.js';
 import { generatedNumbers } from './exact-insert-query-builder.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
@@ -50,7 +50,7 @@ export class SqliteDataSource extends Database {
     this.troubles = new DatabaseTroubles(file, this.files);
     this.dataVersion = file === ':memory:' ? new OwnWritesVersion() : new WalDataVersion(this.files);
     this.writer = new SqliteWriter(driver, this.dataVersion, this.files, this.troubles);
-    this.transactions = new Transactions(this, this.writer);
+    this.transactions = new Transactions(this, (how) => this.writer.open(how));
     driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
     driver.createGeneratedMap = generatedNumbers;
     readDecimalsAsText(driver);
@@ -59,7 +59,7 @@ export class SqliteDataSource extends Database {
   }
 
   get load(): ConnectionLoad {
-    const { taken, waiting } = this.writer.turns.load;
+    const { taken, waiting } = this.writer.load;
     return { inUse: taken, idle: 1 - taken, waiting, most: 1 };
   }
 

@@ -3,9 +3,8 @@ import type sqlite3 from 'sqlite3';
 import { TypeORMError } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWritesVersion } from '../data-version.js';
-import type { StatementScope } from '../scopes/statement-scope.js';
-import { ConnectionScope, type Transaction } from '../scopes/transaction.js';
-import type { Release } from '../scopes/semaphore.js';
+import { type Release, Semaphore } from '../transactions/semaphore.js';
+import type { TransactionOptions, TransactionSession } from '../transactions/transaction.js';
 import { Connection, type Prepared } from './connection.js';
 import { PlainReads, RunnerOn } from './plain-reads.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
@@ -18,28 +17,51 @@ import { WalDataVersion } from './wal-data-version.js';
 const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
-/** Statements that certainly change nothing. */
-const READS = /^\s*SELECT\b/;
-const ROLLBACK = /^\s*ROLLBACK\b/;
-/** Statements that never wait for another process, outside of a transaction or at the end of one. */
-const NEEDS_NO_LOCK = /^\s*(?:SELECT|COMMIT|ROLLBACK|PRAGMA)\b/i;
-/** Statements that succeed only with the write lock. */
-const NEEDS_LOCK = /^\s*(?:BEGIN IMMEDIATE|INSERT|UPDATE|DELETE)\b/;
-/** Statements that commit nothing, outside of a transaction. */
-const LEAVES_FILES = /^\s*(?:SELECT|BEGIN|ROLLBACK)\b/;
+
+/** What a statement does. */
+interface Effects {
+  /** It certainly changes nothing. */
+  readonly isRead?: boolean;
+  /** It takes the write lock, for which it may have to wait for another process. */
+  readonly takesLock?: boolean;
+  /** It commits: what is lost with the files must not be acknowledged. */
+  readonly commits?: boolean;
+  /** It must be possible whatever has failed: the files that are unavailable may come back. */
+  readonly undoes?: boolean;
+}
+
+/** What a statement does outside of a transaction. */
+function effectsOf(sql: string): Effects {
+  if (READS.test(sql)) return { isRead: true };
+  return { commits: true, takesLock: !/^\s*PRAGMA\b/i.test(sql) };
+}
+
+const READS = /^\s*SELECT\b/i;
 
 /** What each batch of inserts runs, and TypeORM's own inserts. */
 const KEPT = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO )/;
 /** Kept ones make 5 % more inserts, and take a third off their 99th percentile. */
 const PREPARED: Prepared = { most: 64, takes: (sql) => sql.length <= 4_096 && KEPT.test(sql) };
 
+/** A transaction, which accepts nothing but its rollback once `failure` is set. */
+interface Failing {
+  failure?: unknown;
+}
+
+/** The connection while a transaction has it. */
+export interface WritingSession extends TransactionSession {
+  /** Runs a statement. Throws service_unavailable if the database cannot run it. */
+  run<T>(sql: string, statement: () => Promise<T>): Promise<T>;
+}
+
 /** The one connection that writes. Statements run on it one at a time, whichever query runner sends them. */
-export class SqliteWriter extends ConnectionScope {
+export class SqliteWriter {
+  /** Transactions, and statements that are in none. */
+  private readonly turns = new Semaphore();
   /** Where reads go that are in no transaction. */
   readonly reads: PlainReads;
   private running: Promise<void> | undefined;
   private readonly lock = new LockWait();
-  private endWatch: (() => void) | undefined;
   private readonly runner: RunnerOn;
   private opened: { readonly of: sqlite3.Database; readonly connection: Connection } | undefined;
 
@@ -49,7 +71,6 @@ export class SqliteWriter extends ConnectionScope {
     private readonly files: DatabaseFiles,
     private readonly troubles: DatabaseTroubles,
   ) {
-    super();
     this.reads = new PlainReads(driver, files, troubles);
     this.runner = new RunnerOn(driver, () => this.connection.driver);
   }
@@ -61,9 +82,61 @@ export class SqliteWriter extends ConnectionScope {
     return this.opened.connection;
   }
 
-  override async take(): Promise<Release> {
+  /** How many have a turn, and how many wait for one. */
+  get load(): Semaphore['load'] {
+    return this.turns.load;
+  }
+
+  /** Runs a statement outside of a transaction, in its turn. */
+  async run<T>(sql: string, statement: () => Promise<T>): Promise<T> {
+    const release = await this.take();
     try {
-      return await super.take();
+      return await this.execute(undefined, effectsOf(sql), statement);
+    } finally {
+      release();
+    }
+  }
+
+  /** Begins a transaction in its turn. */
+  async open({ name, isolation, invalidates }: TransactionOptions): Promise<WritingSession> {
+    if (!ISOLATIONS.has(isolation)) throw new TypeORMError(`SQLite has no isolation level ${isolation}.`);
+    const release = await this.take();
+    const transaction: Failing = {};
+    const control = (sql: string, effects: Effects = {}) =>
+      this.execute<unknown>(transaction, effects, () => this.runner.query(sql));
+    try {
+      await control(BEGIN, { takesLock: true });
+    } catch (error) {
+      release();
+      throw error;
+    }
+    const endWatch = watchWriteLock(name);
+    const { dataVersion } = this;
+    return {
+      run: (sql, statement) => this.execute(transaction, { isRead: READS.test(sql) }, statement),
+      control: (sql) =>
+        control(sql, { undoes: sql.startsWith('ROLLBACK') }).catch((error: unknown) => {
+          // What a savepoint should have undone must not be committed.
+          transaction.failure ??= error;
+          throw error;
+        }),
+      commit: () => {
+        const commit = () => control('COMMIT', { commits: true });
+        return invalidates && dataVersion instanceof WalDataVersion
+          ? dataVersion.committing(invalidates, commit)
+          : commit();
+      },
+      rollback: () => control('ROLLBACK', { undoes: true }),
+      release: () => {
+        endWatch();
+        release();
+      },
+    };
+  }
+
+  private async take(): Promise<Release> {
+    try {
+      return await this.turns.acquire();
     } catch (error) {
       // The turn was taken by a statement that waited for another process, which is in the log already.
       throw this.troubles.lock.reason ? unavailable('the database is busy', error, true) : error;
@@ -71,75 +144,55 @@ export class SqliteWriter extends ConnectionScope {
   }
 
   /**
-   * Runs a statement whose turn it is in its scope. Throws without running it if the scope has failed, and throws
-   * service_unavailable if the database cannot run it.
+   * Runs a statement whose turn it is. Throws without running it if its transaction has failed, and throws service_unavailable if the
+   * database cannot run it.
    */
-  async run<T>(scope: StatementScope, sql: string, statement: () => Promise<T>): Promise<T> {
-    // A forced rollback does not wait for its turn, so a statement of the same transaction may still be running.
+  private async execute<T>(
+    transaction: Failing | undefined,
+    { isRead, takesLock, commits, undoes }: Effects,
+    statement: () => Promise<T>,
+  ): Promise<T> {
+    // A rollback does not wait for its turn, so a statement of the same transaction may still be running.
     while (this.running) await this.running;
-    scope.check();
-    this.refuseIfDamaged(scope, sql);
+    if (!undoes) {
+      if (transaction?.failure !== undefined) throw transaction.failure;
+      if (commits) this.files.confirm();
+      else this.files.refuseIfDamaged();
+    }
     let end!: () => void;
     this.running = new Promise((resolve) => (end = resolve));
     const since = performance.now();
     try {
-      const result = await (this.takesLock(scope, sql) ? this.lock.run(statement) : statement());
-      if (NEEDS_LOCK.test(sql)) {
+      const result = await (takesLock ? this.lock.run(statement) : statement());
+      if (takesLock) {
         this.lock.end();
         this.troubles.lock.end();
       }
       // A commit into a file that was removed or replaced must not be acknowledged.
-      if (this.commits(scope, sql)) this.files.confirm();
+      if (commits) this.files.confirm();
       return result;
     } catch (error) {
       const refusal = this.troubles.ofWriter(error, driverCodeOf(error), since);
-      if (refusal !== error || (await this.hasRolledBack(scope, error))) scope.fail(refusal);
+      if (transaction && (refusal !== error || (await this.hasRolledBack(error))))
+        transaction.failure ??= refusal;
       throw refusal;
     } finally {
-      if (this.dataVersion instanceof OwnWritesVersion && !READS.test(sql)) this.dataVersion.note();
+      if (!isRead && this.dataVersion instanceof OwnWritesVersion) this.dataVersion.note();
       this.running = undefined;
       end();
     }
   }
 
   /** Whether a constraint has ended the transaction (`ON CONFLICT ROLLBACK`, `RAISE(ROLLBACK)`): what follows would be committed alone. */
-  private async hasRolledBack(scope: StatementScope, error: unknown): Promise<boolean> {
-    if (scope === this || driverCodeOf(error) !== 'SQLITE_CONSTRAINT') return false;
-    return this.runner.query('BEGIN').then(
-      () => this.runner.query('ROLLBACK').then(() => true),
-      () => false,
-    );
-  }
-
-  private refuseIfDamaged(scope: StatementScope, sql: string): void {
-    // A rollback must be possible even while the files are unavailable, because they may come back.
-    if (ROLLBACK.test(sql)) return;
-    if (this.commits(scope, sql)) this.files.confirm();
-    else this.files.refuseIfDamaged();
-  }
-
-  private takesLock(scope: StatementScope, sql: string): boolean {
-    return scope === this && !NEEDS_NO_LOCK.test(sql);
-  }
-
-  private commits(scope: StatementScope, sql: string): boolean {
-    return scope === this && !LEAVES_FILES.test(sql);
-  }
-
-  async control({ around = this, options }: Transaction, command: string): Promise<void> {
-    const { isolation, invalidates, name = () => 'A transaction' } = options;
-    if (!ISOLATIONS.has(isolation)) throw new TypeORMError(`SQLite has no isolation level ${isolation}.`);
-    const sql = command === 'BEGIN' ? BEGIN : command;
-    const run = () => this.run<unknown>(around, sql, () => this.runner.query(sql));
-    const { dataVersion } = this;
-    const isKnown = invalidates && command === 'COMMIT' && dataVersion instanceof WalDataVersion;
-    await (isKnown ? dataVersion.committing(invalidates, run) : run());
-    if (command === 'BEGIN') this.endWatch = watchWriteLock(name);
-  }
-
-  ended(): void {
-    this.endWatch?.();
-    this.endWatch = undefined;
+  private async hasRolledBack(error: unknown): Promise<boolean> {
+    if (driverCodeOf(error) !== 'SQLITE_CONSTRAINT') return false;
+    try {
+      await this.runner.query('BEGIN');
+    } catch {
+      return false;
+    }
+    await this.runner.query('ROLLBACK');
+    return true;
   }
 }
 
@@ -184,7 +237,7 @@ const logger = new Logger('Database');
  * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
  * again with the total time when it ends. Returns the function to call when it has ended.
  */
-function watchWriteLock(name: () => string): () => void {
+function watchWriteLock(name = () => 'A transaction'): () => void {
   const since = performance.now();
   let isLong = false;
   const timer = setTimeout(() => {

@@ -4,7 +4,7 @@ import type { Logger } from '@nestjs/common';
 import { TransientMap } from '../../core/transient-map.js';
 import { outsideOfSpans } from '../../core/tracing.js';
 import { OneAtATime } from '../../database/one-at-a-time.js';
-import type { Transactions } from '../../database/transactions.js';
+import type { Transactions } from '../../database/transactions/transactions.js';
 import type { HeldLease, Leases } from './leases.js';
 
 /** How often due work is looked for that nobody in this process has announced, in milliseconds. */

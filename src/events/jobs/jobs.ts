@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common'
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import type { BackgroundLoop, Piece } from './background-loop.js';
 import { BackgroundLoops } from './background-loops.js';
 import { JOB, type JobOptions } from './job.decorator.js';

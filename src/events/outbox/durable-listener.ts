@@ -1,7 +1,7 @@
 import { format } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
-import type { Transactions } from '../../database/transactions.js';
+import type { Transactions } from '../../database/transactions/transactions.js';
 import type { BackgroundLoop, BackgroundWork, Piece } from '../jobs/background-loop.js';
 import { withinTime } from '../limited-time.js';
 import type { OutboxEvent } from './outbox-event.entity.js';

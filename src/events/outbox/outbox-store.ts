@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, Not } from 'typeorm';
 import { CLOCKS_DIFFER_MS, Clock, isoOf } from '../../core/time/clock.js';
 import { DAY_MS, HOUR_MS } from '../../core/time/duration.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { OutboxEvent } from './outbox-event.entity.js';
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryService, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
 import { Clock } from '../../core/time/clock.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import type { BackgroundLoop } from '../jobs/background-loop.js';
 import { BackgroundLoops } from '../jobs/background-loops.js';
 import { providerMethods } from '../jobs/provider-methods.js';

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { JsonText } from '../../database/json-rows.js';
-import type { Transactions } from '../../database/transactions.js';
+import type { Transactions } from '../../database/transactions/transactions.js';
 import { jsonOf } from '../reply.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';

@@ -15,7 +15,7 @@ import { callerOf } from '../../auth/caller.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { JsonText } from '../../database/json-rows.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import { withRequest } from '../adapter/handler-parameters.js';
 import type { DeclaredOperation } from '../adapter/declared-operation.js';
 import { parseExactJson, plainNumbers, writeExactJson } from '../body/exact-json.js';

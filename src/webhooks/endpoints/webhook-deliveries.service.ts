@@ -5,7 +5,7 @@ import type { Requester } from '../../auth/clients/audited-changes.js';
 import { Clock } from '../../core/time/clock.js';
 import type { Database } from '../../database/database.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
-import { Transactions } from '../../database/transactions.js';
+import { Transactions } from '../../database/transactions/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WEBHOOKS_LEASE } from '../due-deliveries.js';

@@ -16,7 +16,7 @@ import { defer } from 'rxjs';
 import { DataSource, type Repository } from 'typeorm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { JsonRows } from '../../../src/database/json-rows.js';
-import { Transactions } from '../../../src/database/transactions.js';
+import { Transactions } from '../../../src/database/transactions/transactions.js';
 import { ApiError } from '../../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
 import { Idempotent } from '../../../src/http/idempotency/idempotent.decorator.js';

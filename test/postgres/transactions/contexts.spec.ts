@@ -38,7 +38,7 @@ import {
 import { DataSource, type Repository } from 'typeorm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Idempotent } from '../../../src/http/idempotency/idempotent.decorator.js';
-import { Transactions } from '../../../src/database/transactions.js';
+import { Transactions } from '../../../src/database/transactions/transactions.js';
 import { MarketModule, Stall, Toy, openMarket, undo } from '../../support/market.js';
 
 /** What a test makes the handlers and what surrounds them do. */

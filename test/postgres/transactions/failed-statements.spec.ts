@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { QueryFailedError } from 'typeorm';
 import { isForeignKeyViolation, uniqueViolation } from '../../../src/database/constraint-violations.js';
-import { ON_POSTGRES } from '../../support/databases.js';
 import { Stall, Toy, type Work, openMarket } from '../../support/market.js';
 
 const { dataSource, toys, stalls, transactions, handle, frames, add, names } = await openMarket();
@@ -39,10 +38,6 @@ const FAILING: readonly (readonly [name: string, work: Work])[] = [
   ],
   ['a query() of a table that does not exist', () => dataSource.query('SELECT * FROM nowhere')],
   ['a query() of a column that does not exist', () => dataSource.query('SELECT nothing FROM toys')],
-];
-
-/** Not yet: on PostgreSQL only statements that begin with some words have a savepoint; what else fails, fails its transaction. */
-const FAILING_OF_OTHER_WORDS: readonly (readonly [name: string, work: Work])[] = [
   ['a query() with a mistake in its syntax', () => dataSource.query('SELEC 1')],
   ['a query() that makes a table that exists', () => dataSource.query('CREATE TABLE toys (id integer)')],
   ['a query() with a comment before it', () => dataSource.query('/* all */ SELECT * FROM nowhere')],
@@ -84,13 +79,6 @@ const COMMITTED = { isCommitted: true, names: ['before', 'behind', 'taken'], sta
 
 describe.each(FRAMES)('in %s', { timeout: 60_000 }, (_, run) => {
   it.each(FAILING)(
-    '%s undoes itself alone, as the first statement too: what comes before and behind it is committed',
-    async (_name, work) => {
-      expect(await failing(run, work)).toEqual(COMMITTED);
-    },
-  );
-
-  (ON_POSTGRES ? it.fails : it).each(FAILING_OF_OTHER_WORDS)(
     '%s undoes itself alone, as the first statement too: what comes before and behind it is committed',
     async (_name, work) => {
       expect(await failing(run, work)).toEqual(COMMITTED);
@@ -141,8 +129,7 @@ describe.each(FRAMES)('in %s', { timeout: 60_000 }, (_, run) => {
     expect(await names()).toHaveLength(18);
   });
 
-  // Not yet: statements that wait for their turn when the transaction is rolled back are run, and committed, outside of it.
-  it.fails('one of ten statements side by side that nobody catches undoes all of it', async () => {
+  it('one of ten statements side by side that nobody catches undoes all of it', async () => {
     let all: Promise<unknown>[] = [];
     const undone = run(() => {
       all = Array.from({ length: 10 }, (_one, at) => add(at === 4 ? '3' : `${at}`));

@@ -163,11 +163,13 @@ it('writers are served in the order in which they came', { timeout: 60_000 }, as
     () => add('first'),
   );
   const order: number[] = [];
-  const writers = Array.from({ length: 20 }, async (_one, at) => {
+  const writers: Promise<unknown>[] = [];
+  for (let at = 0; at < 20; at += 1) {
     const write = () => toys.update({ name: 'first' }, { count: at });
-    await (at % 2 ? dataSource.transaction(write) : write());
-    order.push(at);
-  });
+    writers.push((at % 2 ? dataSource.transaction(write) : write()).then(() => order.push(at)));
+    // A transaction waits from its first statement.
+    await new Promise(setImmediate);
+  }
   await open.ended();
   await Promise.all(writers);
   expect(order).toEqual(order.toSorted((a, b) => a - b));
@@ -183,11 +185,13 @@ itOnSqlite(
       () => add('held'),
     );
     let refused = 0;
+    const runner = dataSource.createQueryRunner();
+    await runner.startTransaction();
     const waiting = [
       add('a'),
       toys.save(toys.create({ name: 'b' })),
       dataSource.transaction(() => add('c')),
-      dataSource.createQueryRunner().startTransaction(),
+      runner.manager.insert(Toy, { name: 'd' }),
     ];
     for (const one of waiting) void one.catch(() => undefined).finally(() => (refused += 1));
     while (refused < waiting.length) {
@@ -197,6 +201,7 @@ itOnSqlite(
     vi.useRealTimers();
     for (const one of await Promise.allSettled(waiting))
       expect(one).toMatchObject({ status: 'rejected', reason: { status: 503 } });
+    await runner.release();
     await open.ended();
     await add('next');
     expect(await names()).toEqual(['held', 'next']);

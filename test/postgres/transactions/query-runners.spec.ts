@@ -195,8 +195,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', { time
     expect(await names()).toEqual([]);
   });
 
-  // Not yet: it begins a transaction on the released runner.
-  it.fails('refuses a transaction() of its manager after its release', async () => {
+  it('refuses a transaction() of its manager after its release', async () => {
     const runner = dataSource.createQueryRunner();
     await runner.release();
     await expect(runner.manager.transaction(() => add('late'))).rejects.toThrow(

@@ -215,8 +215,7 @@ describe('the managers and runners of a transaction', { timeout: 60_000 }, () =>
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  // Not yet on PostgreSQL: those that begin together have savepoints of one name.
-  (ON_POSTGRES ? it.fails : it).each<[string, (manager: EntityManager, name: string) => Promise<unknown>]>([
+  it.each<[string, (manager: EntityManager, name: string) => Promise<unknown>]>([
     ['save()', (manager, name) => manager.save(Toy, [{ name }, { name: `${name} too` }])],
     [
       'transaction()',

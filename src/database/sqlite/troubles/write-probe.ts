@@ -1,5 +1,5 @@
 import { OneAtATime } from '../../one-at-a-time.js';
-import type { Transactions } from '../../transactions.js';
+import type { Transactions } from '../../transactions/transactions.js';
 import type { DatabaseTroubles } from './database-troubles.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from './sqlite-errors.js';
 

@@ -1,59 +1,50 @@
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
-import {
-  type ColumnType,
-  QueryFailedError,
-  QueryRunnerAlreadyReleasedError,
-  type Table,
-  type TableColumn,
-  TypeORMError,
-} from 'typeorm';
+import { type ColumnType, QueryFailedError, type Table, type TableColumn, TypeORMError } from 'typeorm';
 import { Query } from 'typeorm/driver/Query.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
-import { type JoiningRunner, RunnerTransactions } from '../scopes/runner-transactions.js';
-import type { StatementScope } from '../scopes/statement-scope.js';
-import type { TransactionHome } from '../scopes/transaction.js';
 import { quoted } from '../dialect.js';
+import { type JoiningRunner, RunnerTransactions } from '../transactions/runner-transactions.js';
+import type { TransactionHome } from '../transactions/transaction.js';
 import { suitColumn } from './columns.js';
-import type { PostgresConnection } from './postgres-connection.js';
+import type { PostgresPool } from './postgres-pool.js';
+import type { PostgresSession } from './postgres-session.js';
 
-/** A query runner that takes a connection for each statement, and has one for itself during a transaction. */
-export class ScopedPostgresRunner extends PostgresQueryRunner implements JoiningRunner {
+/**
+ * Statements that begin like a read: they take no place of a write, and continue while commits hang. One that writes nevertheless, by a
+ * function, is refused with 503 when its commit hangs.
+ */
+const READS = /^\s*(?:SELECT|SHOW|EXPLAIN|SET|WITH(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE)\b))\b/is;
+
+/** A query runner that takes a connection for each statement outside of a transaction. */
+export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner {
   readonly transactions: RunnerTransactions;
 
-  /** `within` is the transaction that it is made for; none by default. */
   constructor(
     driver: PostgresDriver,
-    private readonly postgres: PostgresConnection,
+    private readonly pool: PostgresPool,
     home: TransactionHome,
-    within?: StatementScope,
   ) {
     super(driver, 'master');
-    const copy = (other: StatementScope) => new ScopedPostgresRunner(driver, postgres, home, other);
-    this.transactions = new RunnerTransactions(this, home, copy, within);
+    this.transactions = new RunnerTransactions(this, home);
   }
 
-  /** Takes no connection: while it had one, each statement and the transaction would wait for another. */
-  override connect(): Promise<unknown> {
-    return Promise.resolve();
+  /** Takes none yet: while it had one, each statement and the transaction would wait for another. */
+  override connect(): Promise<PoolClient> {
+    const query = (text: string, values: unknown[]) => this.send({ text, values });
+    return Promise.resolve({ query } as unknown as PoolClient);
   }
 
-  override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
-    if (this.isReleased) throw new QueryRunnerAlreadyReleasedError();
-    const { scope, release } = await this.transactions.take();
+  override async query(sql: string, parameters?: unknown[], isStructured = false): Promise<never> {
     try {
-      scope.check();
-      const runner = new RunnerOn(this.driver, (query) => this.postgres.run(scope, query));
-      return (await runner.query(sql, parameters, structured)) as never;
+      return (await super.query(sql, parameters, isStructured)) as never;
     } catch (error) {
       // A refusal is not an error of the statement, for which TypeORM takes it.
       throw error instanceof QueryFailedError && (error.driverError as unknown) instanceof ApiError
         ? error.driverError
         : error;
-    } finally {
-      release();
     }
   }
 
@@ -111,8 +102,8 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
     throw new TypeORMError('Streams of rows are not supported. Read page by page, such as by keysetPage().');
   }
 
-  override startTransaction(isolation?: IsolationLevel): Promise<void> {
-    return this.transactions.begin({ isolation });
+  override async startTransaction(isolation?: IsolationLevel): Promise<void> {
+    await this.transactions.begin({ isolation });
   }
 
   override commitTransaction(): Promise<void> {
@@ -127,19 +118,14 @@ export class ScopedPostgresRunner extends PostgresQueryRunner implements Joining
     await this.transactions.release();
     await super.release();
   }
-}
 
-/** TypeORM's runner for one statement, which is run elsewhere. */
-class RunnerOn extends PostgresQueryRunner {
-  constructor(
-    driver: PostgresDriver,
-    private readonly run: (query: QueryConfig) => Promise<QueryResult>,
-  ) {
-    super(driver, 'master');
-  }
-
-  override connect(): Promise<PoolClient> {
-    const query = (text: string, values: unknown[]) => this.run({ text, values });
-    return Promise.resolve({ query } as unknown as PoolClient);
+  private send(query: QueryConfig): Promise<QueryResult> {
+    return this.transactions.statement(
+      (session) => (session as PostgresSession).send(query),
+      () =>
+        READS.test(query.text)
+          ? this.pool.read((connection) => connection.query(query))
+          : this.pool.write((connection) => connection.commit(query)),
+    );
   }
 }

@@ -1,16 +1,20 @@
 import {
   type DataSource,
   EntityManager,
+  EntitySchema,
   type EntityTarget,
   type InsertResult,
   type ObjectLiteral,
   type QueryRunner,
+  QueryRunnerProviderAlreadyReleasedError,
+  type SaveOptions,
   TypeORMError,
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import type { InsertBatches } from '../insert-batches.js';
 import type { JoiningRunner } from './runner-transactions.js';
+import type { Transactions } from './transactions.js';
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
@@ -19,11 +23,11 @@ const PASSED_ON = /(?:DataSource|EntityManager)\.transaction /;
 
 /** An EntityManager in whose transactions every repository and manager takes part that is used in them. */
 export class JoiningEntityManager extends EntityManager {
-  /** `inserts` is called late: TypeORM's DataSource makes its manager before anything else. */
+  /** `parts` is called late: TypeORM's DataSource makes its manager before anything else. */
   constructor(
     dataSource: DataSource,
     queryRunner: QueryRunner | undefined,
-    private readonly inserts: () => InsertBatches,
+    private readonly parts: () => { readonly inserts: InsertBatches; readonly transactions: Transactions },
   ) {
     super(dataSource, queryRunner);
   }
@@ -33,7 +37,7 @@ export class JoiningEntityManager extends EntityManager {
     target: EntityTarget<Entity>,
     entity: QueryDeepPartialEntity<Entity> | QueryDeepPartialEntity<Entity>[],
   ): Promise<InsertResult> {
-    const grouped = this.queryRunner ? undefined : this.inserts().insert(target, entity);
+    const grouped = this.queryRunner ? undefined : this.parts().inserts.insert(target, entity);
     return grouped ?? super.insert(target, entity);
   }
 
@@ -41,14 +45,14 @@ export class JoiningEntityManager extends EntityManager {
     // TypeORM itself calls it with an undefined second argument.
     const [isolation, work] = typeof args[0] === 'function' ? [undefined, args[0]] : [args[0], args[1]];
     if (!work) throw new TypeORMError('transaction() needs a function.');
+    if (this.queryRunner?.isReleased) throw new QueryRunnerProviderAlreadyReleasedError();
     const called = new Error('begun');
-    const runner = this.runner();
     const options = { name: () => nameOf(called), isolation };
-    try {
-      return await runner.transactions.run(options, (inside) => inside(() => work(runner.manager)));
-    } finally {
-      if (runner !== this.queryRunner) await runner.release();
-    }
+    return this.parts().transactions.run(
+      options,
+      (inside, manager) => inside(() => work(manager)),
+      this.queryRunner as JoiningRunner | undefined,
+    );
   }
 
   override save(...args: unknown[]): never {
@@ -67,20 +71,23 @@ export class JoiningEntityManager extends EntityManager {
     return this.persist('recover', args);
   }
 
-  /** TypeORM begins a transaction in these, in which subscribers and listeners of entities are called: they are to take part. */
+  /**
+   * TypeORM begins a transaction in these, in which subscribers and listeners of entities are called: they are to take part. In a
+   * transaction each has a savepoint, so that one that fails undoes all of its rows, and nothing else.
+   */
   private persist(how: 'save' | 'remove' | 'softRemove' | 'recover', args: unknown[]): never {
     const persist = EntityManager.prototype[how] as (...args: unknown[]) => Promise<unknown>;
-    const on = (manager: EntityManager) => persist.apply(manager, args);
     const { subscribers, entityMetadatas } = this.connection;
     const mayBeHeard =
       subscribers.length > 0 || entityMetadatas.some(({ listeners }) => listeners.length > 0);
-    return (mayBeHeard && !this.queryRunner ? this.transaction(on) : on(this)) as never;
-  }
-
-  /** Two transactions side by side in another one must not share a runner, which would mix them up. */
-  private runner(): JoiningRunner {
-    const runner = (this.queryRunner ?? this.connection.createQueryRunner()) as JoiningRunner;
-    return runner.isTransactionActive ? runner.transactions.nested() : runner;
+    const isNamed = typeof args[0] === 'function' || typeof args[0] === 'string';
+    const options = args[isNamed || args[0] instanceof EntitySchema ? 2 : 1] as SaveOptions | undefined;
+    const isPlain = this.queryRunner
+      ? this.queryRunner.isReleased
+      : options?.transaction === false || (!mayBeHeard && !this.parts().transactions.isInside());
+    return (
+      isPlain ? persist.apply(this, args) : this.transaction((manager) => persist.apply(manager, args))
+    ) as never;
   }
 }
 

@@ -1,31 +1,33 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { AsyncContext, type StatementScope } from './scopes/statement-scope.js';
-import type { CachedKind } from './data-version.js';
-import type { Dialect } from './dialect.js';
-import type { Inside, JoiningRunner } from './scopes/runner-transactions.js';
-import type { ConnectionScope, TransactionHome, TransactionOptions } from './scopes/transaction.js';
+import type { CachedKind } from '../data-version.js';
+import type { Dialect } from '../dialect.js';
+import { AsyncContext } from './async-context.js';
+import type { Inside, JoiningRunner } from './runner-transactions.js';
+import { type Transaction, type TransactionHome, type TransactionOptions, callBack } from './transaction.js';
 
 /** The transactions of the database, in which repositories take part by themselves. */
 export class Transactions implements TransactionHome {
   /** Finds which transaction the caller takes part in. */
-  readonly context = new AsyncContext<StatementScope>();
+  readonly context = new AsyncContext<Transaction>();
 
   constructor(
     private readonly database: DataSource & { readonly dialect: Dialect },
-    readonly connection: ConnectionScope,
+    readonly open: TransactionHome['open'],
   ) {}
 
   /**
    * Runs work with a transaction that is committed when the work is done, and rolled back when it throws. What the work runs
-   * by `inside`, or with the manager, takes part in it.
+   * by `inside`, or with the manager, takes part in it. It is within what `outer` or the caller works in.
    */
   async run<T>(
     options: TransactionOptions,
     work: (inside: Inside, manager: EntityManager) => Promise<T>,
+    outer?: JoiningRunner,
   ): Promise<T> {
     const runner = this.database.createQueryRunner() as JoiningRunner;
+    if (outer) runner.data = outer.data;
     try {
-      return await runner.transactions.run(options, work);
+      return await runner.transactions.run(options, work, outer?.transactions);
     } finally {
       await runner.release();
     }
@@ -63,8 +65,7 @@ export class Transactions implements TransactionHome {
 
   /** Whether the caller takes part in a transaction that has not ended. */
   isInside(): boolean {
-    const scope = this.context.current()?.active();
-    return scope !== undefined && scope !== this.connection;
+    return this.context.current()?.active !== undefined;
   }
 
   /**
@@ -72,7 +73,9 @@ export class Transactions implements TransactionHome {
    * rolled back. An error of the callback is logged.
    */
   afterCommit(callback: () => void): void {
-    (this.context.current() ?? this.connection).afterCommit(callback);
+    const transaction = this.context.current();
+    if (transaction) transaction.afterCommit(callback);
+    else callBack(callback);
   }
 
   /** Runs work that takes part in no transaction but its own. */

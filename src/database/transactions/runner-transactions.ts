@@ -1,0 +1,153 @@
+import {
+  type EntityManager,
+  type QueryRunner,
+  QueryRunnerAlreadyReleasedError,
+  TransactionNotStartedError,
+} from 'typeorm';
+import type { Release } from './semaphore.js';
+import {
+  Transaction,
+  type TransactionHome,
+  type TransactionOptions,
+  type TransactionSession,
+} from './transaction.js';
+
+/** Runs work that takes part in a transaction: whatever repositories and the DataSource do in it, in whichever service. */
+export type Inside = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** A query runner that takes part in the transaction of its caller. */
+export interface JoiningRunner extends QueryRunner {
+  readonly transactions: RunnerTransactions;
+}
+
+/**
+ * The transactions that one query runner has begun, each within the one before, and which of them, or of its caller, its statements
+ * are a part of. Two runners that are used side by side in a transaction have a savepoint each, one after the other.
+ */
+export class RunnerTransactions {
+  private readonly begun: Transaction[] = [];
+  /** What the caller worked in when it called, which the context may have lost since: what was rolled back must run nothing. */
+  private readonly calledIn: Transaction | undefined;
+
+  constructor(
+    private readonly runner: Pick<QueryRunner, 'broadcaster' | 'manager' | 'isReleased'> & {
+      isTransactionActive: boolean;
+    },
+    private readonly home: TransactionHome,
+  ) {
+    this.calledIn = home.context.current()?.active;
+  }
+
+  /** What the caller's next statement is a part of: the runner's own transaction, one within it, or the caller's. */
+  get current(): Transaction | undefined {
+    this.calledIn?.check();
+    const own = this.begun.at(-1);
+    const callers = this.home.context.current() ?? this.calledIn;
+    return (own && !callers?.isWithin(own) ? own : callers)?.active;
+  }
+
+  /** Runs a statement in its turn, or `outside` of a transaction. */
+  async statement<T>(
+    inside: (session: TransactionSession) => Promise<T>,
+    outside: () => Promise<T>,
+  ): Promise<T> {
+    const turn = await this.take();
+    if (!turn) return outside();
+    try {
+      return await turn.transaction.run(inside);
+    } finally {
+      turn.release();
+    }
+  }
+
+  /** Runs work with a transaction that is committed when the work is done, and rolled back when it throws. */
+  async run<T>(
+    options: TransactionOptions,
+    work: (inside: Inside, manager: EntityManager) => Promise<T>,
+    outer: RunnerTransactions = this,
+  ): Promise<T> {
+    let inside: Inside = (part) => part();
+    try {
+      const transaction = await this.begin(options, outer);
+      inside = (part) => this.home.context.run(transaction, part);
+      const result = await work(inside, this.runner.manager);
+      await this.commit();
+      return result;
+    } catch (error) {
+      // Within the context: what continues beside the failure must still be known to be a part of it. The first error says more
+      // than one of the rollback, which leaves nothing to undo either.
+      if (this.begun.length > 0) await inside(() => this.rollback()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Begins a transaction, or a savepoint in what the caller's next statement is a part of. */
+  async begin(options: TransactionOptions, outer: RunnerTransactions = this): Promise<Transaction> {
+    if (this.runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
+    await this.runner.broadcaster.broadcast('BeforeTransactionStart');
+    const turn = await outer.take();
+    const transaction = new Transaction(this.home, options, turn?.transaction);
+    if (turn) await transaction.beginSavepoint(turn.transaction, turn.release);
+    // One that the database does not have is refused at once.
+    else if (options.isolation) await transaction.opened();
+    this.begun.push(transaction);
+    this.runner.isTransactionActive = true;
+    await this.runner.broadcaster.broadcast('AfterTransactionStart');
+    return transaction;
+  }
+
+  /** Commits the innermost transaction. When it throws, roll it back. */
+  async commit(): Promise<void> {
+    const transaction = this.innermost();
+    await this.runner.broadcaster.broadcast('BeforeTransactionCommit');
+    await transaction.commit();
+    this.drop(transaction);
+    await this.runner.broadcaster.broadcast('AfterTransactionCommit');
+  }
+
+  /** Rolls the innermost transaction back. */
+  async rollback(): Promise<void> {
+    const transaction = this.innermost();
+    await this.runner.broadcaster.broadcast('BeforeTransactionRollback');
+    try {
+      await transaction.rollback();
+    } finally {
+      this.drop(transaction);
+    }
+    await this.runner.broadcaster.broadcast('AfterTransactionRollback');
+  }
+
+  /** Rolls back whatever is open. */
+  async release(): Promise<void> {
+    while (this.begun.length > 0) await this.rollback();
+  }
+
+  /** Waits for a turn in the current transaction, which what was waited for may have ended. Undefined outside of any. */
+  private async take(): Promise<
+    { readonly transaction: Transaction; readonly release: Release } | undefined
+  > {
+    for (let { current } = this; current; { current } = this) {
+      const release = await current.take();
+      let isCurrent = false;
+      try {
+        isCurrent = this.current === current;
+      } finally {
+        if (!isCurrent) release();
+      }
+      if (isCurrent) return { transaction: current, release };
+    }
+    return undefined;
+  }
+
+  private innermost(): Transaction {
+    const transaction = this.begun.at(-1);
+    if (!transaction) throw new TransactionNotStartedError();
+    return transaction;
+  }
+
+  private drop(transaction: Transaction): void {
+    const at = this.begun.indexOf(transaction);
+    if (at >= 0) this.begun.splice(at, 1);
+    this.runner.isTransactionActive = this.begun.length > 0;
+  }
+}
