@@ -70,7 +70,8 @@ const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
   [/^a commit was not confirmed in time$/, 'late'],
   [/^Query read timeout/, 'away'],
   [/timeout expired|connection timeout/, 'away'],
-  [/^a statement waited/, 'busy'],
+  // Also of pg's pool, where an idle connection is lost as it is taken.
+  [/^timeout exceeded when trying to connect|^a statement waited/, 'busy'],
   [/^Connection terminated|not queryable|Client was closed/, 'lost'],
   [/self.signed certificate|certificate|SSL/, 'away'],
 ];

@@ -182,7 +182,7 @@ export class PostgresPool {
 
   /** Runs a read on a connection. Throws service_unavailable without one. */
   async read<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    return using(await this.take(), work);
+    return using(await this.take(this.turns), work);
   }
 
   /** Runs a statement that commits by itself. Throws service_unavailable without a connection. */
@@ -194,14 +194,7 @@ export class PostgresPool {
   async takeToWrite(): Promise<PooledConnection> {
     const fault = this.troubles.fault ?? this.commitFault;
     if (fault) throw fault;
-    const end = performance.now() + WAIT_MS;
-    const place = await this.noted(this.places.acquire());
-    try {
-      return await this.take(end - performance.now(), place);
-    } catch (error) {
-      place();
-      throw error;
-    }
+    return this.take(this.places, this.turns);
   }
 
   /** The commit of a connection is late. */
@@ -229,17 +222,18 @@ export class PostgresPool {
       if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.settle();
   }
 
-  private async take(longestMs?: number, place?: Release): Promise<PooledConnection> {
+  /** Waits in these queues, for a second in all. */
+  private async take(...queues: readonly Semaphore[]): Promise<PooledConnection> {
     const { fault } = this.troubles;
     if (fault) throw fault;
-    const turn = await this.noted(this.turns.acquire(longestMs));
+    const end = performance.now() + WAIT_MS;
+    const turns: Release[] = [];
+    const free = (): void => turns.forEach((release) => release());
     try {
-      return new PooledConnection(this, await this.connected(), () => {
-        turn();
-        place?.();
-      });
+      for (const queue of queues) turns.push(await this.noted(queue.acquire(end - performance.now())));
+      return new PooledConnection(this, await this.connected(), free);
     } catch (error) {
-      turn();
+      free();
       throw error;
     }
   }
