@@ -14,6 +14,8 @@ export const FLOODS = {
     unread(at, `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`, 1_200),
   '20 × 1,200 requests for readiness, never read': (at) =>
     unread(at, `GET /health/ready HTTP/1.1\r\nHost: a${END}`, 1_200),
+  '2,000 × one response that is not read': (at) =>
+    unread(at, `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`, 1, 2_000),
   '2,000 × 64 heads of 15 kB behind a response that is not read': async (at) => {
     const large = `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`;
     const waiting = `GET /x HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(15_000)}${END}`.repeat(64);

@@ -56,7 +56,9 @@ export function partKnownFields(body: object, metatype: Class): { declared: obje
   const { names } = fieldsOf(metatype);
   const unknown = Object.keys(body).filter((field) => !names.has(field));
   if (unknown.length === 0) return { declared: body, faults: [] };
-  const declared = Object.fromEntries(Object.entries(body).filter(([field]) => names.has(field)));
+  // Of a body with a million fields, few are read.
+  const known = [...names].filter((field) => Object.hasOwn(body, field));
+  const declared = Object.fromEntries(known.map((field) => [field, Reflect.get(body, field) as unknown]));
   const message = `This field is unknown; the known fields are ${[...names].join(', ')}.`;
   return { declared, faults: unknown.map((field) => ({ field, code: 'unknown_field', message })) };
 }
