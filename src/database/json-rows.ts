@@ -1,6 +1,7 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { parse } from 'lossless-json';
 import { DataSource } from 'typeorm';
+import { Untransformed } from '../core/patches/untransformed.js';
 import { type Database, JsonReader } from './database.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
 import type { ShownKind } from './dialect.js';
@@ -9,7 +10,7 @@ import { type Bindable, type PageCondition, comparisonsOf } from './selection.js
 import { ShownRows, pageParameters } from './shown-rows.js';
 
 /** JSON text from the database, sent unchanged: an object of a DTO, or an array of them. */
-export class JsonText<Shown = unknown> {
+export class JsonText<Shown = unknown> extends Untransformed {
   /** For the compiler alone: text of one DTO is not taken for that of another. */
   declare protected readonly shown: Shown;
   /** The entity tag of the text with the `Link` that is sent with it; kept when it is first sent. */
@@ -21,7 +22,9 @@ export class JsonText<Shown = unknown> {
     readonly outlastsNewRows = false,
     /** The DTO whose members alone it has; undefined where nobody has made sure of it. */
     readonly shownAs?: Type,
-  ) {}
+  ) {
+    super();
+  }
 
   /** The value, with every number exact, for a caller that embeds it in a larger response. */
   toJSON(): unknown {
