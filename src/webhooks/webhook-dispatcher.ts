@@ -44,8 +44,8 @@ export class WebhookDispatcher {
       keptSeconds: KEPT_SECONDS,
       stopMs: STOP_MS,
       most: MOST,
-      due: (inHand) => this.due(inHand),
-      settle: () => settlements.settle(),
+      due: (inProgress) => this.due(inProgress),
+      record: () => settlements.record(),
       logger: new Logger('Webhooks'),
       refused: 'Webhooks cannot be delivered because the database failed',
       recovered: 'Webhooks are delivered again',
@@ -58,9 +58,9 @@ export class WebhookDispatcher {
   }
 
   /** A piece of work for waiting messages, and one for each due endpoint, failing ones last. */
-  private async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
-    const isFanOut = !inHand.has(FAN_OUT) && (await this.fanOuts.isDue());
-    const endpoints = (await this.deliveries.dueEndpoints()).filter(({ id }) => !inHand.has(id));
+  private async due(inProgress: ReadonlySet<string>): Promise<Piece[]> {
+    const isFanOut = !inProgress.has(FAN_OUT) && (await this.fanOuts.isDue());
+    const endpoints = (await this.deliveries.dueEndpoints()).filter(({ id }) => !inProgress.has(id));
     const healthy = endpoints.filter(({ failures }) => failures === 0);
     const failing = endpoints.filter(({ failures }) => failures > 0).slice(0, MOST_FAILING - this.failing);
     return [
@@ -83,7 +83,7 @@ export class WebhookDispatcher {
     for (let sent = 0; sent < TURN; sent += 1) {
       const isMore = await this.sendFirst(id, signal);
       // A delivery that is not recorded would be read, and sent, again. The loop logs why the database refuses it.
-      const isRecorded = await this.settlements.settle().then(
+      const isRecorded = await this.settlements.record().then(
         () => true,
         () => false,
       );

@@ -48,9 +48,9 @@ const RECORD_DELIVERIES = (rows: string): string => `
 @Injectable()
 export class WebhookSettlements {
   private readonly logger = new Logger('Webhooks');
-  private readonly commits = new OneAtATime(() => this.commit());
+  private readonly recordings = new OneAtATime(() => this.recordAll());
   /** Attempts that are not recorded yet. */
-  private readonly ended: Ended[] = [];
+  private readonly toRecord: Ended[] = [];
 
   constructor(
     private readonly dataSource: DataSource,
@@ -65,25 +65,25 @@ export class WebhookSettlements {
   add(delivery: FirstDelivery, outcome: AttemptOutcome): void {
     if (outcome.is === 'cut') return;
     const delay = webhookRetryDelay(delivery.failures + 1, outcome.retryAfter);
-    this.ended.push({ delivery, outcome, at: this.clock.now(), delay });
+    this.toRecord.push({ delivery, outcome, at: this.clock.now(), delay });
   }
 
   /** Records the attempts that have ended, many in one commit. Rejects when the database does, and keeps what is not recorded. */
-  settle(): Promise<void> {
-    return this.commits.run();
+  record(): Promise<void> {
+    return this.recordings.run();
   }
 
-  private async commit(): Promise<void> {
-    while (this.ended.length > 0) {
-      const batch = this.ended.slice(0, BATCH);
+  private async recordAll(): Promise<void> {
+    while (this.toRecord.length > 0) {
+      const batch = this.toRecord.slice(0, BATCH);
       const others = batch.filter((one) => !disablesBecause(one));
-      if (others.length > 0) await this.transactions.uncached((manager) => record(manager, others));
+      if (others.length > 0) await this.transactions.uncached((manager) => recordIn(manager, others));
       // If this fails, the others are recorded a second time, which changes nothing.
       for (const one of batch) {
         const because = disablesBecause(one);
         if (because) await this.disable(one, because);
       }
-      this.ended.splice(0, batch.length);
+      this.toRecord.splice(0, batch.length);
     }
   }
 
@@ -127,7 +127,7 @@ export class WebhookSettlements {
 }
 
 /** Endpoints first: a deletion locks an endpoint before its deliveries. */
-async function record(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
+async function recordIn(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
   const changed = ended.filter(
     ({ delivery, outcome }) => outcome.is !== 'delivered' || delivery.failures > 0,
   );

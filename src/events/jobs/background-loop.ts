@@ -31,12 +31,12 @@ export interface BackgroundWork {
   /** How many pieces run side by side. */
   readonly most: number;
   /**
-   * What is due, the most urgent first, without the keys in hand: those of pieces that run or are to be settled. It is called before the
+   * What is due, the most urgent first, without the keys in progress: those of pieces that run or are to be recorded. It is called before the
    * lease is taken, and again after that: another process may have done some of it. What has no place is due again when a piece has ended.
    */
-  readonly due: (inHand: ReadonlySet<string>) => Promise<readonly Piece[]>;
-  /** Writes how pieces have ended; their keys are in hand until it has succeeded. */
-  readonly settle?: () => Promise<void>;
+  readonly due: (inProgress: ReadonlySet<string>) => Promise<readonly Piece[]>;
+  /** Writes how pieces have ended; their keys are in progress until it has succeeded. */
+  readonly record?: () => Promise<void>;
   /** Milliseconds until something is due, if that is known. */
   readonly untilDue?: () => number | undefined;
   /** Called when the database fails, and when it has recovered. */
@@ -46,15 +46,15 @@ export interface BackgroundWork {
 }
 
 /**
- * Does work in the background: when it is woken and once a second it looks for what is due, and runs it while this process holds
+ * Does work in the background: when it is woken and once a second it polls for what is due, and runs it while this process holds
  * the lease. A piece that hangs delays no other key. Nothing begins by itself before `begin()`.
  */
 export class BackgroundLoop {
-  private readonly looks = new OneAtATime(() => this.look());
+  private readonly polls = new OneAtATime(() => this.poll());
   private readonly running = new TransientMap<Piece, Promise<boolean>>();
-  /** Keys whose pieces have ended and are not settled. */
-  private readonly ended: string[] = [];
-  private readonly inHand = new Set<string>();
+  /** Keys whose pieces have ended and are not recorded. */
+  private readonly toRecord: string[] = [];
+  private readonly inProgress = new Set<string>();
   private readonly abort = new AbortController();
   private lease: HeldLease | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -83,14 +83,14 @@ export class BackgroundLoop {
     this.isServing = true;
     this.timer = setInterval(() => {
       this.idleSeconds += 1;
-      void this.lookOutside();
+      void this.pollOutside();
     }, PERIOD_MS).unref();
     this.wake();
   }
 
-  /** Looks for due work. Call it after the commit. */
+  /** Polls for due work. Call it after the commit. */
   wake(): void {
-    if (this.isServing) void this.lookOutside();
+    if (this.isServing) void this.pollOutside();
   }
 
   /** Runs what is due until nothing is, and waits for it. Never rejects. */
@@ -98,15 +98,15 @@ export class BackgroundLoop {
     let before: number;
     do {
       before = this.done;
-      await this.lookOutside();
+      await this.pollOutside();
       await this.idle();
     } while (this.done > before);
   }
 
-  /** Runs something now, due or not, and ends as it does; undefined while its key is in hand, and after a stop. */
+  /** Runs something now, due or not, and ends as it does; undefined while its key is in progress, and after a stop. */
   runNow<T>(key: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> | undefined {
-    if (this.isStopping || this.inHand.has(key)) return undefined;
-    this.inHand.add(key);
+    if (this.isStopping || this.inProgress.has(key)) return undefined;
+    this.inProgress.add(key);
     const outcome = run(this.signal);
     return this.start({ key, run: () => outcome.then(() => true) }).then(() => outcome);
   }
@@ -126,7 +126,7 @@ export class BackgroundLoop {
       this.lease?.abort.abort(reason);
       await this.isIdleWithin(ABORTED_MS);
     }
-    await this.lookOutside();
+    await this.pollOutside();
   }
 
   private async isIdleWithin(ms: number): Promise<boolean> {
@@ -143,21 +143,21 @@ export class BackgroundLoop {
   }
 
   /** A caller's own transaction would show what it may yet undo, and wait for itself. */
-  private lookOutside(): Promise<void> {
-    return outsideOfSpans(() => this.transactions.outside(() => this.looks.run()));
+  private pollOutside(): Promise<void> {
+    return outsideOfSpans(() => this.transactions.outside(() => this.polls.run()));
   }
 
   /** Never rejects. */
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     try {
-      if (this.inHand.size === 0) this.lease?.check();
+      if (this.inProgress.size === 0) this.lease?.check();
       const isLost = this.lease?.abort.signal.aborted === true;
       // Work under a lost lease must have ended.
       if (isLost) await this.idle();
-      await this.settle();
+      await this.record();
       if (isLost) await this.giveBack();
-      if (!this.isStopping && this.running.size < this.work.most) await this.beginDue();
-      if (this.inHand.size === 0 && (this.isStopping || this.idleSeconds >= (this.work.keptSeconds ?? 0)))
+      if (!this.isStopping && this.running.size < this.work.most) await this.startDue();
+      if (this.inProgress.size === 0 && (this.isStopping || this.idleSeconds >= (this.work.keptSeconds ?? 0)))
         await this.giveBack();
     } catch (error) {
       this.fail(error);
@@ -165,28 +165,28 @@ export class BackgroundLoop {
     this.setAlarm();
   }
 
-  private async settle(): Promise<void> {
-    // Those that end from now on are settled by the next look.
-    const { length } = this.ended;
-    await this.work.settle?.();
-    for (const key of this.ended.splice(0, length)) this.inHand.delete(key);
+  private async record(): Promise<void> {
+    // Those that end from now on are recorded by the next poll.
+    const { length } = this.toRecord;
+    await this.work.record?.();
+    for (const key of this.toRecord.splice(0, length)) this.inProgress.delete(key);
     if (length > 0) this.recover();
   }
 
-  private async beginDue(): Promise<void> {
+  private async startDue(): Promise<void> {
     const { lease } = this.work;
-    let pieces = await this.work.due(this.inHand);
+    let pieces = await this.work.due(this.inProgress);
     if (pieces.length > 0 && lease !== undefined && !this.lease) {
       this.lease = await this.leases.take(lease);
       if (!this.lease) return;
       // Each piece that runs listens: no leak to be warned of.
       setMaxListeners(0, this.lease.abort.signal);
-      pieces = await this.work.due(this.inHand);
+      pieces = await this.work.due(this.inProgress);
     }
     if (this.isStopping) return;
-    if (this.inHand.size + pieces.length === 0) this.recover();
+    if (this.inProgress.size + pieces.length === 0) this.recover();
     for (const piece of pieces.slice(0, this.work.most - this.running.size)) {
-      this.inHand.add(piece.key);
+      this.inProgress.add(piece.key);
       void this.start(piece);
     }
   }
@@ -215,29 +215,29 @@ export class BackgroundLoop {
   private async carryOut({ key, run }: Piece): Promise<boolean> {
     try {
       const isMore = await run(this.signal, this);
-      if (this.work.settle) this.ended.push(key);
+      if (this.work.record) this.toRecord.push(key);
       else {
-        this.inHand.delete(key);
+        this.inProgress.delete(key);
         this.recover();
       }
       return isMore;
     } catch (error) {
-      this.inHand.delete(key);
+      this.inProgress.delete(key);
       this.fail(error);
       return false;
     }
   }
 
-  /** Looks again when something is due before the second is over. Overdue work belongs to another process, or the database has failed. */
+  /** Polls again when something is due before the second is over. Overdue work belongs to another process, or the database has failed. */
   private setAlarm(): void {
     clearTimeout(this.alarm);
     const left = this.work.untilDue?.();
     if (!this.isServing || left === undefined || left >= PERIOD_MS) return;
-    this.alarm = setTimeout(() => void this.lookOutside(), left).unref();
+    this.alarm = setTimeout(() => void this.pollOutside(), left).unref();
   }
 
   private fail(error: unknown): void {
-    // A look that had begun when the service stopped may find the database closed.
+    // A poll that had begun when the service stopped may find the database closed.
     if (!this.isFailing && !this.isStopping) this.work.logger.error(this.work.refused, error);
     this.isFailing = true;
   }

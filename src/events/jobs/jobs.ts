@@ -38,7 +38,7 @@ export class Jobs implements OnApplicationBootstrap {
   ) {
     this.loop = loops.addLater({
       most: Number.POSITIVE_INFINITY,
-      due: (inHand) => this.due(inHand),
+      due: (inProgress) => this.due(inProgress),
       untilDue: () => this.untilDue(),
       logger: this.logger,
       refused: 'Jobs cannot run until the database has recovered',
@@ -83,10 +83,10 @@ export class Jobs implements OnApplicationBootstrap {
     if ('error' in outcome) throw outcome.error ?? new Error(`Job "${name}" failed.`);
   }
 
-  private async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
+  private async due(inProgress: ReadonlySet<string>): Promise<Piece[]> {
     const pieces: Piece[] = [];
     for (const [key, job] of this.jobs) {
-      if (inHand.has(key)) continue;
+      if (inProgress.has(key)) continue;
       // The database is read only when a job may be due.
       const known = this.known.get(key);
       if (known && !this.isDue(job.declared, known)) continue;

@@ -75,10 +75,10 @@ export class DurableListener implements BackgroundWork {
   }
 
   /** The first events of keys that are not in hand, by key. */
-  async due(inHand: ReadonlySet<string>): Promise<Piece[]> {
+  async due(inProgress: ReadonlySet<string>): Promise<Piece[]> {
     // A listener that fails with everything is tried with one event at a time.
-    if (this.isPausing || (this.isFailing && inHand.size > 0)) return [];
-    const events = await this.store.next(this.name, this.isFailing ? 1 : BATCH, [...inHand]);
+    if (this.isPausing || (this.isFailing && inProgress.size > 0)) return [];
+    const events = await this.store.next(this.name, this.isFailing ? 1 : BATCH, [...inProgress]);
     const keys = new Map(events.map(({ key }): [string, OutboxEvent[]] => [key, []]));
     for (const event of events) keys.get(event.key)?.push(event);
     return [...keys].map(([key, ofKey]) => ({
@@ -88,12 +88,12 @@ export class DurableListener implements BackgroundWork {
   }
 
   /** Notes handled and failed events; if the database fails, they are kept for the next time. */
-  async settle(): Promise<void> {
+  async record(): Promise<void> {
     const { handled, failed } = this;
     if (handled.length + failed.length === 0) return;
     [this.handled, this.failed] = [[], []];
     try {
-      await this.store.settle(handled, failed);
+      await this.store.record(handled, failed);
     } catch (error) {
       this.handled.push(...handled);
       this.failed.push(...failed);

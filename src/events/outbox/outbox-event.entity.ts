@@ -1,6 +1,9 @@
 import { Column, Entity, Index } from 'typeorm';
 import { Int64Column, Int64Key } from '../../database/int64.js';
 
+/** The `dueAt` of an event that was never tried, or was released by an operator. */
+export const AT_ONCE = 0n;
+
 /** An event that one listener has not handled yet; its row is deleted when it has. */
 @Entity('outbox_events')
 @Index('outbox_events_waiting', ['listener', 'id'], { where: 'due_at IS NOT NULL' })
@@ -35,7 +38,7 @@ export class OutboxEvent {
   @Column('integer')
   failures!: number;
 
-  /** When it may be delivered, in ms since the Unix epoch: 0 while it was never tried; null once it is parked. */
+  /** When it may be delivered, in ms since the Unix epoch, or AT_ONCE; null once it is parked. */
   @Int64Column({ name: 'due_at', nullable: true })
   dueAt!: bigint | null;
 

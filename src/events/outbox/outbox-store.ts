@@ -4,7 +4,7 @@ import { CLOCKS_DIFFER_MS, Clock, isoOf } from '../../core/time/clock.js';
 import { DAY_MS, HOUR_MS } from '../../core/time/duration.js';
 import { Transactions } from '../../database/transactions/transactions.js';
 import { Sweeper } from '../../database/sweeper.js';
-import { OutboxEvent } from './outbox-event.entity.js';
+import { AT_ONCE, OutboxEvent } from './outbox-event.entity.js';
 
 /** How long an event is kept that nobody handles, in milliseconds. */
 const KEPT_MS = 90 * DAY_MS;
@@ -49,7 +49,7 @@ export class OutboxStore {
   /** Writes one row for each listener, in the caller's transaction if there is one. */
   async add(listeners: readonly string[], event: string, key: string, told: string): Promise<void> {
     const publishedAt = this.clock.instant();
-    const row = { event, key, told, publishedAt, failures: 0, dueAt: 0n, error: null };
+    const row = { event, key, told, publishedAt, failures: 0, dueAt: AT_ONCE, error: null };
     const rows = listeners.map((listener) => ({ listener, ...row }));
     const [first] = rows;
     // A single row is committed together with those of other callers.
@@ -58,14 +58,14 @@ export class OutboxStore {
 
   /**
    * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again,
-   * and none of the keys that are in hand. An event that is due later than any retry can be is not waited for: the clock was set back.
+   * and none of the keys that are in progress. An event that is due later than any retry can be is not waited for: the clock was set back.
    */
-  next(listener: string, most: number, inHand: readonly string[] = []): Promise<OutboxEvent[]> {
+  next(listener: string, most: number, inProgress: readonly string[] = []): Promise<OutboxEvent[]> {
     const now = this.clock.now();
-    const times = { soonest: now + 1, latest: now + LONGEST_RETRY_MS + CLOCKS_DIFFER_MS };
+    const later = { soonest: now + 1, latest: now + LONGEST_RETRY_MS + CLOCKS_DIFFER_MS };
     const deliverable = this.dataSource.manager
       .createQueryBuilder(OutboxEvent, 'waiting')
-      .where('waiting.listener = :listener AND waiting.due_at IS NOT NULL', { listener, ...times })
+      .where('waiting.listener = :listener AND waiting.due_at IS NOT NULL', { listener, ...later })
       .andWhere('waiting.due_at NOT BETWEEN :soonest AND :latest')
       .andWhere(
         `NOT EXISTS (SELECT 1 FROM outbox_events later
@@ -73,12 +73,12 @@ export class OutboxStore {
       )
       .orderBy('waiting.id')
       .limit(most);
-    if (inHand.length > 0) deliverable.andWhere('waiting.key NOT IN (:...inHand)', { inHand });
+    if (inProgress.length > 0) deliverable.andWhere('waiting.key NOT IN (:...inProgress)', { inProgress });
     return deliverable.getMany();
   }
 
   /** Deletes the events that were handled, and notes the others. */
-  async settle(handled: readonly bigint[], failed: readonly FailedDelivery[]): Promise<void> {
+  async record(handled: readonly bigint[], failed: readonly FailedDelivery[]): Promise<void> {
     await this.transactions.uncached(async (manager) => {
       if (handled.length > 0) await manager.delete(OutboxEvent, { id: In(handled) });
       for (const { id, failures, dueAt, error } of failed) {
@@ -133,11 +133,8 @@ export class OutboxStore {
 
   /** Releases parked events, one or all; returns their number. */
   async retry(id?: bigint): Promise<number> {
-    // Due for a long time, but not untried: what was published after it with its key waits for it.
-    const { affected } = await this.dataSource.manager.update(OutboxEvent, parkedOnes(id), {
-      failures: 0,
-      dueAt: 1n,
-    });
+    const released = { failures: 0, dueAt: AT_ONCE };
+    const { affected } = await this.dataSource.manager.update(OutboxEvent, parkedOnes(id), released);
     return affected ?? 0;
   }
 
