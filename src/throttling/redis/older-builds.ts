@@ -16,7 +16,7 @@ const LOOK_MS = 500;
 /** After this time without a heartbeat one has ended, in milliseconds. */
 const GONE_MS = 10_000;
 /** How long Redis may take to connect, and to answer, in milliseconds. */
-const LIMIT_MS = 2_000;
+const LIMIT_MS = 1_000;
 
 const FOUND =
   'Instances of an older build count in this Redis, and this build cannot run beside them: stop all of them, run ' +
