@@ -93,6 +93,9 @@ export function undo(): never {
   throw new Error('undo');
 }
 
+/** What hangs ends within this time, in milliseconds; a busy machine needs a tenth of it. */
+export const TIMELY = { timeout: 30_000 };
+
 /** What openMarket() offers. */
 export type Market = Awaited<ReturnType<typeof openMarket>>;
 
@@ -152,15 +155,20 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
     return 'empty';
   };
 
+  let isLeft = false;
+
   beforeEach(async () => {
+    if (isLeft) throw new Error('A test before this one has left a connection in use.');
     // A machine that is very slow may be taken for an outage by the test before.
     await expect
-      .poll(() => clear().catch((error: Error) => error.message), { timeout: 30_000 })
+      .poll(() => clear().catch((error: Error) => error.message), { timeout: 20_000 })
       .toBe('empty');
   });
   afterEach(async () => {
+    isLeft = true;
     // Jobs and webhooks look each second whether anything is due.
-    await expect.poll(uses, { timeout: 20_000 }).toEqual({ inUse: 0, waiting: 0 });
+    await expect.poll(uses, { timeout: 10_000 }).toEqual({ inUse: 0, waiting: 0 });
+    isLeft = false;
   });
 
   return {

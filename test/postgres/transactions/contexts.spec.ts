@@ -39,7 +39,7 @@ import { DataSource, type Repository } from 'typeorm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Idempotent } from '../../../src/http/idempotency/idempotent.decorator.js';
 import { Transactions } from '../../../src/database/transactions/transactions.js';
-import { MarketModule, Stall, Toy, openMarket, undo } from '../../support/market.js';
+import { MarketModule, Stall, Toy, openMarket, undo, TIMELY } from '../../support/market.js';
 
 /** What a test makes the handlers and what surrounds them do. */
 const doing: Record<'guard' | 'handler' | 'after', () => Promise<unknown>> = {
@@ -292,7 +292,7 @@ const WAYS: readonly (readonly [name: string, work: () => Promise<unknown>])[] =
   ],
 ];
 
-describe.each(frames)('what takes part in %s', { timeout: 60_000 }, (_, run) => {
+describe.each(frames)('what takes part in %s', TIMELY, (_, run) => {
   it.each(WAYS)('what comes by %s', async (_name, work) => {
     await expect(run(() => work().then(undo))).rejects.toThrow('undo');
     expect(await names()).toEqual([]);
@@ -359,7 +359,7 @@ describe.each(frames)('what takes part in %s', { timeout: 60_000 }, (_, run) => 
 describe.each([
   ['without a key', undefined],
   ['with an Idempotency-Key', true],
-])('what surrounds a handler, %s', { timeout: 60_000 }, (_, hasKey) => {
+])('what surrounds a handler, %s', TIMELY, (_, hasKey) => {
   const keyed = () => (hasKey ? randomUUID() : undefined);
 
   it('a guard and an interceptor that write commit by themselves', async () => {
@@ -402,7 +402,7 @@ describe.each([
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  it('twelve requests by that interceptor at a time mix nothing', async () => {
+  it('ten requests by that interceptor at a time mix nothing', async () => {
     let count = 0;
     doing.handler = async () => {
       const at = (count += 1);
@@ -410,8 +410,8 @@ describe.each([
       await new Promise(setImmediate);
       if (at % 2 === 1) undo();
     };
-    await Promise.all(Array.from({ length: 12 }, () => post('contexts/intercepted', keyed())));
-    expect(await names()).toHaveLength(6);
+    await Promise.all(Array.from({ length: 10 }, () => post('contexts/intercepted', keyed())));
+    expect(await names()).toHaveLength(5);
   });
 
   it('a provider of one request', async () => {
@@ -427,7 +427,7 @@ describe.each([
   });
 });
 
-describe('with an Idempotency-Key', { timeout: 60_000 }, () => {
+describe('with an Idempotency-Key', TIMELY, () => {
   it('an observable of the handler is one transaction, to its last value', async () => {
     let values = 0;
     doing.handler = () => add('first');
@@ -463,7 +463,7 @@ describe('with an Idempotency-Key', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a stream of server-sent events', { timeout: 60_000 }, () => {
+describe('a stream of server-sent events', TIMELY, () => {
   it('has a transaction for each event', async () => {
     const all = ['a', 'x', 'b'];
     let at = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QueryFailedError } from 'typeorm';
 import { isForeignKeyViolation, uniqueViolation } from '../../../src/database/constraint-violations.js';
-import { Stall, Toy, type Work, openMarket } from '../../support/market.js';
+import { Stall, Toy, type Work, openMarket, TIMELY } from '../../support/market.js';
 
 const { dataSource, toys, stalls, transactions, handle, frames, add, names } = await openMarket();
 const { manager } = dataSource;
@@ -77,7 +77,7 @@ async function failing(run: (work: Work) => Promise<unknown>, work: Work) {
 
 const COMMITTED = { isCommitted: true, names: ['before', 'behind', 'taken'], stalls: 1 };
 
-describe.each(FRAMES)('in %s', { timeout: 60_000 }, (_, run) => {
+describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
   it.each(FAILING)(
     '%s undoes itself alone, as the first statement too: what comes before and behind it is committed',
     async (_name, work) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withParameters } from '../../support/databases.js';
-import { Stall, Toy, openMarket, undo } from '../../support/market.js';
+import { Stall, Toy, openMarket, undo, TIMELY } from '../../support/market.js';
 
 const { dataSource, toys, stalls, frames } = await openMarket();
 const { manager } = dataSource;
@@ -92,7 +92,7 @@ async function start(): Promise<string[]> {
   return state();
 }
 
-describe.each(frames)('in %s', { timeout: 60_000 }, (_, run) => {
+describe.each(frames)('in %s', TIMELY, (_, run) => {
   it.each(VERBS)('%s takes part: it is seen there, and committed or undone with it', async (_name, work) => {
     const before = await start();
     let within: string[] = [];

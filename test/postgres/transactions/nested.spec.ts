@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { gate } from '../../support/gate.js';
-import { Toy, type Work, openMarket, undo } from '../../support/market.js';
+import { Toy, type Work, openMarket, undo, TIMELY } from '../../support/market.js';
 
 const { dataSource, toys, transactions, frames, handle, add, names } = await openMarket();
 
@@ -19,7 +19,7 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 };
 
-describe.each(frames)('a transaction nested in %s', { timeout: 60_000 }, (_, run) => {
+describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
   it('that fails undoes itself alone', async () => {
     await run(async () => {
       await add('a');
@@ -293,7 +293,7 @@ describe.each(frames)('a transaction nested in %s', { timeout: 60_000 }, (_, run
   });
 });
 
-it('a lazily begun handler may nest first, side by side', { timeout: 60_000 }, async () => {
+it('a lazily begun handler may nest first, side by side', TIMELY, async () => {
   await handle(
     () =>
       Promise.all([

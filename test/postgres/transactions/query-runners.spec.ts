@@ -11,7 +11,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { ON_POSTGRES } from '../../support/databases.js';
 import { gate } from '../../support/gate.js';
-import { Toy, openMarket, undo } from '../../support/market.js';
+import { Toy, openMarket, undo, TIMELY } from '../../support/market.js';
 
 const { dataSource, toys, handle, add, names } = await openMarket();
 
@@ -33,7 +33,7 @@ async function byHand(work: (runner: QueryRunner) => Promise<unknown>, connects 
 
 const states = ({ isReleased, isTransactionActive }: QueryRunner) => ({ isReleased, isTransactionActive });
 
-describe('a query runner by hand, as the documentation of Nest shows it', { timeout: 60_000 }, () => {
+describe('a query runner by hand, as the documentation of Nest shows it', TIMELY, () => {
   it.each([
     ['that is connected first', true],
     ['that is not connected first', false],
@@ -261,7 +261,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', { time
   });
 
   it('side by side with others mixes nothing: half commit, half are undone', async () => {
-    const all = Array.from({ length: 16 }, (_one, at) =>
+    const all = Array.from({ length: 10 }, (_one, at) =>
       byHand(async ({ manager }) => {
         await manager.insert(Toy, { name: `${at}` });
         await new Promise(setImmediate);
@@ -270,7 +270,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', { time
     );
     await Promise.all(all);
     expect((await names()).map(Number).every((name) => name % 2 === 0)).toBe(true);
-    expect(await names()).toHaveLength(8);
+    expect(await names()).toHaveLength(5);
   });
 
   it('two in one handler, one after the other, are two transactions', async () => {
@@ -286,7 +286,7 @@ describe('a query runner by hand, as the documentation of Nest shows it', { time
   });
 });
 
-describe('a query runner by hand in a transaction', { timeout: 60_000 }, () => {
+describe('a query runner by hand in a transaction', TIMELY, () => {
   it('takes part in it: it is undone with it, although it was committed', async () => {
     await expect(
       dataSource.transaction(async () => {
@@ -358,7 +358,7 @@ describe('a query runner by hand in a transaction', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the manager of a transaction', { timeout: 60_000 }, () => {
+describe('the manager of a transaction', TIMELY, () => {
   it('takes an isolation level that both databases have', async () => {
     const result = await dataSource.transaction('SERIALIZABLE', async (manager) => {
       await manager.insert(Toy, { name: 'a' });

@@ -13,7 +13,7 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gate } from '../../support/gate.js';
 import { addedTable } from '../../support/added-table.js';
-import { Stall, Toy, openMarket, undo } from '../../support/market.js';
+import { Stall, Toy, openMarket, undo, TIMELY } from '../../support/market.js';
 
 /** What the listeners of a shelf do; a team's entity would reach its repository by a static one, as Active Record does. */
 const listening: Record<'inserting' | 'inserted' | 'removing', () => unknown> = {
@@ -82,7 +82,7 @@ const SAVING: readonly (readonly [name: string, save: (name: string) => Promise<
   ['an insert by a query builder', (name) => toys.createQueryBuilder().insert().values({ name }).execute()],
 ];
 
-describe.each(SAVING)('a subscriber of rows by %s', { timeout: 60_000 }, (_, save) => {
+describe.each(SAVING)('a subscriber of rows by %s', TIMELY, (_, save) => {
   it('that uses a repository takes part, in no transaction of the caller', async () => {
     const seen: number[] = [];
     subscribe({
@@ -138,7 +138,7 @@ describe.each(SAVING)('a subscriber of rows by %s', { timeout: 60_000 }, (_, sav
   });
 });
 
-describe.each(frames)('save() in %s', { timeout: 60_000 }, (_, run) => {
+describe.each(frames)('save() in %s', TIMELY, (_, run) => {
   it.each([
     ['with a subscriber', true],
     ['without one', false],
@@ -176,7 +176,7 @@ describe.each(frames)('save() in %s', { timeout: 60_000 }, (_, run) => {
   });
 });
 
-describe('save(), remove(), softRemove() and recover() in no transaction', { timeout: 60_000 }, () => {
+describe('save(), remove(), softRemove() and recover() in no transaction', TIMELY, () => {
   it.each([
     ['with a subscriber', true],
     ['without one', false],
@@ -242,7 +242,7 @@ describe('save(), remove(), softRemove() and recover() in no transaction', { tim
   });
 });
 
-describe('a listener of an entity', { timeout: 60_000 }, () => {
+describe('a listener of an entity', TIMELY, () => {
   it('that uses repositories takes part, and is undone with its row', async () => {
     Object.assign(listening, {
       inserting: () => shelves.count(),
@@ -267,7 +267,7 @@ describe('a listener of an entity', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a subscriber of transactions', { timeout: 60_000 }, () => {
+describe('a subscriber of transactions', TIMELY, () => {
   const hear = (): string[] => {
     const heard: string[] = [];
     const note = (what: string) => () => void heard.push(what);

@@ -16,7 +16,7 @@ import { Pet } from '../../../src/pets/pet.entity.js';
 import { PetDto } from '../../../src/pets/pets.dto.js';
 import { ON_POSTGRES, withParameters } from '../../support/databases.js';
 import { addedTable } from '../../support/added-table.js';
-import { Toy, type Work, openMarket, undo } from '../../support/market.js';
+import { Toy, type Work, openMarket, undo, TIMELY } from '../../support/market.js';
 
 /** Whose pages are loaded when they are asked for. */
 @Entity('albums')
@@ -51,7 +51,7 @@ function subscribe(subscriber: EntitySubscriberInterface): void {
   onTestFinished(() => void dataSource.subscribers.splice(dataSource.subscribers.indexOf(subscriber), 1));
 }
 
-describe.each(frames)('in %s', { timeout: 60_000 }, (_, run) => {
+describe.each(frames)('in %s', TIMELY, (_, run) => {
   it('the option `transaction` of find() and useTransaction() of a query builder take part', async () => {
     await expect(
       run(async () => {
@@ -146,7 +146,7 @@ describe.each(frames)('in %s', { timeout: 60_000 }, (_, run) => {
   });
 });
 
-describe('a table that is made in a transaction', { timeout: 60_000 }, () => {
+describe('a table that is made in a transaction', TIMELY, () => {
   it('is undone with it, and stays if that was committed', async () => {
     const table = () =>
       new Table({ name: 'made', columns: [{ name: 'id', type: 'integer', isPrimary: true }] });
@@ -164,7 +164,7 @@ describe('a table that is made in a transaction', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the managers and runners of a transaction', { timeout: 60_000 }, () => {
+describe('the managers and runners of a transaction', TIMELY, () => {
   it('the manager of the outer one, used in a nested one, works in the nested one', async () => {
     await dataSource.transaction(async (outer) => {
       await outer
@@ -249,7 +249,7 @@ describe('the managers and runners of a transaction', { timeout: 60_000 }, () =>
   });
 });
 
-describe.runIf(ON_POSTGRES)('a connection that is lost in a transaction', { timeout: 60_000 }, () => {
+describe.runIf(ON_POSTGRES)('a connection that is lost in a transaction', TIMELY, () => {
   const lose: Work = () => dataSource.query('SELECT pg_terminate_backend(pg_backend_pid())');
   const recovered = async () => {
     await expect.poll(() => names().catch(() => 'away'), { timeout: 30_000 }).toEqual([]);
