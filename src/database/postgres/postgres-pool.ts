@@ -230,11 +230,11 @@ export class PostgresPool {
     const turns: Release[] = [];
     const free = (): void => turns.forEach((release) => release());
     try {
-      for (const queue of queues) turns.push(await this.noted(queue.acquire(end - performance.now())));
+      for (const queue of queues) turns.push(await queue.acquire(end - performance.now()));
       return new PooledConnection(this, await this.connected(), free);
     } catch (error) {
       free();
-      throw error;
+      throw this.troubles.note(error);
     }
   }
 
@@ -242,16 +242,10 @@ export class PostgresPool {
   private async connected(): Promise<PoolClient> {
     const { fault } = this.troubles;
     if (fault) throw fault;
-    const client = await this.noted(this.connections.connect());
+    const client = await this.connections.connect();
     if (!this.troubles.outdates(client)) return client;
     client.release(true);
     return this.connected();
-  }
-
-  private noted<T>(waited: Promise<T>): Promise<T> {
-    return waited.catch((error: unknown) => {
-      throw this.troubles.note(error);
-    });
   }
 }
 
