@@ -1,20 +1,17 @@
-// The service with everything on beside its peers, over HTTP, in one run: `npm run bench`. Every scenario is measured on
+// The service with everything on and bare Express, over HTTP, in one run: `npm run bench`. Every scenario is measured on
 // every server in turn, in several rounds; quote the ratios, machines are noisy. docs/performance.md explains it.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { line, measure, peer } from './measure.mjs';
 import { overload } from './overload.mjs';
-import { makeStore, median, startService } from './running-service.mjs';
+import { makeStore, startService } from './running-service.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ANIMALS = 100_000;
 const PAGES = 300;
-/** What peers/service-with.mjs adds to the service. */
-const INTERCEPTORS = ['an interceptor', 'five interceptors'];
-const MIDDLEWARES = ['a middleware', 'a middleware that sets 12 headers', 'helmet'];
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const { values: options } = parseArgs({
   options: {
@@ -33,8 +30,6 @@ const { LOADER } = await import('./load.mjs');
 /** Every server but the service; each is started when the first scenario needs it. */
 const STARTS = {
   express: () => peer(join(HERE, 'peers/express.mjs')),
-  nest: () => peer(transpiled('nest-documented'), { DATABASE_FILE: copyOfStore('nest') }),
-  fastify: () => peer(join(HERE, 'peers/fastify.mjs'), { DATABASE_FILE: copyOfStore('fastify') }),
   'service with Redis': () => startService(store, { REDIS_URL }),
 };
 
@@ -51,7 +46,6 @@ if (/^equal(:|$)/.test(options.only)) {
 }
 const store = await makeStore(ANIMALS);
 const isWhole = options.only === '';
-const starts = isWhole ? await measureStarts() : undefined;
 const servers = { service: await startService(store) };
 const pages = await walk(servers.service.url, PAGES);
 const spent = await spentKey();
@@ -77,16 +71,11 @@ const result = {
   loader: LOADER,
   seconds: SECONDS,
   rounds: ROUNDS,
-  ...starts,
   ...(memory ? { memory } : {}),
   ...(overloaded ? { overload: overloaded } : {}),
   rows,
 };
 if (isWhole) writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);
-if (starts)
-  console.log(
-    `Start to first answer: ${starts.startMs} ms (goal 700); documented Nest: ${starts.startOfNestMs} ms`,
-  );
 if (memory) {
   const { few, many, quiet } = memory;
   console.log(
@@ -103,72 +92,19 @@ for (const [large, small] of [
     console.log(`${large} costs ${(other.perSecond / one.perSecond).toFixed(2)} × ${small} (goal 2)`);
 }
 
-/** How long the service and its peer take to start, before any load: a machine that has been busy starts everything later. */
-async function measureStarts() {
-  copyFileSync(store.file, join(store.folder, 'started.sqlite'));
-  const [service, nest] = [[], []];
-  for (let started = 0; started < 7; started += 1) {
-    const { startMs, stop } = await startService(store);
-    service.push(startMs);
-    await stop();
-    nest.push(await startOfNest());
-  }
-  return { startMs: Math.round(median(service)), startOfNestMs: Math.round(median(nest)) };
-}
-
-/** How long the documented Nest application takes from its start to its first answer, in ms. */
-async function startOfNest() {
-  const file = transpiled('nest-documented');
-  const began = performance.now();
-  const { url, stop } = await peer(file, { DATABASE_FILE: join(store.folder, 'started.sqlite') });
-  await (await fetch(`${url}/v1/pets`, { headers: { authorization: `Bearer ${store.key}` } })).text();
-  const startMs = performance.now() - began;
-  await stop();
-  return startMs;
-}
-
-/** Starts what a scenario measures; `service with …` without an entry of its own is peers/service-with.mjs. */
+/** Starts what a scenario measures. */
 async function startServersOf({ requests }) {
-  for (const name of Object.keys(requests)) servers[name] ??= await (STARTS[name] ?? serviceWith(name))();
+  for (const name of Object.keys(requests)) servers[name] ??= await STARTS[name]();
 }
 
-function serviceWith(name) {
-  return () =>
-    peer(join(HERE, 'peers/service-with.mjs'), {
-      SERVICE_WITH: name.slice('service with '.length),
-      DATABASE_URL: `sqlite:${store.file}`,
-      LOG_LEVEL: process.env.LOG_LEVEL ?? 'info',
-      MANAGEMENT_PORT: 'off',
-    });
-}
-
-function copyOfStore(name) {
-  const file = join(store.folder, `${name}.sqlite`);
-  copyFileSync(store.file, file);
-  return file;
-}
-
-/** Node runs no decorators: the peer is compiled as `nest build` would. */
-function transpiled(name) {
-  const script = `
-    const { transpileModule } = require('typescript');
-    const { readFileSync, writeFileSync } = require('node:fs');
-    const compilerOptions = { target: 'ES2022', module: 'ESNext', experimentalDecorators: true,
-      emitDecoratorMetadata: true, useDefineForClassFields: false };
-    writeFileSync(process.argv[2], transpileModule(readFileSync(process.argv[1], 'utf8'), { compilerOptions }).outputText);`;
-  mkdirSync(join(HERE, 'node_modules/.peers'), { recursive: true });
-  const out = join(HERE, `node_modules/.peers/${name}.mjs`);
-  execFileSync(process.execPath, ['-e', script, join(HERE, `peers/${name}.ts`), out], { cwd: HERE });
-  return out;
-}
-
-/** The addresses of so many pages, as a client that follows rel="next" meets them, and the first id of each. */
+/** The addresses of so many pages, as a client that follows rel="next" meets them. */
 async function walk(url, count) {
   const met = [];
   let target = '/v1/pets?limit=20';
   while (met.length < count) {
     const response = await fetch(url + target, { headers: { authorization: `Bearer ${store.key}` } });
-    met.push({ target, from: (await response.json())[0].id });
+    await response.arrayBuffer();
+    met.push(target);
     target = /<([^>]+)>; rel="next"/.exec(response.headers.get('link'))[1];
   }
   return met;
@@ -187,26 +123,12 @@ function scenarios() {
   const get = (targets, headers = authorization) => targets.map((path) => ({ method: 'GET', path, headers }));
   const statuses = ['', '&status=available', '&status=pending', '&status=sold'];
   const lists = (limit) => get(statuses.map((status) => `/v1/pets?limit=${limit}${status}`));
-  const cursors = get(pages.map(({ target }) => target));
-  const keyset = get(pages.map(({ from }) => `/v1/pets?limit=20&from=${from}`));
+  const cursors = get(pages);
   const animals = get(Array.from({ length: 1_000 }, (_, index) => `/v1/pets/${index * 97 + 1}`));
   const length = (count) => (body) => JSON.parse(body).length === count;
   const named = (body) => typeof JSON.parse(body).name === 'string';
   const code = (expected) => (body) => JSON.parse(body).code === expected;
-  const post = [
-    {
-      method: 'POST',
-      path: '/v1/pets',
-      headers: { ...authorization, 'content-type': 'application/json' },
-      body: '{"name":"Rex","categoryId":1}',
-    },
-  ];
-  const everywhere = (requests) => ({
-    express: requests,
-    nest: requests,
-    fastify: requests,
-    service: requests,
-  });
+  const everywhere = (requests) => ({ express: requests, service: requests });
   const constant = (path) => get([path]);
   // Three times what the cache has room for, one after the other: each is read from the database every time.
   const anew = (limit) =>
@@ -219,20 +141,15 @@ function scenarios() {
       body: length(20),
       ratios: [
         { server: 'service', of: 'express', goal: 1 },
-        { server: 'service', of: 'nest', goal: 4 },
-        { server: 'service', of: 'fastify' },
         { server: 'service with Redis', of: 'express', goal: 0.6 },
       ],
     },
     {
       name: 'list, cursor varying',
-      requests: { express: constant('/v1/pets?limit=20'), nest: keyset, fastify: keyset, service: cursors },
+      requests: { express: constant('/v1/pets?limit=20'), service: cursors },
       status: 200,
       body: length(20),
-      ratios: [
-        { server: 'service', of: 'express', goal: 1 },
-        { server: 'service', of: 'nest', goal: 4 },
-      ],
+      ratios: [{ server: 'service', of: 'express', goal: 1 }],
     },
     {
       name: 'list of 100',
@@ -246,20 +163,14 @@ function scenarios() {
       requests: everywhere(anew(20)),
       status: 200,
       body: length(20),
-      ratios: [
-        { server: 'service', of: 'express' },
-        { server: 'service', of: 'nest' },
-      ],
+      ratios: [{ server: 'service', of: 'express' }],
     },
     {
       name: 'list of 100, read anew',
       requests: everywhere(anew(100)),
       status: 200,
       body: length(100),
-      ratios: [
-        { server: 'service', of: 'express' },
-        { server: 'service', of: 'nest' },
-      ],
+      ratios: [{ server: 'service', of: 'express' }],
     },
     {
       name: 'one animal',
@@ -303,45 +214,5 @@ function scenarios() {
       body: { service: (body) => code('daily_quota_exceeded')(body) || code('api_key_banned')(body) },
       ratios: [{ server: 'service', of: 'express', goal: 1 }],
     },
-    {
-      name: 'an interceptor, list',
-      requests: servicesWith(lists(20), INTERCEPTORS),
-      status: 200,
-      body: length(20),
-      ratios: ratiosTo('service with nothing', INTERCEPTORS),
-    },
-    {
-      name: 'an interceptor, list read anew',
-      requests: servicesWith(anew(20), INTERCEPTORS),
-      status: 200,
-      body: length(20),
-      ratios: ratiosTo('service with nothing', INTERCEPTORS),
-    },
-    {
-      name: 'a middleware, list',
-      requests: servicesWith(lists(20), MIDDLEWARES),
-      status: 200,
-      body: length(20),
-      ratios: ratiosTo('service with nothing', MIDDLEWARES),
-    },
-    {
-      name: 'POST, durable',
-      requests: { nest: post, fastify: post, service: post },
-      status: 201,
-      body: named,
-      ratios: [
-        { server: 'service', of: 'nest', goal: 5 },
-        { server: 'service', of: 'fastify' },
-      ],
-    },
   ];
-}
-
-/** The same requests for the service as it is and with each of these things more. */
-function servicesWith(requests, things) {
-  return Object.fromEntries(['nothing', ...things].map((thing) => [`service with ${thing}`, requests]));
-}
-
-function ratiosTo(of, things) {
-  return things.map((thing) => ({ server: `service with ${thing}`, of }));
 }
