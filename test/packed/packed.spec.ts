@@ -56,7 +56,6 @@ interface Manifest {
   readonly name: string;
   readonly overrides: Readonly<Record<string, unknown>>;
   readonly peerDependencies?: object;
-  readonly schematics: string;
   readonly scripts: { readonly start: string };
 }
 const manifestOf = async (path: string) =>
@@ -109,9 +108,9 @@ describe('what is packed, installed by npm with production dependencies alone', 
   it('has what its package.json names, and nothing of use in a checkout alone', async () => {
     const named = (part: unknown): string[] =>
       typeof part === 'string' ? [part] : Object.values(part as object).flatMap(named);
-    const { bin, exports, imports, schematics } = manifest;
+    const { bin, exports, imports } = manifest;
     const files = await filesBelow(installed);
-    const paths = named({ bin, exports, imports, schematics }).map((path) => path.replace('./', ''));
+    const paths = named({ bin, exports, imports }).map((path) => path.replace('./', ''));
     expect(paths.filter((path) => !path.includes('*') && !files.includes(path))).toEqual([]);
     expect(files.filter((file) => /\.(?:map|spec\.\w+|tsbuildinfo)$/.test(file))).toEqual([]);
     const modules = await readdir(join(folder, 'node_modules'));
