@@ -351,14 +351,6 @@ describe('work that outlives its transaction', TIMELY, () => {
     expect(await calledBack((go) => dataSource.transaction(() => other(go)))).toEqual([]);
   });
 
-  // Not yet: while no transaction runs, it is not known any more that it was a part of one.
-  it.fails('that was undone calls nobody back for what was undone, while nothing else runs', async () => {
-    const noted: string[] = [];
-    // Jobs have transactions, too, but not all the time.
-    for (let round = 0; round < 30; round += 1) noted.push(...(await calledBack(async (go) => go())));
-    expect(noted).toEqual([]);
-  });
-
   /** Calls work in a transaction that is rolled back before the work has ended. */
   async function undoneBeside(work: () => Promise<unknown>): Promise<string[]> {
     let late: Promise<unknown> | undefined;
