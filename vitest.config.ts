@@ -1,19 +1,10 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { configDefaults, defineConfig, type UserProjectConfigExport } from 'vitest/config';
-import { FEATURE_PACKAGES } from './scripts/bundle.mjs';
 import { onSource } from './test/support/on-source.js';
 
-/**
- * Packages of this folder that the service depends on, and the example that is a feature of it by now (src/adoptions):
- * their sources, which their suites import, would declare everything a second time.
- */
-const INSTALLED = [
-  ...FEATURE_PACKAGES.map((name) =>
-    relative(import.meta.dirname, realpathSync(join(import.meta.dirname, 'node_modules', name))),
-  ).filter((folder) => !folder.startsWith('..') && !folder.startsWith('node_modules')),
-  ...['examples/adoptions'].filter(() => existsSync(join(import.meta.dirname, 'src/adoptions'))),
-].map((folder) => `${folder}/**`);
+/** The example where it is a feature of the service by now (src/adoptions): its suites would declare everything a second time. */
+const ADDED = ['examples/adoptions/**'].filter(() => existsSync(join(import.meta.dirname, 'src/adoptions')));
 
 /** A set of suites: those of these folders. */
 function project(
@@ -27,7 +18,7 @@ function project(
     test: {
       name,
       include: folders.map((folder) => `${folder}/**/*.spec.ts`),
-      exclude: [...configDefaults.exclude, ...INSTALLED, ...exclude],
+      exclude: [...configDefaults.exclude, ...ADDED, ...exclude],
       globalSetup,
       // Importing Nest and TypeORM takes longer than most suites: once for each worker (see restore.ts).
       isolate: false,
@@ -37,8 +28,6 @@ function project(
       testTimeout: 300_000,
       hookTimeout: 300_000,
       expect: { poll: { timeout: 120_000 } },
-      // What they import of the service is to be the source that suites import, too.
-      server: { deps: { inline: [...FEATURE_PACKAGES] } },
     },
   };
 }

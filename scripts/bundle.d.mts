@@ -1,5 +1,2 @@
-/** The installed packages with features for the service. */
-export const FEATURE_PACKAGES: readonly string[];
-
 /** The file below dist that stands for `petstore-service` or a part of it, such as `src/public.js`; undefined for anything else. */
 export function fileOfService(id: string): string | undefined;

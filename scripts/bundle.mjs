@@ -13,7 +13,7 @@ const ENTRIES =
   /^(cli\/)?main\.js$|\.(entity|migration)\.js$|^database\/declared-files\.js$|^docs\/page-files\.js$/;
 /** Packages that are joined with what they import. Another may be native, start workers, or read its own files. */
 const INSIDE =
-  /^(@nestjs\/.+|class-.+|commander|express|fast-string-.+|ioredis|lossless-json|petstore-service|prom-client|reflect-metadata|rxjs|typeorm)$/;
+  /^(@nestjs\/.+|class-.+|commander|express|fast-string-.+|ioredis|lossless-json|prom-client|reflect-metadata|rxjs|typeorm)$/;
 /** Never joined: native, with files to serve, with large tables that are read when needed. */
 const OUTSIDE = new Set(['sqlite3', 'swagger-ui-dist', 'iconv-lite']);
 /** For packages that make a `require` for themselves, which would find a second copy of these beside the joined one. */
@@ -25,11 +25,6 @@ import * as validator from 'class-validator';
 const joined = { 'class-transformer/cjs/storage': storage, 'class-transformer': transformer, typeorm, 'class-validator': validator };
 export const createRequire = () => (name) => joined[name];`;
 
-/** The dependencies with features for the service: those that depend on it, or have it as a peer. */
-export const FEATURE_PACKAGES = Object.keys(service.dependencies).filter((name) =>
-  neededBy(name).includes(service.name),
-);
-
 /** The file below dist that is `petstore-service`, or what package.json exports below that name; undefined for anything else. */
 export function fileOfService(id) {
   if (id !== service.name && !id.startsWith(`${service.name}/`)) return undefined;
@@ -38,7 +33,7 @@ export function fileOfService(id) {
   return file.slice('./dist/'.length).replaceAll('*', below);
 }
 
-/** Gives packages the one copy of the service, which they import by its name, and of what they require. */
+/** Gives features the one copy of the service, which they import by its name, and packages that of what they require. */
 const oneCopy = (dist) => ({
   name: 'petstore:one-copy',
   resolveId(id, importer = '') {

@@ -27,7 +27,12 @@ export { Job, type JobOptions } from './events/jobs/job.decorator.js';
 export { Jobs } from './events/jobs/jobs.js';
 
 // Settings: typed, read from the environment, documented by themselves.
-export { type SettingDefinition, type ValuesOf, defineSettings } from './core/config/define-settings.js';
+export {
+  type DeclaredSettings,
+  type SettingDefinition,
+  type ValuesOf,
+  defineSettings,
+} from './core/config/define-settings.js';
 export {
   type SettingType,
   baseUrl,

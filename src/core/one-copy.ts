@@ -7,7 +7,7 @@ const loaded = globalThis as { [COPY]?: string };
 if (loaded[COPY] !== undefined && loaded[COPY] !== home) {
   throw new Error(
     `petstore-service is in this process twice: ${loaded[COPY]} and ${home}. A package that imports it must name it in its ` +
-      'peerDependencies: then `npm run build` joins it with the service.',
+      'peerDependencies, and is installed in a project that `petstore new` has made.',
   );
 }
 loaded[COPY] = home;

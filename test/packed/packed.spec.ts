@@ -48,6 +48,11 @@ const AS_NEST_TEACHES = `
     await app.close();
   });`;
 
+/** A configuration of the compiler. */
+interface Built {
+  readonly compilerOptions: object;
+}
+
 interface Manifest {
   readonly bin: object;
   readonly dependencies: object;
@@ -268,6 +273,44 @@ describe('a project that has it as a dependency', () => {
     const toys = await fetch(`${service.url}/v1/toys?limit=1`, { headers });
     expect([toys.status, await toys.json()]).toMatchObject([200, [{ id: 1, petId: 1 }]]);
     expect(await service.stop()).toMatchObject({ code: 0, stdout: expect.stringContaining('Stopped') });
+  });
+
+  it('uses the module of a package: its routes, errors, tables and demo data', async () => {
+    const source = join(folder, 'petstore-adoptions');
+    await cp(join(ROOT, 'examples/adoptions'), source, {
+      recursive: true,
+      filter: (path) => !path.endsWith('/dist') && !path.endsWith('.spec.ts'),
+    });
+    // What the build of the example extends is two folders above it.
+    const { compilerOptions } = JSON.parse(
+      await readFile(join(source, 'tsconfig.build.json'), 'utf8'),
+    ) as Built;
+    const config = {
+      extends: './my-api/tsconfig.json',
+      compilerOptions,
+      include: ['petstore-adoptions/src'],
+    };
+    const dirs = { rootDir: 'petstore-adoptions/src', outDir: 'node_modules/petstore-adoptions/dist' };
+    Object.assign(config.compilerOptions, dirs);
+    await writeFile(join(folder, 'tsconfig.package.json'), JSON.stringify(config));
+    const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
+    await run(folder, process.execPath, [tsc, '-p', 'tsconfig.package.json']);
+    await cp(join(source, 'package.json'), join(folder, 'node_modules/petstore-adoptions/package.json'));
+    const file = join(project, 'src/app.module.ts');
+    const modules = await readFile(file, 'utf8');
+    const added = modules.replace('imports: [', 'imports: [AdoptionsModule, ');
+    await writeFile(file, `import { AdoptionsModule } from 'petstore-adoptions';\n${added}`);
+    await build();
+    expect(await petstoreThere('db', 'migrate')).toMatch(/Adoptions1795400000000/);
+    const service = await serviceOfTest(project, {}, join(project, 'dist/main.js'));
+    const { key: issued } = JSON.parse(
+      await petstoreThere('client', 'create', '--name', 'Ada', '--plan', 'free', '--issue-key', '--json'),
+    ) as { key: { key: string } };
+    const wish = (petId: number) =>
+      service.request('POST', '/v1/adoptions', { key: issued.key, json: { petId, adopterName: 'Ada' } });
+    expect((await wish(1)).status).toBe(201);
+    expect(await wish(1)).toMatchObject({ status: 409, body: { code: 'pet_not_available' } });
+    expect(await service.stop()).toMatchObject({ code: 0 });
   });
 
   it('names what is wrong with its modules at the start', async () => {

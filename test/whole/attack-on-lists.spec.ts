@@ -62,7 +62,7 @@ describeWith(
       name.cut();
     };
 
-    it('lack nothing that was acknowledged, whoever wrote it', async () => {
+    it('lack nothing that was acknowledged, whoever wrote it', { timeout: 1_200_000 }, async () => {
       const attack = new Attack([one, other], url, one.key, true);
       const { stale, checks, writes } = await attack.run(WRITES, [restart, failOver]);
       const hits = one.app.get(ResponseCache).use.hits + other.app.get(ResponseCache).use.hits;

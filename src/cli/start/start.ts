@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -34,10 +35,14 @@ export async function start(
   options: Pick<AppOptions, 'modules'>,
 ): Promise<void> {
   const settings = loadSettings();
-  await lockFile(settings);
+  const file = fileOf(settings);
+  // A start that is refused has made nothing, so a new file is locked once it exists.
+  const isThere = file !== undefined && existsSync(file);
+  if (isThere) await lock(file);
   await waitForOlderBuilds(settings);
   const isTraced = await startTracing();
   const app = await createApp(options);
+  if (file !== undefined && !isThere) await lock(file);
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
   await app.get(SoleProcessLock).begin();
@@ -62,15 +67,16 @@ export async function start(
   app.get(Jobs).begin();
 }
 
-/**
- * Locks an SQLite file until this process ends: before its migrations run, and before what the process that served it writes last is read.
- * Throws Refusal while another one serves it.
- */
-async function lockFile({ databaseUrl }: Settings): Promise<void> {
+/** The SQLite file that is served. One that is there is locked before its migrations run, and before what its server has written last is read. */
+function fileOf({ databaseUrl }: Settings): string | undefined {
   const address = readDatabaseUrl(databaseUrl);
-  if (address?.kind !== 'sqlite' || address.file === ':memory:') return;
-  await checkFile(address.file);
-  await ServerLock.toServe(address.file);
+  return address?.kind === 'sqlite' && address.file !== ':memory:' ? address.file : undefined;
+}
+
+/** Locks a file until this process ends. Throws Refusal while another one serves it. */
+async function lock(file: string): Promise<void> {
+  await checkFile(file);
+  await ServerLock.toServe(file);
 }
 
 /** Before the migrations run, as these builds could not serve after them. Throws an Error while instances of them count in Redis. */

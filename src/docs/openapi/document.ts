@@ -91,6 +91,7 @@ function complete(
   }
   const operations = Object.values(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
   closeBodySchemas(operations, schemas);
+  typeNullableReferences(schemas);
   const components = {
     schemas: sortedByName(schemas),
     responses: shareResponses(operations),
@@ -130,6 +131,19 @@ function referenced(paths: object, components: Components): Components {
       ),
     ]),
   );
+}
+
+/** Gives members that are null or of a named schema its type: without one, `nullable` allows no null (OpenAPI 3.0.3, Schema Object). */
+function typeNullableReferences(schemas: Schemas): void {
+  for (const schema of Object.values(schemas)) {
+    if ('$ref' in schema) continue;
+    for (const member of Object.values(schema.properties ?? {})) {
+      if ('$ref' in member || !member.nullable || member.type) continue;
+      const [part] = member.allOf ?? [];
+      const named = part && '$ref' in part ? schemas[part.$ref.split('/').at(-1) ?? ''] : undefined;
+      if (named && 'type' in named && named.type) member.type = named.type;
+    }
+  }
 }
 
 /** The validation pipe refuses unknown fields in every body, so every body's schema says so. */

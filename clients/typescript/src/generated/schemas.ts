@@ -475,7 +475,7 @@ export interface components {
              */
             disabledAt: string | null;
             /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
-            disabledBecause: components["schemas"]["WebhookDisabledBecause"] | null;
+            disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
@@ -526,7 +526,7 @@ export interface components {
              */
             disabledAt: string | null;
             /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
-            disabledBecause: components["schemas"]["WebhookDisabledBecause"] | null;
+            disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
@@ -568,7 +568,7 @@ export interface components {
              */
             disabledAt: string | null;
             /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
-            disabledBecause: components["schemas"]["WebhookDisabledBecause"] | null;
+            disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
