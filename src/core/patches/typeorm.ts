@@ -1,5 +1,7 @@
-import type { ObjectLiteral } from 'typeorm';
+import { type ObjectLiteral, QueryBuilder } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
+import type { Alias } from 'typeorm/query-builder/Alias.js';
 import { RawSqlResultsToEntityTransformer } from 'typeorm/query-builder/transformer/RawSqlResultsToEntityTransformer.js';
 
 interface Transformer {
@@ -29,3 +31,36 @@ transformer.transformRelationCounts = function (rows, ...of) {
   ]);
   return countsOf.call(this, [Object.fromEntries(ids) as ObjectLiteral], ...of);
 };
+
+interface Builder {
+  readonly expressionMap: { readonly mainAlias: Alias; readonly aliasNamePrefixingEnabled: boolean };
+  createParameter(value: unknown): string;
+  getWhereInIdsCondition: (this: Builder, ids: unknown) => string;
+}
+
+// Where a key has a transformer or several columns, TypeORM compares all columns of a given entity, and null equals nothing. It takes an
+// empty list for all rows, and joins ids by OR, of which SQLite refuses 1,000 in a row, also in save().
+(QueryBuilder.prototype as unknown as Builder).getWhereInIdsCondition = function (ids) {
+  const { metadata, name } = this.expressionMap.mainAlias;
+  const prefix = this.expressionMap.aliasNamePrefixingEnabled ? `${name}.` : '';
+  const maps = [ids].flat().map((id) => metadata.ensureEntityIdMap(id));
+  const parameterOf = (key: ColumnMetadata, map: ObjectLiteral) =>
+    this.createParameter(key.getEntityValue(map, true));
+  const [key, ...others] = metadata.primaryColumns;
+  if (key && others.length === 0 && maps.length > 0)
+    return `${prefix}${key.propertyPath} IN (${maps.map((map) => parameterOf(key, map)).join(', ')})`;
+  const conditions = maps.map((map) => {
+    // A part of a key of several columns selects all rows that have it.
+    const given = metadata.primaryColumns.filter((column) => column.getEntityValue(map) !== undefined);
+    return given
+      .map((column) => `${prefix}${column.propertyPath} = ${parameterOf(column, map)}`)
+      .join(' AND ');
+  });
+  return anyOf(conditions);
+};
+
+function anyOf(conditions: readonly string[]): string {
+  if (conditions.length < 2) return conditions[0] || '0=1';
+  const half = conditions.length / 2;
+  return `(${anyOf(conditions.slice(0, half))} OR ${anyOf(conditions.slice(half))})`;
+}
