@@ -50,6 +50,11 @@ export function Int64Key(): PropertyDecorator {
   return PrimaryGeneratedColumn({ type: 'integer', transformer: int64Transformer } as object);
 }
 
+/** Whether nothing but these transforms a column: what it stores is the integer itself. */
+export function storesInteger({ transformer }: ColumnMetadata): boolean {
+  return transformer === int64Transformer || transformer === numberTransformer;
+}
+
 /** Types of columns that hold an integer, as entities and migrations name them. */
 const INTEGERS = new Set<unknown>(['integer', 'int', Number]);
 

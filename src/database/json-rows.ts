@@ -33,7 +33,7 @@ export class JsonText<Shown = unknown> extends Untransformed {
 }
 
 /** An entity with all the properties that a DTO shows. */
-type Shows<Dto> = Required<Dto> & { readonly id: bigint };
+type Shows<Dto> = Required<Dto> & { readonly id: bigint | number };
 
 /** Values that properties of an entity must have. */
 type Filter<Entity> = { readonly [Property in keyof Entity]?: Entity[Property] & string };
@@ -48,7 +48,7 @@ export interface JsonPage<Dto> {
 /**
  * Reads rows as the JSON text of a response: one statement, one text, no entities. Members are those
  * that the response's DTO declares, in its order; each must be a property of the entity whose column is shown as it is stored.
- * The entity's key is an int64 `id`. The compiler checks what it can see of this: the names and types of properties.
+ * The entity's key is an int64 `id`, as a bigint or a number. The compiler checks what it can see of this: the names and types of properties.
  */
 @Injectable()
 export class JsonRows {
@@ -66,10 +66,10 @@ export class JsonRows {
   async one<Dto extends object, Entity extends Shows<Dto>>(
     entity: Type<Entity>,
     dto: Type<Dto>,
-    id: bigint,
+    id: bigint | number,
   ): Promise<JsonText<Dto> | undefined> {
     const shown = this.shown(entity, dto);
-    const found = await this.reader.row(shown.one, [String(id)]);
+    const found = await this.reader.row(shown.one, [String(BigInt(id))]);
     return found && new JsonText(shown.text(found['row']), shown.isOfOneTable, dto);
   }
 

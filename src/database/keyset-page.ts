@@ -1,7 +1,7 @@
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
-import { INT64_MAX, INT64_MIN, int64Transformer } from './int64.js';
+import { INT64_MAX, INT64_MIN, isInt64 } from './int64.js';
 import { type Bindable, type Selection, comparisonsOf } from './selection.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -40,7 +40,7 @@ export const BY_CREATION: readonly KeysetColumn[] = [
 ];
 
 /** Order of a list by an int64 key. */
-export const BY_INT64_ID: readonly KeysetColumn[] = [{ property: 'id', isValid: isInt64 }];
+export const BY_INT64_ID: readonly KeysetColumn[] = [{ property: 'id', isValid: isTextOfInt64 }];
 
 /**
  * A page of the rows of a query that the request selects, in the order of these columns, which together must be unique and have
@@ -115,7 +115,7 @@ function boundTo<T extends ObjectLiteral>(
 ): unknown {
   const column = mainAlias?.hasMetadata ? mainAlias.metadata.findColumnWithPropertyName(property) : undefined;
   if (typeof value !== 'string' || !column) return value;
-  if (column.transformer === int64Transformer) return int64OfPosition([value]);
+  if (isInt64(column)) return int64OfPosition([value]);
   if (!NUMBERS.has(column.type)) return value;
   if (value.trim() === '' || Number.isNaN(Number(value))) throw brokenCursor();
   return Number(value);
@@ -131,11 +131,11 @@ function orderedBy(property: string, by: readonly KeysetColumn[]): KeysetColumn[
  * client made it up.
  */
 export function int64OfPosition([text = '']: Position): bigint {
-  if (!isInt64(text)) throw brokenCursor();
+  if (!isTextOfInt64(text)) throw brokenCursor();
   return BigInt(text);
 }
 
-function isInt64(text: string): boolean {
+function isTextOfInt64(text: string): boolean {
   if (!/^-?\d{1,19}$/.test(text)) return false;
   const value = BigInt(text);
   return value >= INT64_MIN && value <= INT64_MAX;

@@ -3,7 +3,7 @@ import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
 import { type Dialect, type ShownKind, literal, quoted, tableOf } from './dialect.js';
-import { int64Transformer } from './int64.js';
+import { storesInteger } from './int64.js';
 import type { Bindable, Order, PageCondition } from './selection.js';
 
 /** Types of columns that JSON shows as they are stored; classes where TypeORM took the type from the property. */
@@ -216,13 +216,12 @@ export class ShownRows {
 
 /** How it is shown; undefined where it is hidden from reads, or changed on the way out. */
 function shownKind(column: ColumnMetadata): ShownKind | undefined {
-  const { isSelect, transformer } = column;
-  return isSelect && (!transformer || transformer === int64Transformer) ? kindOf(column) : undefined;
+  return column.isSelect && (!column.transformer || storesInteger(column)) ? kindOf(column) : undefined;
 }
 
 /** How it is stored. The column of a view has no type. */
-function kindOf({ type, transformer }: ColumnMetadata): ShownKind | undefined {
-  return SHOWN_AS_STORED.get(type) ?? (transformer === int64Transformer ? 'integer' : undefined);
+function kindOf(column: ColumnMetadata): ShownKind | undefined {
+  return SHOWN_AS_STORED.get(column.type) ?? (storesInteger(column) ? 'integer' : undefined);
 }
 
 /** A parameter. An int64 is bound as text, which SQLite does not convert where it is compared with the computed column of a view. */

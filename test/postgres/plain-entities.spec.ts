@@ -19,6 +19,7 @@ import {
 import { expect, it } from 'vitest';
 import { Int64Key } from '../../src/database/int64.js';
 import { JsonRows } from '../../src/database/json-rows.js';
+import { BY_INT64_ID, keysetPage } from '../../src/database/keyset-page.js';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { addedTable } from '../support/added-table.js';
 import { openForAll } from '../support/opened.js';
@@ -78,6 +79,27 @@ class Label {
   id!: number;
 }
 
+/** Refers to a label by a column that the property has as a number. */
+@Entity('stickers')
+class Sticker {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  labelId!: number;
+
+  @ManyToOne(() => Label)
+  label?: Relation<Label>;
+}
+
+class StickerDto {
+  @ApiProperty({ type: 'integer' })
+  id!: number;
+
+  @ApiProperty({ type: 'integer' })
+  labelId!: number;
+}
+
 /** Its numbers are read as the module says. */
 @Entity('codes')
 class Code {
@@ -122,6 +144,7 @@ class Order {
     addedTable(Order),
     addedTable(Kite),
     addedTable(Label),
+    addedTable(Sticker),
     addedTable(Code),
     addedTable(Box),
     TypeOrmModule.forFeature([Ball, Rope, LongRope]),
@@ -142,6 +165,32 @@ it('JsonRows reads the rows of its entity alone, and of those that extend it, wh
   await manager.insert(LongRope, { name: 'LongRope' });
   expect((await page(Rope)).map(({ name }) => name)).toEqual(['Rope', 'LongRope']);
   expect(await rows.one(Rope, ToyDto, 1n)).toBeUndefined();
+});
+
+it('JsonRows reads a row whose key TypeORM has as a number, and a column that refers to one', async () => {
+  const { manager } = service.app.get(DataSource);
+  const rows = service.app.get(JsonRows);
+  const [label, other] = await manager.save([new Label(), new Label()]);
+  const labelId = other?.id ?? 0;
+  await manager.insert(Sticker, [{ labelId: label?.id ?? 0 }, { labelId }, { labelId }]);
+  const one = await rows.one(Sticker, StickerDto, 1);
+  expect(one?.text).toBe(`{"id":1,"labelId":${label?.id}}`);
+  expect((await rows.one(Sticker, StickerDto, 2n))?.text).toBe(`{"id":2,"labelId":${labelId}}`);
+  const where = [{ property: 'labelId', comparison: '=', value: String(labelId) }] as const;
+  const page = await rows.page(Sticker, StickerDto, { limit: 1, where });
+  expect(page).toMatchObject({ items: { text: `[{"id":2,"labelId":${labelId}}]` }, next: ['3'] });
+  const { items } = await rows.page(Sticker, StickerDto, { limit: 5, where, after: ['3'] });
+  expect(items.text).toBe(`[{"id":3,"labelId":${labelId}}]`);
+  const order = { property: 'labelId', isDescending: true };
+  const ordered = await rows.page(Sticker, StickerDto, { limit: 1, order });
+  expect(ordered).toMatchObject({ items: { text: `[{"id":3,"labelId":${labelId}}]` } });
+  expect(ordered.next).toEqual([String(labelId), '3']);
+  const next = { limit: 1, order, after: [String(labelId), '3'] };
+  const built = () => manager.createQueryBuilder(Sticker, 'sticker');
+  expect((await keysetPage(built(), next, BY_INT64_ID)).items).toEqual([{ id: 2, labelId }]);
+  const broken = { ...next, after: ['none', '3'] };
+  await expect(rows.page(Sticker, StickerDto, broken)).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(keysetPage(built(), broken, BY_INT64_ID)).rejects.toMatchObject({ code: 'validation_failed' });
 });
 
 it('TypeORM and the database make what a row does not bring: ids, instants, versions and defaults', async () => {

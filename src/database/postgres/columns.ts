@@ -1,8 +1,8 @@
-import type { TableColumn, ValueTransformer } from 'typeorm';
+import type { TableColumn } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { DECIMALS, textOf } from '../decimals.js';
-import { int64Transformer, isCounted, numberTransformer } from '../int64.js';
+import { isCounted, numberTransformer, storesInteger } from '../int64.js';
 
 /** Types of columns that hold text, as entities and migrations name them. */
 const TEXTS = new Set<unknown>([
@@ -39,8 +39,7 @@ export function suitColumn(column: ColumnMetadata | TableColumn): void {
   if ('propertyName' in column) {
     if (counted) column.transformer ??= numberTransformer;
     // Its other name: TypeORM compares a generated `bigint` as text, and would insert what a relation has already.
-    if (counted || [int64Transformer, numberTransformer].includes(column.transformer as ValueTransformer))
-      column.type = 'int8';
+    if (counted || storesInteger(column)) column.type = 'int8';
   } else if (counted) column.type = 'bigint';
   // Text is compared and ordered by bytes, as on SQLite.
   if (TEXTS.has(column.type)) column.collation ??= 'C';
