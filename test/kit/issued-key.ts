@@ -17,7 +17,7 @@ export interface KeyOptions {
   readonly limits?: PlanLimits;
   /** Scopes of the key; by default those that every new key gets. */
   readonly scopes?: string[];
-  /** When it expires, in milliseconds since 1970. */
+  /** Its lifetime, in milliseconds; by default it does not expire. */
   readonly expires?: number;
 }
 
