@@ -120,7 +120,7 @@ export function setupApp(application: INestApplication): INestApplication {
   app.get(SwaggerUi).documents(app);
   const server = app.getHttpServer();
   guardConnections(app, server, settings);
-  app.get(Upgrades).attachTo(server, config, (socket) => app.get(Connections).giveUp(socket));
+  app.get(Upgrades).attachTo(server);
   if (settings.adminOn === 'management') {
     const administration = serverOf(adapter.getInstance());
     guardConnections(app, administration, settings);

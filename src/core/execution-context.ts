@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 
-/** The HTTP request before a guard; undefined for a message of a WebSocket, admitted when it was opened; throws for other protocols. */
+/** The HTTP request before a guard; undefined for a message of a gateway, which is outside of keys and quotas; throws for other protocols. */
 export function requestOf(context: ExecutionContext): Request | undefined {
   const protocol = context.getType<string>();
   if (protocol === 'http') return context.getArgByIndex<Request>(0);

@@ -1,11 +1,15 @@
 import { type DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { getOptionsToken } from '@nestjs/throttler';
+import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../auth/auth.decorators.js';
 import { declarationFault, decorated } from '../core/declaration-faults.js';
 import { JOB, type JobOptions } from '../events/jobs/job.decorator.js';
 import { DURABLE_LISTENER, type DurableListening } from '../events/outbox/outbox.js';
 import { throttleFault } from '../throttling/throttle-decorators.js';
 
 const scanner = new MetadataScanner();
+
+/** Nest's metadata key of a gateway, by @nestjs/websockets, which the service itself does not need. */
+const IS_GATEWAY = 'websockets:is_gateway';
 
 /** Checks that each name of a job or a durable listener, which the database keeps, belongs to one method, and that of a provider. */
 export function checkNames(discovery: DiscoveryService): void {
@@ -59,5 +63,20 @@ export function checkThrottles(discovery: DiscoveryService): void {
       const fault = typeof target === 'function' ? throttleFault(target) : undefined;
       if (fault !== undefined) declarationFault(`${decorated(metatype, member)}: ${fault}`);
     }
+  }
+}
+
+/** Checks that every gateway is declared open: no guard of the service checks its connections and messages. */
+export function checkGateways(discovery: DiscoveryService): void {
+  for (const { metatype } of discovery.getProviders()) {
+    if (typeof metatype !== 'function' || Reflect.getMetadata(IS_GATEWAY, metatype) !== true) continue;
+    const prototype = metatype.prototype as Readonly<Record<string, object>>;
+    const members = scanner.getAllMethodNames(prototype).map((key) => prototype[key] ?? {});
+    const hasScopes = [metatype, ...members].some((target) => Reflect.hasMetadata(REQUIRED_SCOPES, target));
+    if (hasScopes || Reflect.getMetadata(PUBLIC_ROUTE, metatype) !== true)
+      declarationFault(
+        `${metatype.name}: a gateway is outside of keys, scopes and quotas. Declare it @Public(), without @RequireScopes(), ` +
+          'or send server-sent events with @Sse(), which need a key.',
+      );
   }
 }

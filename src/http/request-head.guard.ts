@@ -4,7 +4,6 @@ import type { Request } from 'express';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { HandlerMetadata, requestOf } from '../core/execution-context.js';
-import { openConnection } from './adapter/upgrades.js';
 import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
 import { ifMatchNeedOf } from './caching/precondition.guard.js';
 import { IDEMPOTENT } from './idempotency/idempotent.decorator.js';
@@ -39,8 +38,6 @@ export class RequestHeadGuard implements CanActivate {
     const { accept } = request.headers;
     const isChange = CHANGING.has(request.method);
     if ((accept === undefined && !isChange) || context.getClass() === UnmatchedRoutes) return true;
-    // The response to an upgrade is another protocol.
-    if (context.getHandler() === openConnection) return true;
     const heeded = HEEDED.of(context);
     if (accept !== undefined && !accepts(accept, heeded.type))
       throw new ApiError(HTTP_ERRORS.not_acceptable, { params: { type: heeded.type } });

@@ -6,7 +6,7 @@ import type { Precondition } from './caching/precondition.js';
 import type { CachedResult } from './caching/response-cache.js';
 import type { MatchedHandler } from './body/body.guard.js';
 
-// Express's Request is one of Node's: so gateways and the server itself see the same.
+// Express's Request is one of Node's: so the server itself sees the same.
 declare module 'http' {
   /** Notes on a request for later parts of the service. Each property is undefined until it is noted. */
   interface IncomingMessage {

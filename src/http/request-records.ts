@@ -120,7 +120,7 @@ export class RequestRecords implements NestMiddleware {
   };
 
   /** Logs and counts a request that took so many milliseconds. */
-  record(request: Request, response: Response, labels: RequestLabels, ms: number): void {
+  private record(request: Request, response: Response, labels: RequestLabels, ms: number): void {
     const { caller, refusalCode: code, isUncounted = false } = request;
     this.count(labels, ms / 1_000, code);
     const { method, route, status } = labels;

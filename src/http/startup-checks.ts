@@ -15,10 +15,9 @@ import { type Database, DeclarationChecks } from '../database/database.js';
 import type { Tables } from '../database/tables.module.js';
 import { isInMemory } from '../database/sqlite/sqlite-data-source.js';
 import { routesOf } from './adapter/registered-routes.js';
-import { gatewaysOf } from './adapter/upgrades.js';
 import { checkGlobalEnhancers, warnOfFilters } from './enhancer-checks.js';
 import { checkDeclaredMigrations, checkEntities, checkMigrations, checkSchema } from './entity-checks.js';
-import { checkNames, checkThrottles } from './provider-checks.js';
+import { checkGateways, checkNames, checkThrottles } from './provider-checks.js';
 import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
 import { checkIds, checkOperation, checkStored, checkedHandlersOf } from './route-checks.js';
 
@@ -39,7 +38,7 @@ class ModuleChecks extends DeclarationChecks {
     checkIds(handlers);
     checkNames(this.discovery);
     checkThrottles(this.discovery);
-    gatewaysOf(this.discovery);
+    checkGateways(this.discovery);
     await checkEntities(declared, !isProduction);
     // LateChecks compares a database in memory, of which nothing is left if the start is refused.
     if (!isProduction && !isInMemory(declared))

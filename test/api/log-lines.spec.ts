@@ -17,7 +17,6 @@ import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { Readiness } from '../../src/docs/health/health.controller.js';
 import { UNLIMITED, openForAll } from '../support/opened.js';
-import { sendRaw } from '../support/raw-http.js';
 
 class FailingVerifier extends CredentialVerifier {
   override readonly scheme = { name: 'failing', description: 'For a test.' };
@@ -65,7 +64,6 @@ const service = await openForAll({
   ...UNLIMITED,
   modules: [LinesModule],
   environment: { LOG_LEVEL: 'info', TRUST_PROXY: '1', CORS_ORIGINS: 'https://app.example' },
-  prepare: (app) => (app.getHttpServer() as Server).on('upgrade', (_, socket) => socket.destroy()),
 });
 
 let lines: { level: string; status?: number }[] = [];
@@ -101,14 +99,6 @@ const leave =
       asked.end();
     });
 
-const upgrade =
-  (token: string): Send =>
-  (address) =>
-    sendRaw(
-      service.url,
-      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\nX-Forwarded-For: ${address}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
-    );
-
 async function times(count: number, send: Send, address = '192.0.2.1'): Promise<void> {
   for (let sent = 0; sent < count; sent += 1) await send(address);
 }
@@ -135,7 +125,6 @@ describe('what a client without a valid key can write to the log', () => {
     ['a client that leaves', leave('/middleware/waits'), 499, 0],
     ['a verifier that is away', get('/v1/pets', withToken('away')), 503, 1],
     ['a verifier that fails', get('/v1/pets', withToken('bug')), 500, 1],
-    ['an upgrade whose verifier is away', upgrade('away'), 503, 1],
   ])('is bounded by address and minute: %s', async (_, send, status, errors) => {
     const before = await counted();
     await times(60, send);

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Controller, Get, Module, Post, Res, Sse } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import fc from 'fast-check';
 import { interval, map } from 'rxjs';
-import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { AppLogger } from '../../src/core/logging/app-logger.js';
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type RequestOptions, TestService } from '../kit/test-service.js';
 import { parseRaw } from '../support/raw-http.js';
 import { described } from '../support/described.js';
@@ -268,29 +266,6 @@ describe('at the bound of requests in flight', () => {
     });
     socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
-  });
-
-  it('a connection is not upgraded', async () => {
-    const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
-    (service.app.getHttpServer() as Server).on('upgrade', (_request, socket: Socket) => {
-      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
-    });
-    const upgrade = async () =>
-      String(
-        (await once(sent(service, 'GET /e HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: echo'), 'data'))[0],
-      );
-    const errors = vi.spyOn(service.app.get(AppLogger).pino, 'error');
-    const shed = () => service.metric('http_requests_total', { route: 'shed', status: '503' });
-    await busy(service, 1);
-    const before = await shed();
-    expect(await upgrade()).toMatch(
-      /^HTTP\/1\.1 503 [^]*Retry-After: [123]\r\n[^]*X-RateLimit-Limit: 1000000\r\n/,
-    );
-    expect(errors).not.toHaveBeenCalled();
-    expect(await shed()).toBe(before + 1);
-    letGo();
-    await expect.poll(() => inFlight(service)).toBe(0);
-    expect(await upgrade()).toMatch(/^HTTP\/1\.1 101 /);
   });
 });
 

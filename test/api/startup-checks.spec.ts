@@ -26,7 +26,7 @@ import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { ApiProperty, IntersectionType, PartialType, PickType } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
-import { WebSocketGateway } from '@nestjs/websockets';
+import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Expose, Type as Nested } from 'class-transformer';
 import { IsInt, IsString, ValidateNested } from 'class-validator';
@@ -237,15 +237,16 @@ class GuardedController {
   }
 }
 
-@WebSocketGateway(1, { path: '/v1/side' })
-class SideGateway {}
+@WebSocketGateway({ path: '/v1/closed' })
+class ClosedGateway {}
 
-@WebSocketGateway({ path: '/v1/shared' })
-class OpenGateway {}
-
-@WebSocketGateway({ path: 'v1/shared/' })
-@RequireScopes(PETS_SCOPES.read)
-class ScopedGateway {}
+@WebSocketGateway({ path: '/v1/scoped' })
+@Public()
+class ScopedGateway {
+  @SubscribeMessage('clear')
+  @RequireScopes(PETS_SCOPES.write)
+  clear(): void {}
+}
 
 const NOBODYS = { name: 'toys:raed' };
 const UNVALIDATED = (decorator: string) =>
@@ -419,14 +420,17 @@ describe('a start', () => {
       ['WrongController.answer: @Throttle() limits the day, but a @Public() operation counts for an address'],
     ],
     [
-      'a gateway on another port, which would need no key',
-      [SideGateway],
-      ['SideGateway: @WebSocketGateway() names a port, where no key is needed'],
+      'a gateway that is not declared open',
+      [ClosedGateway],
+      [
+        'ClosedGateway: a gateway is outside of keys, scopes and quotas. Declare it @Public(), without @RequireScopes(), ' +
+          'or send server-sent events with @Sse(), which need a key.',
+      ],
     ],
     [
-      'two gateways of one path, one of which needs a scope',
-      [OpenGateway, ScopedGateway],
-      ['ScopedGateway: OpenGateway has the path /v1/shared, too, but other callers.'],
+      'a gateway with a scope, which nobody would check',
+      [ScopedGateway],
+      ['ScopedGateway: a gateway is outside of keys, scopes and quotas.'],
     ],
     [
       'a job of a controller',

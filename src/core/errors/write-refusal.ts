@@ -75,7 +75,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   endTogether(response, text);
 }
 
-/** Adds the link to the page of errors after other links, but not for an upgrade or on the management port, which have no pages. */
+/** Adds the link to the page of errors after other links, but not on the management port, which has no pages. */
 function addLink(request: Request, response: Response, code: string): void {
   const hasPages = 'app' in request && !request.isByManagementPort;
   const { Link: link } = hasPages ? helpLink(publicPrefixOf(request), code) : {};

@@ -137,14 +137,10 @@ export class Connections {
       if (isIdle(connection) && !connection.last && !isReadingMessage(socket)) socket.destroy();
   }
 
-  /** Releases a connection for an upgrade; returns false, and refuses it in its turn, if earlier requests have no response yet. */
+  /** Releases a connection for an upgrade; returns false if earlier requests have no response yet. */
   giveUp(socket: Socket): boolean {
     const connection = this.connections.get(socket);
-    if (connection && !isIdle(connection)) {
-      this.refuseInTurn(socket, HTTP_ERRORS.malformed_request);
-      return false;
-    }
-    return this.connections.delete(socket);
+    return !!connection && isIdle(connection) && this.connections.delete(socket);
   }
 
   /** Ends all event streams, which would otherwise last until the time of the shutdown is over. */
@@ -223,7 +219,7 @@ export class Connections {
   }
 
   /** Refuses after the responses to all arrived requests. Nothing more is read: a waiting request without its body is dropped. */
-  private refuseInTurn(socket: Socket, row: ErrorRow, headers = {}): void {
+  refuseInTurn(socket: Socket, row: ErrorRow, headers = {}): void {
     const connection = this.connections.get(socket);
     const [last] = connection?.waiting.at(-1) ?? [];
     if (last && hasUnreadBody(last)) connection?.waiting.pop();

@@ -21,7 +21,7 @@ export class MalformedRequestMiddleware implements NestMiddleware {
 
   /** Returns a promise, which rejects, only to refuse a request; every other request continues synchronously. */
   use = (request: Request, response: Response, next: NextFunction): Promise<never> | undefined => {
-    const refusal = refusalOf(request);
+    const refusal = malformationOf(request);
     if (refusal) return this.refuse(request, response, refusal);
     next();
     return undefined;
@@ -35,7 +35,8 @@ export class MalformedRequestMiddleware implements NestMiddleware {
   }
 }
 
-function refusalOf(request: Request): ApiError | undefined {
+/** The refusal of a request that is not valid; undefined for any other. */
+export function malformationOf(request: IncomingMessage): ApiError | undefined {
   if (request.rawHeaders.length > 2 * MOST_FIELDS)
     return new ApiError(HTTP_ERRORS.headers_too_large, { params: { fields: MOST_FIELDS } });
   const reason = request.malformation ?? faultOfHeaders(request);
@@ -44,7 +45,7 @@ function refusalOf(request: Request): ApiError | undefined {
     : new ApiError(HTTP_ERRORS.malformed_request, { params: { reason } });
 }
 
-function faultOfHeaders({ headers, httpVersion, rawHeaders }: Request): string | undefined {
+function faultOfHeaders({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   const { host, 'transfer-encoding': coding } = headers;
   if (host === undefined) {
     if (httpVersion === '1.1') return 'it has no Host (RFC 9112 section 3.2)';

@@ -75,14 +75,6 @@ export class Overload implements NestMiddleware {
     return undefined;
   };
 
-  /** The refusal of a connection that is to be upgraded; undefined if it may be. */
-  async refusalOfUpgrade(request: Request): Promise<ApiError | undefined> {
-    const reason = this.reason();
-    if (reason === undefined) return undefined;
-    shed(request);
-    return this.refusalOf(request, reason);
-  }
-
   /** Logs when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
   check(now: number): void {
     if (this.begunAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
@@ -122,17 +114,15 @@ export class Overload implements NestMiddleware {
   }
 
   private async refuse(request: Request, response: Response, reason: Reason): Promise<void> {
-    shed(request);
-    const refusal = await this.refusalOf(request, reason);
-    // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
-    if (announcesBody(request)) await setImmediate(request.resume());
-    writeRefusal(refusal, request, response);
-  }
-
-  private async refusalOf(request: Request, reason: Reason): Promise<ApiError> {
+    // The log has lines for the begin and the end of an overload alone.
+    request.isUnlogged = true;
+    request.servedRoute = 'shed';
     const headers = { ...this.note(reason), ...(await this.quota.headersFor(request)) };
     const params = { reason: 'it is overloaded' };
-    return new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
+    // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
+    if (announcesBody(request)) await setImmediate(request.resume());
+    const refusal = new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
+    writeRefusal(refusal, request, response);
   }
 
   /** Counts a refusal; returns its `Retry-After`. */
@@ -152,10 +142,4 @@ export class Overload implements NestMiddleware {
       return `${this.inFlight.count} requests are in flight, more than the process can serve soon (MAX_REQUESTS_IN_FLIGHT)`;
     return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
   }
-}
-
-/** The log has lines for the begin and the end of an overload alone. */
-function shed(request: Request): void {
-  request.isUnlogged = true;
-  request.servedRoute = 'shed';
 }
