@@ -15,6 +15,7 @@ import {
   SunsetGuard,
 } from './deprecation/deprecation.guards.js';
 import { EarlyResponses } from './early-response.js';
+import { EventStreams } from './event-streams.js';
 import { EventsModule } from '../events/domain-events.js';
 import { Connections } from './adapter/connections.js';
 import { MalformedRequestMiddleware } from './adapter/malformed-request.middleware.js';
@@ -79,6 +80,7 @@ class FormsModule {}
     LateChecks,
     MalformedRequestMiddleware,
     Connections,
+    EventStreams,
     Overload,
     ParserRefusals,
     Upgrades,

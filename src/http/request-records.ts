@@ -4,12 +4,12 @@ import type { Span } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../auth/clients/api-key.format.js';
 import { ClientRequests } from '../auth/clients/client-requests.service.js';
+import { isEventStream } from '../core/event-stream.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { addressOf } from '../core/request-address.js';
 import { callersTraceOf, runWithTraceIds, tracing } from '../core/tracing.js';
 import { QuotaService } from '../throttling/quota.service.js';
-import { isEventStream } from './adapter/slow-readers.js';
 
 /** The request ids that are accepted; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;

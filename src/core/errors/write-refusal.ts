@@ -3,6 +3,7 @@ import { HttpException, Logger } from '@nestjs/common';
 import { BaseExceptionFilter } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
+import { endEventStream, isEventStream } from '../event-stream.js';
 import { addressOf } from '../request-address.js';
 import { ApiError, type ErrorBody, HEADERS_OF_BODY, shortened } from './api-error.js';
 import { isClientGone } from './client-gone.js';
@@ -59,8 +60,10 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   const isLogged = request.isUnlogged || (thrown instanceof ApiError && thrown.isLogged);
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {
-    // Part of a response has been sent. Closing the connection is the only way to show the client that it is incomplete.
-    response.destroy();
+    // Part of a response has been sent. An event stream says so in its last event, of the type that Nest has for failures; of others,
+    // closing the connection is the only way to show the client that it is incomplete.
+    if (isEventStream(response)) endEventStream(response, `event: error\ndata: ${JSON.stringify(body)}\n\n`);
+    else response.destroy();
     return;
   }
   for (const name of OF_OTHER_BODY) response.removeHeader(name);

@@ -2,14 +2,18 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { rowOf } from '../../core/errors/raw-response.js';
+import { endEventStream, isEventStream } from '../../core/event-stream.js';
 import { abandon } from '../../core/requests-in-flight.js';
 import { readForwardedFor } from '../../core/request-address.js';
+import { Clock } from '../../core/time/clock.js';
 import { noteArrival } from '../../core/tracing.js';
 import { TransientMap } from '../../core/transient-map.js';
+import { EventStreams } from '../event-streams.js';
 import {
   afterReading,
   hold,
@@ -24,11 +28,18 @@ import { Overload } from './overload.js';
 import { ParserRefusals } from './parser-refusals.js';
 import { readRequestLine } from './malformed-request.middleware.js';
 import { hasUnreadBody } from './service-server.js';
-import { checkReading, endEventStream, isEventStream, type Reading } from './slow-readers.js';
+import { checkReading, type Reading } from './slow-readers.js';
 import { WaitingBytes } from './waiting-bytes.js';
 
 /** Time between two checks of all connections for clients that read too slowly, in milliseconds. */
 const SWEEP_MS = 1_000;
+/**
+ * A check of an event stream comes this long after the one before at most, and half as long at least, in milliseconds: at random, so
+ * that streams that began together are not checked together.
+ */
+const MOST_UNCHECKED_MS = 60_000;
+/** How many event streams are checked in a second at most, unless more than a twentieth of all connections: many may be late together. */
+const MOST_CHECKED = 100;
 /** About what the objects of a request and its response take in memory, in bytes. */
 const MESSAGES_BYTES = 4_096;
 /** How many connections continue in one turn of the event loop: Node accepts few new ones in a turn, so turns must be short. */
@@ -54,6 +65,8 @@ interface Connection {
   /** Called once all arrived requests have their responses. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
   reading: Reading | undefined;
+  /** When an event stream is checked again, by the steady clock. */
+  checkAt: number;
   /** How many requests have arrived on it. */
   arrived: number;
 }
@@ -86,6 +99,8 @@ export class Connections {
     private readonly settings: Settings,
     private readonly refusals: ParserRefusals,
     private readonly overload: Overload,
+    private readonly streams: EventStreams,
+    private readonly clock: Clock,
   ) {}
 
   /** Replaces the server's `request` listener, and calls that listener for one request of a connection at a time. */
@@ -243,6 +258,7 @@ export class Connections {
       isLate: false,
       last: undefined,
       reading: undefined,
+      checkAt: 0,
       arrived: 0,
     };
     this.connections.set(socket, connection);
@@ -275,6 +291,7 @@ export class Connections {
 
   private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.current = response;
+    connection.checkAt = this.nextCheck();
     if (this.draining && connection.waiting.length === 0) response.setHeader('Connection', 'close');
     this.handle?.(request, response);
   }
@@ -335,14 +352,24 @@ export class Connections {
 
   private sweep(): void {
     const now = performance.now();
+    let left = Math.max(MOST_CHECKED, this.connections.size / 20);
     for (const [socket, connection] of this.connections.all()) {
       // The last response of an idle connection must not stay in memory.
       if (connection.current?.closed) connection.current = undefined;
       const { current, reading } = connection;
       connection.reading =
         current && checkReading(socket, current, reading, now, this.settings.responseTimeoutMs);
+      if (left <= 0 || connection.checkAt > this.clock.steady() || !current || !isEventStream(current))
+        continue;
+      left -= 1;
+      connection.checkAt = this.nextCheck();
+      void this.streams.check(current as Response);
     }
     this.overload.check(now);
+  }
+
+  private nextCheck(): number {
+    return this.clock.steady() + (MOST_UNCHECKED_MS * (1 + Math.random())) / 2;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isEventStream } from '../../core/event-stream.js';
 
 /** After how long without an event an event stream gets a comment, in milliseconds, as the HTML standard advises (9.2.7). */
 const MOST_QUIET_MS = 15_000;
@@ -46,18 +47,4 @@ function awaitedOf(socket: Socket, response: ServerResponse): Reading['awaits'] 
   if (response.writableEnded) return 'end';
   if (socket.writableLength > 0) return 'progress';
   return isEventStream(response) ? 'event' : undefined;
-}
-
-/** Whether a response is a stream of server-sent events that has begun and does not end by itself. */
-export function isEventStream(response: ServerResponse): boolean {
-  if (!response.headersSent || response.writableEnded) return false;
-  return String(response.getHeader('Content-Type') ?? '').startsWith('text/event-stream');
-}
-
-/** Ends an event stream as if it had no more events; clients connect again, then to another instance. */
-export function endEventStream(response: ServerResponse): void {
-  response.end();
-  // The source of the events hears of the end when the connection is closed. What it writes until then is dropped: writing to
-  // a response that has ended is an error.
-  response.write = () => false;
 }
