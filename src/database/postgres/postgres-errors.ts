@@ -92,6 +92,9 @@ export function isAnswer(error: unknown): boolean {
 export function meaningOf(error: unknown): Meaning {
   const code = codeOf(error);
   const known = code === undefined ? undefined : (MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]);
+  // A statement that asks another server, by postgres_fdw, reports that one. The end of a session is FATAL, or a pooler's 08P01.
+  const isOfSession = known === 'away' || known === 'lost';
+  if (isOfSession && (error as { severity?: string }).severity === 'ERROR' && code !== '08P01') return 'busy';
   if (known) return known;
   // Its words are about the statement, and may have any name, such as that of a table.
   if (isAnswer(error)) return 'other';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QueryFailedError } from 'typeorm';
 import { isForeignKeyViolation, uniqueViolation } from '../../../src/database/constraint-violations.js';
+import { ON_POSTGRES } from '../../support/databases.js';
 import { Stall, Toy, type Work, openMarket, TIMELY } from '../../support/market.js';
 
 const { dataSource, toys, stalls, transactions, handle, frames, add, names } = await openMarket();
@@ -159,3 +160,20 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['taken', 'x']);
   });
 });
+
+// What a foreign server does not do, postgres_fdw and dblink report by these; a function of a team may raise any.
+it.runIf(ON_POSTGRES).each(['08001', '08006', '28P01', '3D000', '57P01', '57P03'])(
+  'a statement that fails by %s fails alone: nothing else is refused',
+  TIMELY,
+  async (code) => {
+    const raise = `DO $$ BEGIN RAISE EXCEPTION 'elsewhere' USING ERRCODE = '${code}'; END $$`;
+    const failure = { code: 'service_unavailable', cause: { message: 'elsewhere' } };
+    await expect(dataSource.query(raise)).rejects.toMatchObject(failure);
+    await add('a');
+    await dataSource.transaction(async () => {
+      await expect(dataSource.query(raise)).rejects.toMatchObject(failure);
+      await add('b');
+    });
+    expect(await names()).toEqual(['a', 'b']);
+  },
+);
