@@ -3,6 +3,7 @@ import {
   type QueryRunner,
   QueryRunnerAlreadyReleasedError,
   TransactionNotStartedError,
+  TypeORMError,
 } from 'typeorm';
 import type { Release } from './semaphore.js';
 import {
@@ -71,6 +72,8 @@ export class RunnerTransactions {
       const transaction = await this.begin(options, outer);
       inside = (part) => this.home.context.run(transaction, part);
       const result = await work(inside, this.runner.manager);
+      if (this.innermost() !== transaction)
+        throw new TypeORMError('A transaction that was begun by startTransaction() has not ended.');
       await this.commit();
       return result;
     } catch (error) {

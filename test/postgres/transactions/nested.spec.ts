@@ -272,6 +272,18 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
     expect(await names()).toEqual(['nested', 'other']);
   });
 
+  it('that its runner has begun and not ended is told, and undone with it', async () => {
+    const forgotten = run(async () => {
+      await add('a');
+      await dataSource.transaction(async ({ queryRunner }) => {
+        await queryRunner?.startTransaction();
+        await queryRunner?.manager.insert(Toy, { name: 'b' });
+      });
+    });
+    await expect(forgotten).rejects.toThrow('has not ended');
+    expect(await names()).toEqual([]);
+  });
+
   it('that is not awaited is waited for, and committed with it', async () => {
     let inner: Promise<unknown> | undefined;
     await run(async () => {
