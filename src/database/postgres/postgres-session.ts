@@ -56,6 +56,10 @@ export class PostgresSession implements TransactionSession {
     return this.turns.run(() => this.connection.control(sql));
   }
 
+  undo(savepoint: string): Promise<void> {
+    return this.control(undoing(savepoint));
+  }
+
   async commit(): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     const done = await this.connection.commit({ text: 'COMMIT' });
@@ -80,11 +84,16 @@ export class PostgresSession implements TransactionSession {
   }
 
   private isUndone(): Promise<boolean> {
-    return this.connection.query({ text: 'ROLLBACK TO SAVEPOINT statement' }).then(
+    return this.connection.query({ text: undoing('statement') }).then(
       () => true,
       () => false,
     );
   }
+}
+
+/** Releases it, too: one that stays has a lock, for which the server has few places, and so has each that is set within it. */
+function undoing(savepoint: string): string {
+  return `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
 }
 
 /** Gives back a connection on which no transaction was begun. */

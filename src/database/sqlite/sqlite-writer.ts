@@ -110,16 +110,18 @@ export class SqliteWriter {
       release();
       throw error;
     }
+    const savepoint = (sql: string, effects?: Effects) =>
+      control(sql, effects).catch((error: unknown) => {
+        // What a savepoint should have undone must not be committed.
+        transaction.failure ??= error;
+        throw error;
+      });
     const endWatch = watchWriteLock(name);
     const { dataVersion } = this;
     return {
       run: (sql, statement) => this.execute(transaction, { isRead: READS.test(sql) }, statement),
-      control: (sql) =>
-        control(sql, { undoes: sql.startsWith('ROLLBACK') }).catch((error: unknown) => {
-          // What a savepoint should have undone must not be committed.
-          transaction.failure ??= error;
-          throw error;
-        }),
+      control: savepoint,
+      undo: (to) => savepoint(`ROLLBACK TO SAVEPOINT ${to}`, { undoes: true }),
       commit: () => {
         const commit = () => control('COMMIT', { commits: true });
         return invalidates && dataVersion instanceof WalDataVersion

@@ -20,8 +20,10 @@ export interface TransactionOptions {
 
 /** A connection while a transaction has it: statements run on it one after the other, in the order of the calls. */
 export interface TransactionSession {
-  /** Runs a statement about a savepoint. */
+  /** Runs a statement that sets or releases a savepoint. */
   control(sql: string): Promise<unknown>;
+  /** Undoes what was done since a savepoint, which is over. */
+  undo(savepoint: string): Promise<unknown>;
   /** When it throws, nothing was committed as far as is known. */
   commit(): Promise<unknown>;
   /** Undoes what was done in the transaction. */
@@ -144,7 +146,7 @@ export class Transaction {
       const session = await this.session?.catch(() => undefined);
       // The parent's end has undone it as well.
       if (this.parent?.isUndone) return;
-      await (this.parent ? session?.control(`ROLLBACK TO SAVEPOINT ${this.savepoint}`) : session?.rollback());
+      await (this.parent ? session?.undo(this.savepoint) : session?.rollback());
     } finally {
       await this.end();
     }

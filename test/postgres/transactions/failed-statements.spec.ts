@@ -159,6 +159,22 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
     });
     expect(await names()).toEqual(['taken', 'x']);
   });
+
+  it.runIf(ON_POSTGRES)('statements and nested transactions that fail leave no locks behind', async () => {
+    await start();
+    await run(async () => {
+      for (let at = 0; at < 30; at += 1) {
+        await add('taken').catch(() => undefined);
+        await dataSource.transaction(() => add('taken')).catch(() => undefined);
+      }
+      await add('x');
+      const [held] = await dataSource.query<{ count: string }[]>(
+        `SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'transactionid'`,
+      );
+      expect(Number(held?.count)).toBeLessThan(5);
+    });
+    expect(await names()).toEqual(['taken', 'x']);
+  });
 });
 
 // What a foreign server does not do, postgres_fdw and dblink report by these; a function of a team may raise any.
