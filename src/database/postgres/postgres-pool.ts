@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { ApiError } from '../../core/errors/api-error.js';
 import type { ConnectionLoad } from '../database.js';
+import { begunByHand } from '../transactions/begun-by-hand.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
 import { unavailable } from '../unavailable.js';
 import { meaningOf } from './postgres-errors.js';
@@ -82,11 +83,16 @@ export class PooledConnection {
     return this.noted(confirmed);
   }
 
+  /** Whether a transaction is open on it. */
+  get isInTransaction(): boolean {
+    return this.client.getTransactionStatus() !== 'I';
+  }
+
   /** Ends its use; to be called once. */
   release(): void {
     this.isReleased = true;
     if (this.commitState === 'late') return;
-    this.client.release(this.isBroken || this.pool.troubles.outdates(this.client));
+    this.client.release(this.isBroken || this.isInTransaction || this.pool.troubles.outdates(this.client));
     this.free();
   }
 
@@ -254,7 +260,9 @@ async function using<T>(
   work: (connection: PooledConnection) => Promise<T>,
 ): Promise<T> {
   try {
-    return await work(connection);
+    const result = await work(connection);
+    if (connection.isInTransaction) throw begunByHand();
+    return result;
   } finally {
     connection.release();
   }

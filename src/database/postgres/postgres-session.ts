@@ -1,12 +1,14 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import { TypeORMError } from 'typeorm';
 import { Semaphore } from '../transactions/semaphore.js';
+import { firstWords } from '../transactions/begun-by-hand.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction.js';
 import type { PooledConnection, PostgresPool } from './postgres-pool.js';
 
 /** Statements about the transaction, which cannot be in a savepoint. */
-const ABOUT_IT =
-  /^\s*(?:SET|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\s+TRANSACTION)\b/i;
+const ABOUT_IT = firstWords(
+  'SET|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\\s+TRANSACTION',
+);
 
 /** The connection that a transaction has for itself: its statements run on it one after the other. */
 export class PostgresSession implements TransactionSession {

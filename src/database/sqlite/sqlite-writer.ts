@@ -3,6 +3,7 @@ import type sqlite3 from 'sqlite3';
 import { TypeORMError } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWritesVersion } from '../data-version.js';
+import { begunByHand, firstWords } from '../transactions/begun-by-hand.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction.js';
 import { Connection, type Prepared } from './connection.js';
@@ -37,6 +38,8 @@ function effectsOf(sql: string): Effects {
 }
 
 const READS = /^\s*SELECT\b/i;
+/** Outside of a transaction, a savepoint begins one. */
+const BEGINS = firstWords('BEGIN|SAVEPOINT');
 
 /** What each batch of inserts runs, and TypeORM's own inserts. */
 const KEPT = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO )/;
@@ -89,6 +92,7 @@ export class SqliteWriter {
 
   /** Runs a statement outside of a transaction, in its turn. */
   async run<T>(sql: string, statement: () => Promise<T>): Promise<T> {
+    if (BEGINS.test(sql)) throw begunByHand();
     const release = await this.take();
     try {
       return await this.execute(undefined, effectsOf(sql), statement);

@@ -177,6 +177,16 @@ describe.each(FRAMES)('in %s', TIMELY, (_, run) => {
   });
 });
 
+it('a savepoint of a team stays, although a comment is before it', TIMELY, async () => {
+  await dataSource.transaction(async ({ queryRunner }) => {
+    await queryRunner?.query('/* of a team */ SAVEPOINT mine');
+    await add('a');
+    await queryRunner?.query('-- of a team\nROLLBACK TO SAVEPOINT mine');
+    await add('b');
+  });
+  expect(await names()).toEqual(['b']);
+});
+
 // What a foreign server does not do, postgres_fdw and dblink report by these; a function of a team may raise any.
 it.runIf(ON_POSTGRES).each(['08001', '08006', '28P01', '3D000', '57P01', '57P03'])(
   'a statement that fails by %s fails alone: nothing else is refused',

@@ -204,6 +204,28 @@ describe('a query runner by hand, as the documentation of Nest shows it', TIMELY
     await expect(runner.startTransaction()).rejects.toThrow(QueryRunnerAlreadyReleasedError);
   });
 
+  it.each(['BEGIN', 'begin transaction', '/* of a team */ BEGIN', '-- of a team\nBEGIN'])(
+    'refuses %j by query(): it would take the writes of others along',
+    async (sql) => {
+      const runner = dataSource.createQueryRunner();
+      await runner.connect();
+      const begun = await runner.query(sql).catch((error: Error) => error);
+      await Promise.all(Array.from({ length: 12 }, (_, at) => add(`${at}`)));
+      await runner.query('ROLLBACK').catch(() => undefined);
+      await runner.release();
+      expect(await names()).toHaveLength(12);
+      expect(begun).toMatchObject({ message: expect.stringContaining('startTransaction()') });
+    },
+  );
+
+  it.runIf(ON_POSTGRES)('may begin and commit in one query()', async () => {
+    await dataSource.query(`BEGIN; INSERT INTO toys (name) VALUES ('a'); COMMIT`);
+    await expect(dataSource.query(`SELECT 1; BEGIN; INSERT INTO toys (name) VALUES ('b')`)).rejects.toThrow(
+      'startTransaction()',
+    );
+    expect(await names()).toEqual(['a']);
+  });
+
   it('refuses streams of rows in one sentence', async () => {
     const runner = dataSource.createQueryRunner();
     await expect((async () => runner.stream('SELECT * FROM toys'))()).rejects.toThrow(TypeORMError);
