@@ -107,6 +107,16 @@ it('a ban that another process has lifted ends, and is not written back', async 
   expect(numbers(await rows('SELECT banned_until FROM key_bans'), 'banned_until')).toEqual([0]);
 });
 
+it('a ban that begins right after one was lifted holds', async () => {
+  const { service, flush } = await open({ plan: 'free' });
+  const [apiKey] = (await service.app.get(ApiKeysService).list({ limit: 1 })).items;
+  await flush();
+  await service.app.get(ApiKeysService).unban(apiKey?.id ?? '', SERVICE_ITSELF);
+  expect((await earnBan(service)).body.code).toBe('api_key_banned');
+  await flush();
+  expect((await service.request('GET', '/v1/pets?limit=1')).body.code).toBe('api_key_banned');
+});
+
 it('a ban that is lifted just before it is written is not written', async () => {
   const { service, rows } = await open();
   const journal = service.app.get(QuotaJournal);

@@ -109,6 +109,8 @@ export class QuotaJournal extends WriteBehind {
   /** Lifts a key's ban, at once and for other processes to see. */
   async lift(keyId: string, now: number): Promise<void> {
     await this.dataSource.manager.upsert(KeyBan, { keyId, ...neverRefused(), liftedAt: now }, ['keyId']);
+    // Otherwise the next look would take it for that of another process, and forget a ban that has begun since.
+    this.lifted.set(keyId, now);
   }
 
   /** Notes a request counted for a client in the minute and the day with these starts. */
