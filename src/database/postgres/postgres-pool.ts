@@ -88,7 +88,7 @@ export class PooledConnection {
     return this.client.getTransactionStatus() !== 'I';
   }
 
-  /** Ends its use; to be called once. */
+  /** Ends its use by the caller. While its commit is late, the connection is given back when that is settled. */
   release(): void {
     this.isReleased = true;
     if (this.commitState === 'late') return;

@@ -39,7 +39,10 @@ export class RunnerTransactions {
     this.calledIn = home.context.current()?.active;
   }
 
-  /** What the caller's next statement is a part of: the runner's own transaction, one within it, or the caller's. */
+  /**
+   * What the caller's next statement is a part of: the transaction that the runner has begun last, unless the caller works in one within
+   * it; without one, what the caller works in. Throws where the caller's transaction was rolled back since the call.
+   */
   get current(): Transaction | undefined {
     this.calledIn?.check();
     const own = this.begun.at(-1);
