@@ -92,7 +92,7 @@ async function unread(at, bytes, times, connections = 20) {
 }
 
 async function unknownKeys(at) {
-  const { generateApiKey } = await import('../dist/src/auth/clients/api-key.format.js');
+  const { generateApiKey } = await import('../dist/src/auth/api-key.format.js');
   const requests = Array.from(
     { length: 2_000 },
     () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${generateApiKey('live')}`,

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
-import { generateApiKey } from '../dist/src/auth/clients/api-key.format.js';
+import { generateApiKey } from '../dist/src/auth/api-key.format.js';
 import { startService } from './running-service.mjs';
 
 const CLIENTS = 10_000;

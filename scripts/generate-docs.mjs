@@ -19,7 +19,7 @@ process.env.DATABASE_URL = 'sqlite::memory:';
 const { createApp } = await built('app.setup.js');
 const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('docs/openapi/document-outlines.js');
 const { buildDocument } = await built('docs/openapi/document.js');
-const { writeExactJson } = await built('http/body/exact-json.js');
+const { writeExactJson } = await built('core/exact-json.js');
 const { declaredSettings, exampleEnvironment } = await built('core/config/define-settings.js');
 
 Object.assign(process.env, exampleEnvironment());

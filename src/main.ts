@@ -1,4 +1,4 @@
-import { prepareProcess, startService } from './cli/start/start-service.js';
+import { prepareProcess, startService } from './start/start-service.js';
 import { keepCompiled } from './core/compile-cache.js';
 import { softwareVersion } from './core/software-version.js';
 

@@ -4,7 +4,7 @@
 import './core/one-copy.js';
 
 // Declarations: what a feature owns, collected from all features; a clash stops the start.
-export { type Scope, type ScopeOptions, defineScope, defineScopes } from './auth/clients/scopes.js';
+export { type Scope, type ScopeOptions, defineScope, defineScopes } from './auth/scopes.js';
 export { type ErrorDefinition, type ErrorRow, defineErrors } from './core/errors/define-errors.js';
 export {
   type DomainEvent,
@@ -49,13 +49,13 @@ export {
 // Operations: their callers, names and errors.
 export { Public, RequireScopes } from './auth/auth.decorators.js';
 export { type Caller, CurrentClient, callerOf } from './auth/caller.js';
-export { type Answer, NEXT_PAGE, Operation, Tag } from './http/operation.decorator.js';
+export { type Answer, NEXT_PAGE, Operation, Tag } from './http/declarations/operation.decorator.js';
 export { ApiErrors, ErrorSchema } from './core/errors/api-errors.decorator.js';
 export { Idempotent } from './http/idempotency/idempotent.decorator.js';
 export { Cached } from './http/caching/cached.decorator.js';
-export { AnsweredUnderOverload } from './http/answered-under-overload.decorator.js';
-export { IfMatch } from './http/caching/if-match.decorator.js';
-export { Precondition, entityTagOf } from './http/caching/precondition.js';
+export { AnsweredUnderOverload } from './http/operations/answered-under-overload.decorator.js';
+export { IfMatch } from './http/replies/if-match.decorator.js';
+export { Precondition, entityTagOf } from './http/replies/precondition.js';
 export { Deprecated, type Deprecation } from './http/deprecation/deprecated.decorator.js';
 
 // Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
@@ -106,7 +106,7 @@ export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
 // Entity tags.
-export { entityTag, namesEntityTag } from './http/caching/entity-tag.js';
+export { entityTag, namesEntityTag } from './http/replies/entity-tag.js';
 
 // Parts to replace: a global module provides another class under the name of one of these.
 export {

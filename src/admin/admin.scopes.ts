@@ -1,5 +1,5 @@
-import { defineScope } from '../auth/clients/scopes.js';
-import type { Audience } from '../http/audience.js';
+import { defineScope } from '../auth/scopes.js';
+import type { Audience } from '../http/declarations/audience.js';
 
 /** The permission to read what operators read. */
 export const ADMIN_READ_SCOPE = defineScope(

@@ -1,7 +1,7 @@
 import { Get } from '@nestjs/common';
 import { ApiSchema, PickType } from '@nestjs/swagger';
-import { AudienceController } from '../http/audience.js';
-import { Operation } from '../http/operation.decorator.js';
+import { AudienceController } from '../http/declarations/audience.js';
+import { Operation } from '../http/declarations/operation.decorator.js';
 import { PLAN_LIMITS } from '../throttling/plans.js';
 import { OPERATORS } from './admin.scopes.js';
 import { ClientDto } from './dto/client.dto.js';

@@ -1,8 +1,8 @@
 import { Get, Query } from '@nestjs/common';
-import { RequestHistory } from '../auth/clients/request-history.js';
-import { UsageService } from '../auth/clients/usage.service.js';
-import { AudienceController } from '../http/audience.js';
-import { Operation, pageOf } from '../http/operation.decorator.js';
+import { RequestHistory } from '../auth/usage/request-history.js';
+import { UsageService } from '../auth/usage/usage.service.js';
+import { AudienceController } from '../http/declarations/audience.js';
+import { Operation, pageOf } from '../http/declarations/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { ClientUsageDto, toClientUsageDto } from './dto/client-usage.dto.js';

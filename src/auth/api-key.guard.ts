@@ -9,7 +9,7 @@ import type { QuotaSubject } from '../throttling/quota.js';
 import { AddressTurns } from './address-turns.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
 import { PUBLIC_ROUTE } from './auth.decorators.js';
-import type { CallersKey } from './key-cache.js';
+import type { CallersKey } from './clients/key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
 
 /**

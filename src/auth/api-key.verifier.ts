@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { digestOf, isWellFormedApiKey } from './clients/api-key.format.js';
+import { digestOf, isWellFormedApiKey } from './api-key.format.js';
 import { refuseEndedCredential } from './clients/key-refusals.js';
-import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 import { Clock } from '../core/time/clock.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { ErrorRow } from '../core/errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
-import { type CallersKey, KeyCache } from './key-cache.js';
+import { type CallersKey, KeyCache } from './clients/key-cache.js';
 
 /** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

@@ -1,5 +1,5 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
-import { type Scope, isScope } from './clients/scopes.js';
+import { type Scope, isScope } from './scopes.js';
 import { declarationFault, decorated } from '../core/declaration-faults.js';
 
 /** Metadata key of `@Public()`. */

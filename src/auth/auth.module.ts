@@ -9,13 +9,13 @@ import { ApiKeysService } from './clients/api-keys.service.js';
 import { AuditedChanges } from './clients/audited-changes.js';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { Client } from './clients/client.entity.js';
-import { ClientRequests } from './clients/client-requests.service.js';
+import { ClientRequests } from './usage/client-requests.service.js';
 import { ClientsService } from './clients/clients.service.js';
 import { KeyIssuingService } from './clients/key-issuing.service.js';
 import { KeyLimits } from './clients/key-limits.js';
-import { RequestHistory } from './clients/request-history.js';
-import { UsageService } from './clients/usage.service.js';
-import { KeyCache } from './key-cache.js';
+import { RequestHistory } from './usage/request-history.js';
+import { UsageService } from './usage/usage.service.js';
+import { KeyCache } from './clients/key-cache.js';
 import { OtherCredentials } from './other-credentials.js';
 import { ShownQuota } from './shown-quota.js';
 

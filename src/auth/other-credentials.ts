@@ -1,7 +1,7 @@
 import { HttpException, Injectable, Optional } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ClientQuotas } from './clients/client-quotas.js';
-import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './clients/scopes.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { PlanLimits } from '../core/config/plan-table.js';
 import { unavailable } from '../database/unavailable.js';

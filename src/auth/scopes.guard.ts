@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { isHeld, scopeChallenge } from './clients/scopes.js';
+import { isHeld, scopeChallenge } from './scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { HandlerMetadata, requestOf } from '../core/execution-context.js';
 import { REQUIRED_SCOPES } from './auth.decorators.js';

@@ -2,9 +2,9 @@ import type { INestApplication } from '@nestjs/common';
 import { AuditListing } from '../admin/audit/audit-listing.js';
 import type { AuditEntryDto } from '../admin/dto/audit-entry.dto.js';
 import { AuditFilters } from '../admin/dto/inputs.js';
-import type { Call } from './call.js';
-import type { Column } from './list-table.js';
-import { LimitOption, clientIdOf, everyPage, inputOf, keyIdOf } from './service-calls.js';
+import type { Call } from './frame/call.js';
+import type { Column } from './frame/list-table.js';
+import { LimitOption, clientIdOf, everyPage, inputOf, keyIdOf } from './frame/service-calls.js';
 
 const COLUMNS: Column<AuditEntryDto>[] = [
   'at',

@@ -5,15 +5,15 @@ import { DataSource } from 'typeorm';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
-import { UsageService } from '../auth/clients/usage.service.js';
+import { UsageService } from '../auth/usage/usage.service.js';
 import { NewOwnKeyDto, toIssuedKeyDto } from '../admin/dto/api-key.dto.js';
 import { type ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { type ClientDto, NewClientDto, toClientDto } from '../admin/dto/client.dto.js';
 import { DaysQuery } from '../admin/dto/inputs.js';
-import type { Call } from './call.js';
-import { type Column, factsOf } from './list-table.js';
-import { clientOf, everyPage, inputOf } from './service-calls.js';
-import { printable, tableOf } from './table.js';
+import type { Call } from './frame/call.js';
+import { type Column, factsOf } from './frame/list-table.js';
+import { clientOf, everyPage, inputOf } from './frame/service-calls.js';
+import { printable, tableOf } from './frame/table.js';
 
 class PlanOptions extends PickType(NewClientDto, ['plan', 'perMinute', 'perDay']) {}
 class NameOption extends PickType(NewClientDto, ['name']) {}

@@ -1,5 +1,5 @@
 import { PLANS } from '../throttling/plans.js';
-import { DAYS, FORCE, WIDE, YES, command, flag, group, option } from './command.js';
+import { DAYS, FORCE, WIDE, YES, command, flag, group, option } from './frame/command.js';
 import { SCOPES } from './key.commands.js';
 
 const actions = () => import('./client.actions.js');

@@ -5,9 +5,9 @@ import { loadSettings } from '../core/config/settings.js';
 import { backUp } from '../database/commands/backup.js';
 import { type Restored, restore } from '../database/commands/restore.js';
 import type { CopiedStore } from '../database/commands/checked-copy.js';
-import type { Call } from './call.js';
+import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
-import { grouped, stoppable } from './progress.js';
+import { grouped, stoppable } from './frame/progress.js';
 import { shellWord } from '../core/shell-word.js';
 
 const MEBIBYTE = 2 ** 20;

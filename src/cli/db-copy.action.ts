@@ -7,10 +7,10 @@ import {
 } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/commands/copy.js';
-import type { Call } from './call.js';
+import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
-import { grouped, stoppable } from './progress.js';
-import { tableOf } from './table.js';
+import { grouped, stoppable } from './frame/progress.js';
+import { tableOf } from './frame/table.js';
 
 /** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */
 export async function copy(call: Call): Promise<void> {

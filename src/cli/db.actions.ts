@@ -4,12 +4,12 @@ import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
 import { DemoData } from '../database/demo-data.js';
 import { migrate, schemaStatus } from '../database/schema.js';
-import { chooseDatabase } from './application.js';
-import type { Call } from './call.js';
-import { ProgressLine } from './progress.js';
-import { CountOption, inputOf } from './service-calls.js';
-import type { DatabaseUse } from './shell.js';
-import { tableOf } from './table.js';
+import { chooseDatabase } from './frame/application.js';
+import type { Call } from './frame/call.js';
+import { ProgressLine } from './frame/progress.js';
+import { CountOption, inputOf } from './frame/service-calls.js';
+import type { DatabaseUse } from './frame/shell.js';
+import { tableOf } from './frame/table.js';
 
 /** `petstore db migrate`. */
 export async function applyPending(call: Call): Promise<void> {

@@ -1,4 +1,4 @@
-import { YES, command, flag, group, list, option } from './command.js';
+import { YES, command, flag, group, list, option } from './frame/command.js';
 
 const actions = () => import('./db.actions.js');
 const backupActions = () => import('./db-backup.actions.js');

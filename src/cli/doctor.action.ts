@@ -1,12 +1,12 @@
 import { SettingsError } from '../core/config/define-settings.js';
 import { loadSettings } from '../core/config/settings.js';
 import { unreadSettings } from '../core/config/unread-settings.js';
-import type { Call } from './call.js';
+import type { Call } from './frame/call.js';
 import { databaseFindings } from './doctor/database-checks.js';
 import { type Finding, examined } from './doctor/finding.js';
 import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
 import { Refusal } from '../core/refusal.js';
-import { tableOf } from './table.js';
+import { tableOf } from './frame/table.js';
 
 const ALLOWED = 'all are valid, and none is misspelt or obsolete';
 

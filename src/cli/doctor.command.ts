@@ -1,4 +1,4 @@
-import { command } from './command.js';
+import { command } from './frame/command.js';
 
 /** `petstore doctor`: whether the service can work here. */
 export const DOCTOR_COMMAND = command('doctor', {

@@ -1,5 +1,5 @@
-import { verifyApiKey } from '../auth/clients/api-key.format.js';
-import type { Call } from './call.js';
+import { verifyApiKey } from '../auth/api-key.format.js';
+import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
 
 /** `petstore key verify`: whether a string may be a key. */

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../auth/clients/api-key.entity.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
-import { UsageService } from '../auth/clients/usage.service.js';
+import { UsageService } from '../auth/usage/usage.service.js';
 import {
   type ApiKeyDto,
   type ApiKeyStateDto,
@@ -13,11 +13,11 @@ import {
   toIssuedKeyDto,
 } from '../admin/dto/api-key.dto.js';
 import { Text } from '../http/validation/fields.js';
-import type { Call } from './call.js';
-import { type Column, Moment, factsOf } from './list-table.js';
-import { clientOf, everyPage, inputOf, keyOf, ofClient } from './service-calls.js';
-import { shortSpan } from './short-times.js';
-import { tableOf } from './table.js';
+import type { Call } from './frame/call.js';
+import { type Column, Moment, factsOf } from './frame/list-table.js';
+import { clientOf, everyPage, inputOf, keyOf, ofClient } from './frame/service-calls.js';
+import { shortSpan } from './frame/short-times.js';
+import { tableOf } from './frame/table.js';
 
 /** A new key for a client that is given by its id or name. */
 class KeyOrder extends NewOwnKeyDto {

@@ -2,13 +2,13 @@ import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { keepCompiled } from '../core/compile-cache.js';
 import { runPetstore } from './program.js';
-import { readSecret, terminalPrompt } from './prompt.js';
-import { columnsOf } from './table.js';
+import { readSecret, terminalPrompt } from './frame/prompt.js';
+import { columnsOf } from './frame/table.js';
 
 keepCompiled();
 
 /** Imported only by commands that need it, so that help and refusals are quick. */
-const application = () => import('./application.js');
+const application = () => import('./frame/application.js');
 
 /** The application, once a command has started it. */
 let app: INestApplication | undefined;

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } from '../docs/openapi/document-outlines.js';
 import { buildDocument } from '../docs/openapi/document.js';
-import { writeExactJson } from '../http/body/exact-json.js';
-import type { Call } from './call.js';
+import { writeExactJson } from '../core/exact-json.js';
+import type { Call } from './frame/call.js';
 
 /** `petstore openapi`: the OpenAPI documents. */
 export async function openapi(call: Call): Promise<void> {

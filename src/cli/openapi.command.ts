@@ -1,4 +1,4 @@
-import { command, flag, option } from './command.js';
+import { command, flag, option } from './frame/command.js';
 
 /** `petstore openapi`: the OpenAPI documents. */
 export const OPENAPI_COMMAND = command('openapi', {

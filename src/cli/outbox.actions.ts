@@ -4,10 +4,10 @@ import type { Actor } from '../auth/audit/audit-entry.entity.js';
 import { AuditService } from '../auth/audit/audit.service.js';
 import { OutboxStore } from '../events/outbox/outbox-store.js';
 import { Outbox } from '../events/outbox/outbox.js';
-import type { Call } from './call.js';
+import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
-import { listTable } from './list-table.js';
-import { LimitOption, inputOf } from './service-calls.js';
+import { listTable } from './frame/list-table.js';
+import { LimitOption, inputOf } from './frame/service-calls.js';
 
 const COLUMNS = ['id', 'event', 'listener', 'publishedAt', 'failures', 'error', 'key'] as const;
 

@@ -1,4 +1,4 @@
-import { WIDE, YES, command, group, option } from './command.js';
+import { WIDE, YES, command, group, option } from './frame/command.js';
 
 const actions = () => import('./outbox.actions.js');
 

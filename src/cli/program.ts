@@ -9,11 +9,11 @@ import { GENERATE_COMMANDS, NEW_COMMAND } from './generate/generate.commands.js'
 import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
-import { Interrupted } from './prompt.js';
+import { Interrupted } from './frame/prompt.js';
 import { Refusal } from '../core/refusal.js';
 import { REQUEST_COMMANDS } from './request.commands.js';
-import type { Shell } from './shell.js';
-import { printableLines } from './table.js';
+import type { Shell } from './frame/shell.js';
+import { printableLines } from './frame/table.js';
 import { USAGE_COMMANDS } from './usage.commands.js';
 import { WEBHOOK_COMMANDS } from './webhook.commands.js';
 
@@ -70,7 +70,7 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
       return REFUSED;
     }
     // Imported only now, because it loads the error catalogue of the whole service.
-    const { isOfValue, reasonOf } = await import('./failure.js');
+    const { isOfValue, reasonOf } = await import('./frame/failure.js');
     shell.writeError(`${printableLines(reasonOf(error))}\n`);
     return isOfValue(error) ? USAGE : REFUSED;
   }

@@ -1,10 +1,10 @@
 import { type RefusedRequestDto, toRefusedRequestDto } from '../admin/dto/refused-request.dto.js';
-import { RequestHistory } from '../auth/clients/request-history.js';
-import type { Call } from './call.js';
-import { type Column, factsOf } from './list-table.js';
+import { RequestHistory } from '../auth/usage/request-history.js';
+import type { Call } from './frame/call.js';
+import { type Column, factsOf } from './frame/list-table.js';
 import { Refusal } from '../core/refusal.js';
-import { LimitOption, everyPage, inputOf, ofClient } from './service-calls.js';
-import { tableOf } from './table.js';
+import { LimitOption, everyPage, inputOf, ofClient } from './frame/service-calls.js';
+import { tableOf } from './frame/table.js';
 
 const REQUEST_ID: Column<RefusedRequestDto> = ['request id', ({ requestId }) => requestId];
 const OUTCOME = ['operation', 'status', 'code', 'address'] as const;

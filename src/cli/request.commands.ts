@@ -1,4 +1,4 @@
-import { CLIENT, WIDE, command, group, option } from './command.js';
+import { CLIENT, WIDE, command, group, option } from './frame/command.js';
 
 const actions = () => import('./request.actions.js');
 

@@ -1,10 +1,10 @@
-import { isRefused } from '../auth/clients/request-history.js';
-import { UsageService } from '../auth/clients/usage.service.js';
+import { isRefused } from '../auth/usage/request-history.js';
+import { UsageService } from '../auth/usage/usage.service.js';
 import { type ClientUsageDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
 import { DaysQuery } from '../admin/dto/inputs.js';
-import type { Call } from './call.js';
-import { type Column, Moment } from './list-table.js';
-import { everyPage, inputOf } from './service-calls.js';
+import type { Call } from './frame/call.js';
+import { type Column, Moment } from './frame/list-table.js';
+import { everyPage, inputOf } from './frame/service-calls.js';
 
 /** `petstore usage list`. */
 export async function list(call: Call): Promise<void> {

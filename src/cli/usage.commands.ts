@@ -1,4 +1,4 @@
-import { DAYS, WIDE, command, flag, group } from './command.js';
+import { DAYS, WIDE, command, flag, group } from './frame/command.js';
 
 /** `petstore usage …`: usage of clients. */
 export const USAGE_COMMANDS = group('usage', 'usage of clients', [

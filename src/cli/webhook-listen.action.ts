@@ -15,12 +15,12 @@ import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveri
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
 import { webhookSignature } from '../webhooks/webhook-signature.js';
-import type { Call } from './call.js';
+import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
-import { clientOf, everyPage, inputOf } from './service-calls.js';
-import { reasonOf } from './failure.js';
-import { stoppable } from './progress.js';
-import { printable } from './table.js';
+import { clientOf, everyPage, inputOf } from './frame/service-calls.js';
+import { reasonOf } from './frame/failure.js';
+import { stoppable } from './frame/progress.js';
+import { printable } from './frame/table.js';
 
 const LABEL = 'petstore webhook listen';
 /** How long the first message may take before a message says what may be missing, in milliseconds. */

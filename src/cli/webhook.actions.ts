@@ -16,11 +16,11 @@ import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveri
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookSecretsService } from '../webhooks/endpoints/webhook-secrets.service.js';
 import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.js';
-import type { Call } from './call.js';
-import { type Column, Moment, factsOf } from './list-table.js';
+import type { Call } from './frame/call.js';
+import { type Column, Moment, factsOf } from './frame/list-table.js';
 import { Refusal } from '../core/refusal.js';
-import { LimitOption, clientOf, everyPage, inputOf, ofClient } from './service-calls.js';
-import { printableLines, tableOf } from './table.js';
+import { LimitOption, clientOf, everyPage, inputOf, ofClient } from './frame/service-calls.js';
+import { printableLines, tableOf } from './frame/table.js';
 
 /** A new endpoint for a client that is given by its id or name. */
 class EndpointOrder extends NewOwnWebhookEndpointDto {

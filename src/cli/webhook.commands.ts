@@ -1,4 +1,4 @@
-import { CLIENT, WIDE, YES, command, flag, group, list, option } from './command.js';
+import { CLIENT, WIDE, YES, command, flag, group, list, option } from './frame/command.js';
 
 const actions = () => import('./webhook.actions.js');
 

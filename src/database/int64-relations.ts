@@ -38,7 +38,7 @@ function widen(column: ColumnMetadata, key: ColumnMetadata): boolean {
   column.type = 'bigint';
   if (column.isVirtual)
     column.transformer ??= key.transformer ?? (isCounted(key) ? numberTransformer : undefined);
-  // One that is declared as a `bigint` without a transformer is refused (http/entity-checks.ts).
+  // One that is declared as a `bigint` without a transformer is refused (database/entity-checks.ts).
   else if (!hasTypeOfInt64(declaredType(column))) column.transformer ??= numberTransformer;
   return true;
 }

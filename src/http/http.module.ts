@@ -14,23 +14,23 @@ import {
   DeprecationService,
   SunsetGuard,
 } from './deprecation/deprecation.guards.js';
-import { EarlyResponses } from './early-response.js';
-import { EventStreams } from './event-streams.js';
+import { EarlyResponses } from './replies/early-response.js';
+import { EventStreams } from './server/event-streams.js';
 import { EventsModule } from '../events/domain-events.js';
-import { Connections } from './adapter/connections.js';
-import { MalformedRequestMiddleware } from './adapter/malformed-request.middleware.js';
-import { Overload } from './adapter/overload.js';
-import { ParserRefusals } from './adapter/parser-refusals.js';
-import { UnmatchedRoutes } from './adapter/unmatched-routes.js';
-import { Upgrades } from './adapter/upgrades.js';
-import { BodyGuard } from './body/body.guard.js';
-import { RequestHeadGuard } from './request-head.guard.js';
+import { Connections } from './server/connections.js';
+import { MalformedRequestMiddleware } from './server/malformed-request.middleware.js';
+import { Overload } from './server/overload.js';
+import { ParserRefusals } from './server/parser-refusals.js';
+import { UnmatchedRoutes } from './chain/unmatched-routes.js';
+import { Upgrades } from './server/upgrades.js';
+import { BodyGuard } from './chain/body.guard.js';
+import { RequestHeadGuard } from './chain/request-head.guard.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
-import { Exceptions } from './exceptions.js';
-import { ErrorFilter } from './error.filter.js';
+import { Exceptions } from './chain/exceptions.js';
+import { ErrorFilter } from './replies/error.filter.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 import { RequestRecords } from './request-records.js';
-import { ModuleChecksModule, LateChecks } from './startup-checks.js';
+import { ModuleChecksModule, LateChecks } from './declarations/startup-checks.js';
 import { QuotaGuard } from '../throttling/quota.guard.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 

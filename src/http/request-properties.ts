@@ -2,9 +2,9 @@ import type { Context } from '@opentelemetry/api';
 import type { Caller } from '../auth/caller.js';
 import type { TraceIds } from '../core/tracing.js';
 import type { QuotaSubject } from '../throttling/quota.js';
-import type { Precondition } from './caching/precondition.js';
+import type { Precondition } from './replies/precondition.js';
 import type { CachedResult } from './caching/response-cache.js';
-import type { MatchedHandler } from './body/body.guard.js';
+import type { MatchedHandler } from './chain/body.guard.js';
 
 // Express's Request is one of Node's: so the server itself sees the same.
 declare module 'http' {

@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import type { Scope } from '../auth/clients/scopes.js';
+import type { Scope } from '../auth/scopes.js';
 import { checkDeclaredName, declarationFault } from '../core/declaration-faults.js';
 
 /** What an event's data is; it exists in types alone. */

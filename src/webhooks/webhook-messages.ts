@@ -8,7 +8,7 @@ import { JsonReader } from '../database/database.js';
 import { OneAtATime } from '../database/one-at-a-time.js';
 import { Transactions } from '../database/transactions/transactions.js';
 import { BackgroundLoops } from '../events/jobs/background-loops.js';
-import { shownAs } from '../http/declared-shape.js';
+import { shownAs } from '../http/operations/declared-shape.js';
 import { WEBHOOKS_LEASE } from './due-deliveries.js';
 import type { WebhookEvent } from './webhook-events.js';
 import { WebhookFanOut, WebhookMessage } from './webhook-message.entity.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { type Answer, TestService } from '../kit/test-service.js';
 import { openClients } from '../support/as-client.js';

@@ -17,7 +17,7 @@ import { ApiOperation, ApiProperty } from '@nestjs/swagger';
 import { IsEmail, IsInt } from 'class-validator';
 import type { Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import { defineScopes } from '../../src/auth/clients/scopes.js';
+import { defineScopes } from '../../src/auth/scopes.js';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';

@@ -3,7 +3,7 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import { faultsOf } from '../support/faults.js';
 import { type Order, type Outcome, onCommandLine, overHttp } from '../support/orders.js';
 import { type TestService } from '../kit/test-service.js';

@@ -4,7 +4,7 @@ import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import { earnBan } from '../support/earn-ban.js';
 import { onCommandLine, overHttp } from '../support/orders.js';
 import { TestService } from '../kit/test-service.js';

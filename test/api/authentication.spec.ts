@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generateApiKey } from '../../src/auth/clients/api-key.format.js';
+import { generateApiKey } from '../../src/auth/api-key.format.js';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { openForAll } from '../support/opened.js';

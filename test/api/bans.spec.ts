@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
-import { UsageService } from '../../src/auth/clients/usage.service.js';
+import { UsageService } from '../../src/auth/usage/usage.service.js';
 import { asClient, beginAt } from '../support/as-client.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
 import { databaseOfTest } from '../support/service-process.js';

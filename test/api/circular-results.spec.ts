@@ -2,7 +2,7 @@ import { Controller, Get, Logger, Module } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { expect, it, vi } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
-import { Operation } from '../../src/http/operation.decorator.js';
+import { Operation } from '../../src/http/declarations/operation.decorator.js';
 import { openForAll } from '../support/opened.js';
 
 class BoxDto {

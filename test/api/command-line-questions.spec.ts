@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { Interrupted, type Prompt, readSecret } from '../../src/cli/prompt.js';
-import type { Shell } from '../../src/cli/shell.js';
+import { Interrupted, type Prompt, readSecret } from '../../src/cli/frame/prompt.js';
+import type { Shell } from '../../src/cli/frame/shell.js';
 import { jsonBy, printedBy } from '../support/orders.js';
 import { openForAll } from '../support/opened.js';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import type { Shell } from '../../src/cli/shell.js';
+import type { Shell } from '../../src/cli/frame/shell.js';
 import { petstoreProgram, runPetstore } from '../../src/cli/program.js';
 import { type Printed, jsonBy, printedBy } from '../support/orders.js';
 import { ROOT, emptyFolder } from '../support/service-process.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty } from '@nestjs/swagger';
 import { from } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { jsonOf } from '../../src/http/reply.js';
+import { jsonOf } from '../../src/http/replies/reply.js';
 import { openForAll } from '../support/opened.js';
 import { described } from '../support/described.js';
 

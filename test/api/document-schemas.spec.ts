@@ -2,7 +2,7 @@ import { Body, Controller, Get, Module, Post, type Type } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { parse as parseYaml } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { Operation } from '../../src/http/operation.decorator.js';
+import { Operation } from '../../src/http/declarations/operation.decorator.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { TestService } from '../kit/test-service.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import { UNLIMITED, openForAll } from '../support/opened.js';
 
 // The document is plain JSON here; its library's types would only be in the way.

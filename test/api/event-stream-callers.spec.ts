@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { CredentialVerifier, type VerifiedCredential } from '../../src/auth/credential-verifier.js';
-import { defineScopes } from '../../src/auth/clients/scopes.js';
+import { defineScopes } from '../../src/auth/scopes.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import type { TestService } from '../kit/test-service.js';

@@ -3,7 +3,7 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
+import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { openForTest } from '../support/opened.js';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
-import { declaredScopes, defineScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes, defineScopes } from '../../src/auth/scopes.js';
 import { databaseOfTest } from '../support/service-process.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';

@@ -16,7 +16,7 @@ import { DataSource } from 'typeorm';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Caller, CurrentClient } from '../../src/auth/caller.js';
-import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
+import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { CredentialVerifier, clientIdOfUser } from '../../src/auth/credential-verifier.js';
 import { Public } from '../../src/auth/auth.decorators.js';
 import { ApiError } from '../../src/core/errors/api-error.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import type { TestService } from '../kit/test-service.js';
 import { UNLIMITED, openForAll, openForTest } from '../support/opened.js';
 

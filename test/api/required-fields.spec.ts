@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import { openForTest } from '../support/opened.js';
 
 it('every required field that is left out is told `required`, whatever kind of value it is', async () => {

@@ -1,6 +1,6 @@
 import { Global, Injectable, Module } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { digestOf, generateApiKey } from '../../src/auth/clients/api-key.format.js';
+import { digestOf, generateApiKey } from '../../src/auth/api-key.format.js';
 import { CredentialVerifier, type VerifiedCredential } from '../../src/auth/credential-verifier.js';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';

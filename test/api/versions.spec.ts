@@ -3,7 +3,7 @@ import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
-import { Tag } from '../../src/http/operation.decorator.js';
+import { Tag } from '../../src/http/declarations/operation.decorator.js';
 import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
 import { describeRefusals } from '../support/refusal-table.js';
 import { openForAll, openForTest } from '../support/opened.js';

@@ -13,9 +13,9 @@ export { unindexedLists } from './unindexed-lists.js';
 // The guards, the pipe and the filter of every request, to override by their classes: `testing.overrideProvider(ApiKeyGuard)`.
 export { ApiKeyGuard } from '../../src/auth/api-key.guard.js';
 export { ScopesGuard } from '../../src/auth/scopes.guard.js';
-export { BodyGuard } from '../../src/http/body/body.guard.js';
+export { BodyGuard } from '../../src/http/chain/body.guard.js';
 export { DeprecationHeadersGuard, SunsetGuard } from '../../src/http/deprecation/deprecation.guards.js';
-export { ErrorFilter } from '../../src/http/error.filter.js';
-export { RequestHeadGuard } from '../../src/http/request-head.guard.js';
+export { ErrorFilter } from '../../src/http/replies/error.filter.js';
+export { RequestHeadGuard } from '../../src/http/chain/request-head.guard.js';
 export { ValidationPipe } from '../../src/http/validation/validation.pipe.js';
 export { QuotaGuard } from '../../src/throttling/quota.guard.js';

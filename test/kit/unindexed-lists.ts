@@ -4,9 +4,9 @@ import type { Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Application } from 'express';
 import { DataSource, type Logger } from 'typeorm';
-import { declaredOperationOf } from '../../src/http/adapter/declared-operation.js';
-import { parametersOf } from '../../src/http/adapter/handler-parameters.js';
-import { routesOf } from '../../src/http/adapter/registered-routes.js';
+import { declaredOperationOf } from '../../src/http/operations/declared-operation.js';
+import { parametersOf } from '../../src/http/operations/handler-parameters.js';
+import { routesOf } from '../../src/http/operations/registered-routes.js';
 import {
   type DeclaredFilter,
   type DeclaredSelection,

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
-import { RequestHistory } from '../../src/auth/clients/request-history.js';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
+import { RequestHistory } from '../../src/auth/usage/request-history.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { Transactions } from '../../src/database/transactions/transactions.js';
 import type { Database } from '../../src/database/database.js';

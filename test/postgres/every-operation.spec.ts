@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { declaredScopes } from '../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../src/auth/scopes.js';
 import { openForAll } from '../support/opened.js';
 
 type Call = readonly [method: string, path: string, status: number, json: object | undefined];

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
-import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
+import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { Transactions } from '../../src/database/transactions/transactions.js';
 import { neverRefused } from '../../src/throttling/bans.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
-import { RequestCount } from '../../src/auth/clients/client-requests.entity.js';
-import { ClientRequests } from '../../src/auth/clients/client-requests.service.js';
+import { RequestCount } from '../../src/auth/usage/client-requests.entity.js';
+import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time/duration.js';
 import type { Database } from '../../src/database/database.js';

@@ -6,7 +6,7 @@ import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
 import { JsonRows, type JsonText } from '../../src/database/json-rows.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
-import { Operation } from '../../src/http/operation.decorator.js';
+import { Operation } from '../../src/http/declarations/operation.decorator.js';
 import { Visit, VisitParams, VisitsModule } from '../support/visits.js';
 import { faultsOf } from '../support/faults.js';
 import { UNLIMITED, openForAll, openForTest } from '../support/opened.js';

@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { API_KEY_PATTERN, holdsApiKey } from '../../src/auth/clients/api-key.format.js';
+import { API_KEY_PATTERN, holdsApiKey } from '../../src/auth/api-key.format.js';
 import { freePort } from '../support/free-port.js';
 import { petstoreHere } from '../support/petstore-here.js';
 import { folderOfTest, petstore, serviceOfTest, ServiceProcess } from '../support/service-process.js';

@@ -8,7 +8,7 @@ import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
 import { Settings } from '../../src/core/config/settings.js';
-import { ServiceAdapter } from '../../src/http/adapter/service-adapter.js';
+import { ServiceAdapter } from '../../src/http/server/service-adapter.js';
 
 /** How a test makes an application of the service; a team may make its own in the same ways. */
 export interface ApplicationOptions {

@@ -1,4 +1,4 @@
-import { type Answer, Operation } from '../../src/http/operation.decorator.js';
+import { type Answer, Operation } from '../../src/http/declarations/operation.decorator.js';
 
 /** Declares no member. */
 export class Anything {}

@@ -8,7 +8,7 @@ import { DataSource } from 'typeorm';
 import { AppModule } from '../../dist/src/app.module.js';
 import { setupApp } from '../../dist/src/app.setup.js';
 import { DomainEvents, OnDomainEvent, defineEvent } from '../../dist/src/events/domain-events.js';
-import { ServiceAdapter } from '../../dist/src/http/adapter/service-adapter.js';
+import { ServiceAdapter } from '../../dist/src/http/server/service-adapter.js';
 import { Pet } from '../../dist/src/pets/pet.entity.js';
 
 const { DIE, PUBLISH } = process.env;

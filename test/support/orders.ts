@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { runPetstore } from '../../src/cli/program.js';
-import type { Shell } from '../../src/cli/shell.js';
+import type { Shell } from '../../src/cli/frame/shell.js';
 import type { TestService } from '../kit/test-service.js';
 
 /** How one order ended, whichever way it was given. */

@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { importApplication, openApplication } from '../../src/cli/application.js';
+import { importApplication, openApplication } from '../../src/cli/frame/application.js';
 import { runPetstore } from '../../src/cli/program.js';
 import { BARE_ENVIRONMENT, type Finished } from './service-process.js';
 

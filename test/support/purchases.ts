@@ -7,7 +7,7 @@ import { Column, DataSource, Entity, ForeignKey, type Repository } from 'typeorm
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { References } from '../../src/database/references.js';
-import { Operation, Tag } from '../../src/http/operation.decorator.js';
+import { Operation, Tag } from '../../src/http/declarations/operation.decorator.js';
 import { Int64, Integer, Text } from '../../src/http/validation/fields.js';
 import { Pet } from '../../src/pets/pet.entity.js';
 import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { declaredScopes, isHeld } from '../../src/auth/clients/scopes.js';
+import { declaredScopes, isHeld } from '../../src/auth/scopes.js';
 import type { OperationObject } from '../../src/docs/openapi/document-outlines.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { asClient } from './as-client.js';

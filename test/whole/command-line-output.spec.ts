@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import '../../src/app.module.js';
-import { widthOf } from '../../src/cli/table.js';
+import { widthOf } from '../../src/cli/frame/table.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { OnTerminal } from '../support/on-terminal.js';
 import { petstoreHere } from '../support/petstore-here.js';

@@ -1,6 +1,6 @@
 import { Get, Header, Query } from '@nestjs/common';
-import { AudienceController } from '../../http/audience.js';
-import { Operation, pageOf } from '../../http/operation.decorator.js';
+import { AudienceController } from '../../http/declarations/audience.js';
+import { Operation, pageOf } from '../../http/declarations/operation.decorator.js';
 import { Paged, type Pager } from '../../http/paging/pager.js';
 import { OPERATORS } from '../admin.scopes.js';
 import { AuditListing } from './audit-listing.js';

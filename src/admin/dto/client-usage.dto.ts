@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Client } from '../../auth/clients/client.entity.js';
-import type { DetailedUsage, Usage } from '../../auth/clients/usage.service.js';
+import type { DetailedUsage, Usage } from '../../auth/usage/usage.service.js';
 import { isoOf } from '../../core/time/clock.js';
 import { ClientDto, toClientDto } from './client.dto.js';
 import { Instant } from '../../http/validation/fields.js';

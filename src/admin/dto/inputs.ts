@@ -1,6 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor } from '../../auth/audit/audit-entry.entity.js';
-import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/clients/usage.service.js';
+import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/usage/usage.service.js';
 import { Enum, Flag, Instant, Integer, Text, Uuid } from '../../http/validation/fields.js';
 import { PageQuery } from '../../http/paging/pager.js';
 

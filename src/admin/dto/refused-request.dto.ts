@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { RefusedRequest } from '../../auth/clients/client-requests.entity.js';
+import type { RefusedRequest } from '../../auth/usage/client-requests.entity.js';
 import { Instant } from '../../http/validation/fields.js';
 
 /** A request that got an error, on the command line and over HTTP. */

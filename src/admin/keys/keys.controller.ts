@@ -14,13 +14,18 @@ import { ApiBody } from '@nestjs/swagger';
 import { ApiKeysService } from '../../auth/clients/api-keys.service.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
-import { UsageService } from '../../auth/clients/usage.service.js';
+import { UsageService } from '../../auth/usage/usage.service.js';
 import type { Requester } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
 import { reading } from '../../core/execution-context.js';
-import { CurrentRequester } from '../../http/current-requester.js';
-import { type Audience, AudienceController, OfClass, differencesOf } from '../../http/audience.js';
-import { Operation, pageOf } from '../../http/operation.decorator.js';
+import { CurrentRequester } from '../../http/declarations/current-requester.js';
+import {
+  type Audience,
+  AudienceController,
+  OfClass,
+  differencesOf,
+} from '../../http/declarations/audience.js';
+import { Operation, pageOf } from '../../http/declarations/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
 import { type UncountedBound, Uncounted } from '../../throttling/uncounted.decorator.js';
 import {

@@ -9,7 +9,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
-import { digestOf } from './api-key.format.js';
+import { digestOf } from '../api-key.format.js';
 import { type AuditedChange, AuditedChanges, type Requester } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { ClientsService } from './clients.service.js';

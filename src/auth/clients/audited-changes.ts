@@ -7,10 +7,10 @@ import { Transactions } from '../../database/transactions/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { DomainEvents } from '../../events/domain-events.js';
 import { CLIENTS_EVENTS, type ClientsEventName } from './clients.events.js';
-import { KeyCache } from '../key-cache.js';
+import { KeyCache } from './key-cache.js';
 import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
-import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
+import { CHALLENGE_AFTER_CREDENTIAL } from '../scopes.js';
 
 /** The requester of a change to clients, keys or webhooks, or of their data: an operator, a client for itself, or the service. */
 export interface Requester extends Actor {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, isoOf } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
 import { ApiKey } from './api-key.entity.js';
-import { digestOf, displayablePrefixOf, generateApiKey } from './api-key.format.js';
+import { digestOf, displayablePrefixOf, generateApiKey } from '../api-key.format.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { AuditedChanges, type Requester } from './audited-changes.js';
 import { ClientsService } from './clients.service.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Requester } from './audited-changes.js';
 import { grantableScopes } from './key-rules.js';
-import { defineScope } from './scopes.js';
+import { defineScope } from '../scopes.js';
 
 it('a client that orders for itself gets no scope that operators alone pass on, also where it names none', () => {
   const shelves = defineScope('shelves', 'Run shelves.', { lastKeyProtected: true });

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../core/time/duration.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Requester } from './audited-changes.js';
-import { CHALLENGE, declaredScopes, isHeld, scopeChallenge } from './scopes.js';
+import { CHALLENGE, declaredScopes, isHeld, scopeChallenge } from '../scopes.js';
 
 /** A new key. */
 export interface NewKey {

@@ -1,4 +1,4 @@
-import { type Addition, command, group } from '../command.js';
+import { type Addition, command, group } from '../frame/command.js';
 import { completionsOf } from './completions.js';
 import { SHELL_SCRIPTS } from './shell-scripts.js';
 

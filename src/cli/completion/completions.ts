@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
-import { declaredScopes } from '../../auth/clients/scopes.js';
-import type { Call } from '../call.js';
+import { declaredScopes } from '../../auth/scopes.js';
+import type { Call } from '../frame/call.js';
 
 /** A word that may come next, with what it means. */
 type Word = readonly [word: string, meaning?: string];

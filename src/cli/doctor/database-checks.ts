@@ -10,7 +10,7 @@ import { ServerLock } from '../../database/sqlite/server-lock.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
-import { checkDeclaredMigrations, checkEntities, checkSchema } from '../../http/entity-checks.js';
+import { checkDeclaredMigrations, checkEntities, checkSchema } from '../../database/entity-checks.js';
 import { type Finding, examined, fail } from './finding.js';
 import { clockText } from './machine-checks.js';
 import { serverText } from './postgres-checks.js';

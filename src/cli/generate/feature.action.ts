@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { modulesFile } from '#project-modules';
-import type { Call } from '../call.js';
+import type { Call } from '../frame/call.js';
 import { parseFields } from './feature-fields.js';
 import { generatedFeature } from './generated-feature.js';
 import { APP_MODULE, projectOf, writeNewFiles } from './generated-files.js';

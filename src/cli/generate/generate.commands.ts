@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { command, flag, group, option } from '../command.js';
+import { command, flag, group, option } from '../frame/command.js';
 import { FIELD_FORMS } from './feature-fields.js';
 
 /** An option that may be given several times; its value is the list of what was given. */

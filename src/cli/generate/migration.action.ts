@@ -6,7 +6,7 @@ import { loadSettings } from '../../core/config/settings.js';
 import { createDataSource, openDataSource } from '../../database/data-source.js';
 import { MOST_IDENTIFIER_BYTES, tooLongNames } from '../../database/identifiers.js';
 import { migrate, schemaStatus } from '../../database/schema.js';
-import type { Call } from '../call.js';
+import type { Call } from '../frame/call.js';
 import { Refusal } from '../../core/refusal.js';
 import { formatted, projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-names.js';

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { softwareFolder } from '#supported-node';
-import type { Call } from '../call.js';
+import type { Call } from '../frame/call.js';
 import { Refusal } from '../../core/refusal.js';
 import { filledTemplates, writeNewFiles } from './generated-files.js';
 

@@ -6,7 +6,7 @@ import { Public } from '../../auth/auth.decorators.js';
 import { JsonReader, WriteTrouble } from '../../database/database.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { AnsweredUnderOverload } from '../../http/answered-under-overload.decorator.js';
+import { AnsweredUnderOverload } from '../../http/operations/answered-under-overload.decorator.js';
 
 /** Whether the service accepts requests, or is stopping: then /health/ready responds 503. */
 @Injectable()

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Application } from 'express';
-import { routesOf, versionOf } from '../../http/adapter/registered-routes.js';
+import { routesOf, versionOf } from '../../http/operations/registered-routes.js';
 import { accountDescription } from './account-description.js';
 import { adminDescription } from './admin-description.js';
 import { apiDescription } from './api-description.js';

@@ -2,14 +2,14 @@ import type { ControllerOptions, INestApplication, Type } from '@nestjs/common';
 import { PATH_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
-import { versionOf } from '../../http/adapter/registered-routes.js';
+import { versionOf } from '../../http/operations/registered-routes.js';
 import { consumptionOf } from '../../http/body/consumes.decorator.js';
 import {
   type OperationRecord,
   type RouteHandler,
   operationRecordOf,
   routeHandlersOf,
-} from '../../http/operation-record.js';
+} from '../../http/declarations/operation-record.js';
 import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, type OperationObject } from './document-outlines.js';
 
 /** The prefixes of operations without a version that have a document. */

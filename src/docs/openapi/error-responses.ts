@@ -3,9 +3,9 @@ import { AUTH_ERRORS } from '../../auth/auth.errors.js';
 import { ApiError, type ErrorBody, type FaultDetail } from '../../core/errors/api-error.js';
 import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { writeExactJson } from '../../http/body/exact-json.js';
-import { isJsonType } from '../../http/media-type.js';
-import type { OperationRecord } from '../../http/operation-record.js';
+import { writeExactJson } from '../../core/exact-json.js';
+import { isJsonType } from '../../core/media-type.js';
+import type { OperationRecord } from '../../http/declarations/operation-record.js';
 import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
 

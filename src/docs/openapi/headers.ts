@@ -1,8 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { IfMatchNeed } from '../../http/caching/precondition.guard.js';
+import type { IfMatchNeed } from '../../http/replies/precondition.guard.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotent.decorator.js';
-import type { OperationRecord } from '../../http/operation-record.js';
+import type { OperationRecord } from '../../http/declarations/operation-record.js';
 
 type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['headers']>;
 type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;

@@ -6,7 +6,7 @@ import type { Application } from 'express';
 import { originOf } from '../../core/config/listening-faults.js';
 import { Settings } from '../../core/config/settings.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
-import { writeExactJson } from '../../http/body/exact-json.js';
+import { writeExactJson } from '../../core/exact-json.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
 import { GUIDE_PLACES, addReaderPages } from '../pages/reader-pages.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { namesEntityTag, requireMatch } from '../../http/caching/entity-tag.js';
+import { namesEntityTag, requireMatch } from '../../http/replies/entity-tag.js';
 
 const compressWithBrotli = promisify(brotliCompress);
 const compressWithGzip = promisify(gzip);

@@ -1,9 +1,9 @@
 import { SetMetadata, type Type, applyDecorators } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { ApiBody, ApiConsumes, DECORATORS } from '@nestjs/swagger';
-import { mayReadBody, parametersOf } from '../adapter/handler-parameters.js';
+import { mayReadBody, parametersOf } from '../operations/handler-parameters.js';
 import { isMergePatch } from '../validation/merge-patch.js';
-import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../media-type.js';
+import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../../core/media-type.js';
 
 /** Metadata key of the `limitBytes` of `@Consumes()`. */
 const LIMIT = 'petstore:body-limit';

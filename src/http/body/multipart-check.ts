@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { PARTS, TOKEN, mediaTypeOf } from '../media-type.js';
+import { PARTS, TOKEN, mediaTypeOf } from '../../core/media-type.js';
 import { failBody, malformed } from './read-body.js';
 
 /** A boundary (RFC 2046 section 5.1.1). */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { KeyCache } from '../../auth/key-cache.js';
+import { KeyCache } from '../../auth/clients/key-cache.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { ResponseCache } from './response-cache.js';
 

@@ -10,9 +10,9 @@ import type { Request, Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import type { Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
-import { dependsOnTargetAlone, parametersOf, withRequest } from '../adapter/handler-parameters.js';
+import { dependsOnTargetAlone, parametersOf, withRequest } from '../operations/handler-parameters.js';
 import { type CachedResult, ResponseCache } from './response-cache.js';
-import { EarlyResponses } from '../early-response.js';
+import { EarlyResponses } from '../replies/early-response.js';
 
 /** Metadata key of `@Cached()`. */
 export const CACHED = 'petstore:cached';

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { ClientRequests } from '../../auth/clients/client-requests.service.js';
+import { ClientRequests } from '../../auth/usage/client-requests.service.js';
 import { callerOf } from '../../auth/caller.js';
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';

@@ -16,12 +16,12 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { JsonText } from '../../database/json-rows.js';
 import { Transactions } from '../../database/transactions/transactions.js';
-import { withRequest } from '../adapter/handler-parameters.js';
-import type { DeclaredOperation } from '../adapter/declared-operation.js';
-import { parseExactJson, plainNumbers, writeExactJson } from '../body/exact-json.js';
-import { EarlyResponses } from '../early-response.js';
+import { withRequest } from '../operations/handler-parameters.js';
+import type { DeclaredOperation } from '../operations/declared-operation.js';
+import { parseExactJson, plainNumbers, writeExactJson } from '../../core/exact-json.js';
+import { EarlyResponses } from '../replies/early-response.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
-import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../reply.js';
+import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../replies/reply.js';
 
 /** Metadata key of `@Idempotent()`. */
 export const IDEMPOTENT = 'petstore:idempotent';

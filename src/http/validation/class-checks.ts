@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { declarationFault } from '../../core/declaration-faults.js';
 import { declaredMembers } from '../../database/declared-members.js';
-import { classesIn } from '../declared-shape.js';
+import { classesIn } from '../operations/declared-shape.js';
 import { nestedIn, renamedIn } from './class-transformer.js';
 import { defaultedFieldOf } from './field-table.js';
 import { isMergePatch } from './merge-patch.js';

@@ -4,7 +4,7 @@ import { Exclude, Transform } from 'class-transformer';
 import { IsString, ValidateIf } from 'class-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonDecimal } from '../body/exact-json.js';
+import { JsonDecimal } from '../../core/exact-json.js';
 import { Rule } from './define-field.js';
 import { FieldTable } from './field-table.js';
 import { Enum, Flag, Instant, Int64, Integer, Names, Text } from './fields.js';

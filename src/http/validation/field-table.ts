@@ -1,6 +1,6 @@
 import { ValidationTypes, getMetadataStorage } from 'class-validator';
 import type { FaultDetail } from '../../core/errors/api-error.js';
-import { plainNumbers } from '../body/exact-json.js';
+import { plainNumbers } from '../../core/exact-json.js';
 import { isMadeOfFields } from './class-transformer.js';
 import { type Field, FieldRule, type SentAs } from './define-field.js';
 import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';

@@ -3,7 +3,7 @@ import { Transform } from 'class-transformer';
 import { IsInt } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../core/errors/api-error.js';
-import { JsonDecimal } from '../body/exact-json.js';
+import { JsonDecimal } from '../../core/exact-json.js';
 import { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './fields.js';
 import { ValidationPipe } from './validation.pipe.js';
 

@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
 import { DURATION_FORM, DURATION_PATTERN, parseDuration } from '../../core/time/duration.js';
 import { INSTANT, parseInstant } from '../../core/time/instant.js';
-import { JsonDecimal } from '../body/exact-json.js';
+import { JsonDecimal } from '../../core/exact-json.js';
 import { type FieldOptions, boundsFault, defineField, valuesFault } from './define-field.js';
 
 /** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */

@@ -1,5 +1,5 @@
 import { compareNumber } from 'lossless-json';
-import { JsonDecimal } from '../body/exact-json.js';
+import { JsonDecimal } from '../../core/exact-json.js';
 import { isTransformed } from './class-transformer.js';
 import { isAsSent } from './define-field.js';
 

@@ -10,7 +10,7 @@ import * as classTransformer from 'class-transformer';
 import * as classValidator from 'class-validator';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { plainNumbers } from '../body/exact-json.js';
+import { plainNumbers } from '../../core/exact-json.js';
 import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
 import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';
 import { FieldTable, isDto, misspelledParameters, partKnownFields, declaredFieldsOf } from './field-table.js';

@@ -1,4 +1,4 @@
-import { holdsApiKey } from '../../auth/clients/api-key.format.js';
+import { holdsApiKey } from '../../auth/api-key.format.js';
 import { Rule } from './define-field.js';
 
 /** Refuses a text that contains an API key: names and labels are shown and logged, and a key must never be. */

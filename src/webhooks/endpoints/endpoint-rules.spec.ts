@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Requester } from '../../auth/clients/audited-changes.js';
-import { defineScope } from '../../auth/clients/scopes.js';
+import { defineScope } from '../../auth/scopes.js';
 import { defineWebhookEvent } from '../webhook-events.js';
 import { requireEventScopes } from './endpoint-rules.js';
 

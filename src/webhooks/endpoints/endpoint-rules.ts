@@ -1,5 +1,5 @@
 import { type Requester } from '../../auth/clients/audited-changes.js';
-import { isHeld, scopeChallenge } from '../../auth/clients/scopes.js';
+import { isHeld, scopeChallenge } from '../../auth/scopes.js';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
 import { declaredWebhookEvents } from '../webhook-events.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';

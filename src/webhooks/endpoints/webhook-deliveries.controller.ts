@@ -1,9 +1,9 @@
 import { Get, Param, Post, Query, type Type } from '@nestjs/common';
 import type { Requester } from '../../auth/clients/audited-changes.js';
-import { type Audience, AudienceController, differencesOf } from '../../http/audience.js';
+import { type Audience, AudienceController, differencesOf } from '../../http/declarations/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
-import { CurrentRequester } from '../../http/current-requester.js';
-import { Operation, pageOf } from '../../http/operation.decorator.js';
+import { CurrentRequester } from '../../http/declarations/current-requester.js';
+import { Operation, pageOf } from '../../http/declarations/operation.decorator.js';
 import { Paged, type Pager } from '../../http/paging/pager.js';
 import {
   WebhookDeliveriesQuery,

@@ -2,10 +2,15 @@ import { Body, Delete, Get, Header, Param, Patch, Post, Query, type Type } from 
 import { ApiBody } from '@nestjs/swagger';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import type { Requester } from '../../auth/clients/audited-changes.js';
-import { type Audience, AudienceController, differencesOf, OfClass } from '../../http/audience.js';
+import {
+  type Audience,
+  AudienceController,
+  differencesOf,
+  OfClass,
+} from '../../http/declarations/audience.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
-import { CurrentRequester } from '../../http/current-requester.js';
-import { Operation, pageOf } from '../../http/operation.decorator.js';
+import { CurrentRequester } from '../../http/declarations/current-requester.js';
+import { Operation, pageOf } from '../../http/declarations/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
 import { WebhookEndpointParams, WebhookEndpointsQuery } from './dto/webhook-delivery.dto.js';
 import {

@@ -8,7 +8,7 @@ import { INT64_MAX, INT64_MIN } from '../../../src/database/int64.js';
 import { JsonRows, type JsonText } from '../../../src/database/json-rows.js';
 import { migrate } from '../../../src/database/schema.js';
 import type { SqliteDataSource } from '../../../src/database/sqlite/sqlite-data-source.js';
-import { writeExactJson } from '../../../src/http/body/exact-json.js';
+import { writeExactJson } from '../../../src/core/exact-json.js';
 import { PET_STATUSES, Pet } from '../../../src/pets/pet.entity.js';
 import { PetDto } from '../../../src/pets/pets.dto.js';
 import { emptyFolder } from '../../support/service-process.js';

@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
 import { ApiKey } from '../../../src/auth/clients/api-key.entity.js';
-import { digestOf, generateApiKey } from '../../../src/auth/clients/api-key.format.js';
+import { digestOf, generateApiKey } from '../../../src/auth/api-key.format.js';
 import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../../src/auth/clients/clients.service.js';
-import { KeyCache } from '../../../src/auth/key-cache.js';
+import { KeyCache } from '../../../src/auth/clients/key-cache.js';
 import { JsonReader } from '../../../src/database/database.js';
 import { ApiError } from '../../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';

@@ -1,7 +1,7 @@
 import sqlite3 from 'sqlite3';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { declaredScopes } from '../../../src/auth/clients/scopes.js';
+import { declaredScopes } from '../../../src/auth/scopes.js';
 import { TestService } from '../../kit/test-service.js';
 import { gate } from '../../support/gate.js';
 import { UNLIMITED, openForTest } from '../../support/opened.js';

@@ -20,7 +20,7 @@ import { Transactions } from '../../../src/database/transactions/transactions.js
 import { ApiError } from '../../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
 import { Idempotent } from '../../../src/http/idempotency/idempotent.decorator.js';
-import { Operation } from '../../../src/http/operation.decorator.js';
+import { Operation } from '../../../src/http/declarations/operation.decorator.js';
 import { Pet } from '../../../src/pets/pet.entity.js';
 import { PetDto } from '../../../src/pets/pets.dto.js';
 import { gate } from '../../support/gate.js';

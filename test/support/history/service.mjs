@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { OmitType } from '@nestjs/swagger';
 import { Body, Controller, Delete, HttpCode, Module, Param, Patch } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { startService } from '../../../dist/src/cli/start/start-service.js';
+import { startService } from '../../../dist/src/start/start-service.js';
 import { Pet } from '../../../dist/src/pets/pet.entity.js';
 import { GetPetParams, PetDto } from '../../../dist/src/pets/pets.dto.js';
 import { PETS_ERRORS } from '../../../dist/src/pets/pets.errors.js';

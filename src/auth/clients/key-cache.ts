@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { ApiKey } from './api-key.entity.js';
+import { Client } from './client.entity.js';
+import { Clock } from '../../core/time/clock.js';
+import { JsonReader } from '../../database/database.js';
+import { TransientMap } from '../../core/transient-map.js';
+import { refusalOfFailure } from '../../throttling/quota-refusals.js';
+
+/** A key is used for less than this time after its read began, in milliseconds. */
+const USED_MS = 1_000;
+/** A key that is used later than this is read again beside its requests, which wait no whole second where connections are scarce. */
+const REFRESHED_MS = 500;
+/** For how long it is known that a key was valid, in milliseconds. */
+const KNOWN_MS = 60_000;
+/** Maximum number of cached keys. */
+const MOST_KEYS = 10_000;
+
+/** What a request needs of its key, and the whole client. */
+export type CallersKey = Pick<ApiKey, 'id' | 'scopes' | 'expiresAt' | 'revokedAt' | 'client'>;
+
+const FIND = `SELECT api_keys.id, client_id AS "clientId", scopes, expires_at AS "expiresAt", revoked_at AS "revokedAt", name, plan,
+  per_minute AS "perMinute", per_day AS "perDay", clients.created_at AS "createdAt", suspended_at AS "suspendedAt"
+  FROM api_keys JOIN clients ON clients.id = client_id WHERE digest = ?1`;
+
+/** A read of a key. */
+interface Read<Result> {
+  readonly result: Result;
+  /** When it began, by the steady clock. */
+  readonly began: number;
+  /** The number of changes that this process had made before. */
+  readonly changes: number;
+}
+
+/**
+ * Finds the key of a digest, with its client, and caches one that admits requests for one second: another process may have changed it
+ * since. What this process changes applies at once. A key that is unknown, revoked, expired or suspended is read for each request,
+ * because it may have become valid.
+ */
+@Injectable()
+export class KeyCache {
+  /** Hits and misses, for metrics. */
+  readonly use = { hits: 0, misses: 0 };
+  private readonly entries = new LRUCache<string, Read<CallersKey>>({ max: MOST_KEYS });
+  private readonly running = new TransientMap<string, Read<Promise<CallersKey | undefined>>>();
+  private changes = 0;
+
+  constructor(
+    private readonly reader: JsonReader,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The number of entries. */
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** This process has committed a change of a key or a client: what was read before, or is being read, is not used again. */
+  forget(): void {
+    this.changes += 1;
+  }
+
+  /** The key of a digest as it was last read, in the last minute, if it was valid then. It must not admit a request. */
+  lastRead(digest: string): CallersKey | undefined {
+    const entry = this.entries.get(digest);
+    return entry && this.clock.steady() - entry.began < KNOWN_MS ? entry.result : undefined;
+  }
+
+  /** The cached key of a digest, if it still admits requests. */
+  get(digest: string): CallersKey | undefined {
+    const entry = this.entries.get(digest);
+    const key = entry && this.isUsed(entry) && this.admits(entry.result) ? entry.result : undefined;
+    this.use[key ? 'hits' : 'misses'] += 1;
+    if (entry && key && this.clock.steady() - entry.began >= REFRESHED_MS)
+      this.find(digest).catch(() => undefined);
+    return key;
+  }
+
+  /**
+   * The key with this digest, read by one prepared statement on the connection for reads, which waits neither for writers nor for
+   * other requests. Concurrent look-ups share one. Throws service_unavailable when the database does not respond.
+   */
+  find(digest: string): Promise<CallersKey | undefined> {
+    const shared = this.running.get(digest);
+    if (shared && this.isUsed(shared)) return shared.result;
+    const reading = { began: this.clock.steady(), changes: this.changes };
+    const running = {
+      ...reading,
+      result: this.read(digest)
+        .then((key) => {
+          // A read that took too long is used once: the entry is too old already.
+          if (key && this.admits(key)) this.entries.set(digest, { ...reading, result: key });
+          else this.entries.delete(digest);
+          return key;
+        })
+        .finally(() => {
+          if (this.running.get(digest) === running) this.running.delete(digest);
+        }),
+    };
+    this.running.set(digest, running);
+    return running.result;
+  }
+
+  private async read(digest: string): Promise<CallersKey | undefined> {
+    const row = await this.reader.first(FIND, [digest]).catch((cause: unknown) => {
+      throw refusalOfFailure(cause, 'the database does not respond');
+    });
+    return row && keyOf(row);
+  }
+
+  private isUsed({ began, changes }: Read<unknown>): boolean {
+    return changes === this.changes && this.clock.steady() - began < USED_MS;
+  }
+
+  private admits({ revokedAt, expiresAt, client }: CallersKey): boolean {
+    return (
+      revokedAt === null &&
+      client.suspendedAt === null &&
+      (expiresAt === null || Date.parse(expiresAt) > this.clock.now())
+    );
+  }
+}
+
+/** A row of FIND as the key that it holds. */
+function keyOf(row: Readonly<Record<string, unknown>>): CallersKey {
+  const { id, clientId, scopes, expiresAt, revokedAt, ...client } = row;
+  return {
+    ...({ id, scopes: JSON.parse(String(scopes)), expiresAt, revokedAt } as Omit<CallersKey, 'client'>),
+    client: Object.assign(new Client(), { id: clientId, ...client }),
+  };
+}

@@ -1,0 +1,108 @@
+import { hostname, userInfo } from 'node:os';
+import type { INestApplication } from '@nestjs/common';
+import type { Command, OptionValues } from 'commander';
+import { stringify } from 'lossless-json';
+import type { Requester } from '../../auth/clients/audited-changes.js';
+import { SystemClock } from '../../core/time/clock.js';
+import { type Column, type View, listTable } from './list-table.js';
+import { secretLine } from './prompt.js';
+import { Refusal } from '../../core/refusal.js';
+import type { DatabaseUse, Shell } from './shell.js';
+import { printable } from './table.js';
+
+/** One call of a command: its options, the application that runs it, and the person at the terminal. */
+export class Call {
+  /** The requester of its changes: user@host in the audit trail, who may grant every scope. */
+  readonly by: Requester = {
+    kind: 'command_line',
+    keyId: null,
+    from: `${userName()}@${hostname()}`,
+    requestId: null,
+    scopes: 'all',
+  };
+
+  /** As Commander parses them; the DTO of the command validates them. */
+  readonly options: OptionValues;
+
+  constructor(
+    readonly shell: Shell,
+    called: Command,
+  ) {
+    this.options = called.opts();
+  }
+
+  /** Starts the service's application for the rest of the command. */
+  start(use: DatabaseUse = 'read'): Promise<INestApplication> {
+    return this.shell.openApp(use);
+  }
+
+  /**
+   * Writes to standard output, and waits until it is written; returns false when the reader has gone: it may have seen enough, as `head`
+   * has. Throws Refusal, which adds `hint`, when it cannot be written.
+   */
+  async write(text: string, hint = ''): Promise<boolean> {
+    const lost = await this.shell.write(text);
+    if (lost && lost.code !== 'EPIPE')
+      throw new Refusal(`The output could not be written: ${lost.message}.${hint}`);
+    return lost === undefined;
+  }
+
+  /** Throws Refusal without a terminal and `--yes`. Called before the application starts, which may migrate a database. */
+  requireConsent(): void {
+    if (this.options.yes === true || this.shell.prompt) return;
+    throw new Refusal(
+      'This cannot be undone, and there is no terminal to confirm it on: add --yes. Nothing was changed.',
+    );
+  }
+
+  /**
+   * Asks before an irreversible change, unless `--yes` was given; the question names the change, such as `Delete the client 7f…`. Throws
+   * Refusal unless the reply is yes, and Interrupted at Ctrl-C.
+   */
+  async confirm(question: string): Promise<void> {
+    this.requireConsent();
+    if (this.options.yes === true) return;
+    const answer = await this.shell.prompt?.(`${printable(question)}? [y/N] `);
+    if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new Refusal('Nothing was changed.');
+  }
+
+  /** A value; for `-` one line of standard input, so that no secret appears in a process list or a shell's history. */
+  async secret(given: string, title: string): Promise<string> {
+    if (given !== '-') return given;
+    const { prompt, readLine } = this.shell;
+    if (prompt) return secretLine(await prompt(`${title}: `, 'hidden'), title);
+    if (!readLine) throw new Refusal(`${title}: There is no standard input to read.`);
+    return readLine(title);
+  }
+
+  /** As show(), for a change, which remains if the result cannot be written. */
+  showChange(result: unknown, text: (view: View) => string): Promise<void> {
+    return this.show(result, text, true);
+  }
+
+  /** As show(), for a list; an empty one is shown as the text `none`. */
+  showList<T>(rows: readonly T[], columns: readonly Column<T>[], none?: string): Promise<void> {
+    return this.show(rows, (view) => (rows.length === 0 && none) || listTable(rows, columns, view));
+  }
+
+  /** Prints the result: with `--json` as JSON, otherwise as text; undefined prints nothing. */
+  async show(result: unknown, text: (view: View) => string | undefined, isChange = false): Promise<void> {
+    const { json = false, wide: isWide = false } = this.options;
+    const { screen } = this.shell;
+    const view = { isWide, now: new SystemClock().now(), ...(screen ? { screen } : {}) };
+    const shown = json ? stringify(result, undefined, 2) : text(view);
+    if (shown === undefined) return;
+    const stays = isChange ? ' Completed changes remain; `petstore audit list` shows clients and keys.' : '';
+    const isRead = await this.write(`${shown}\n`, stays);
+    if (!isRead && isChange) this.shell.writeError(`The result was not read.${stays}\n`);
+  }
+}
+
+/** A container may run with a uid that no user has. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

@@ -1,0 +1,187 @@
+import {
+  type DataSource,
+  DataTypeNotSupportedError,
+  type Driver,
+  type EntityMetadata,
+  Table,
+  type TableColumn,
+} from 'typeorm';
+import { declarationFault } from '../core/declaration-faults.js';
+import { createDataSource } from './data-source.js';
+import type { Database } from './database.js';
+import { MOST_IDENTIFIER_BYTES, tooLongNames } from './identifiers.js';
+import { migrate, schemaDifference, schemaStatus } from './schema.js';
+import type { Tables } from './tables.module.js';
+
+/** Throws DeclarationError for an entity that cannot work on its database, which is not opened; `isStrict` outside of production. */
+export async function checkEntities(declared: Database, isStrict: boolean): Promise<void> {
+  await readEntities(declared);
+  checkColumns(declared);
+  checkTables(declared);
+  if (isStrict) checkIdentifiers(declared);
+}
+
+/** Throws DeclarationError for a column that cannot work. */
+function checkColumns({ entityMetadatas }: DataSource): void {
+  for (const { name, columns } of entityMetadatas)
+    for (const { propertyPath, type, transformer, isGenerated, enum: values, default: fallback } of columns) {
+      if ((type === 'bigint' || type === 'int8') && transformer === undefined)
+        declarationFault(
+          `${name}.${propertyPath}: without a transformer a ${type} is read as text. Use ${isGenerated ? '@Int64Key()' : '@Int64Column()'}.`,
+        );
+      if (values && typeof fallback === 'string' && !values.includes(fallback))
+        declarationFault(
+          `${name}.${propertyPath}: the default "${fallback}" is not one of its values ${values.join(', ')}.`,
+        );
+    }
+}
+
+/** Throws DeclarationError for tables of one name in two schemas: TypeORM would make one table of them on SQLite, which has no schemas. */
+function checkTables({ entityMetadatas, options }: DataSource): void {
+  if (options.type !== 'sqlite') return;
+  const first = new Map<string, EntityMetadata>();
+  for (const entity of entityMetadatas) {
+    const { name, tableName, schema = 'public' } = entity;
+    const other = first.get(tableName.toLowerCase()) ?? entity;
+    first.set(tableName.toLowerCase(), other);
+    if ((other.schema ?? 'public') !== schema)
+      declarationFault(
+        `${other.name} and ${name}: SQLite has no schemas, so both would have the table ${tableName}. Give one another name.`,
+      );
+  }
+}
+
+/** Throws DeclarationError for a name that PostgreSQL would shorten, so that the database would never be as declared. */
+function checkIdentifiers({ entityMetadatas }: DataSource): void {
+  for (const entity of entityMetadatas)
+    for (const name of tooLongNames(entity))
+      declarationFault(
+        `${entity.name}: the name ${name} is longer than the ${MOST_IDENTIFIER_BYTES} bytes of PostgreSQL. Declare a shorter one.`,
+      );
+}
+
+/** Throws DeclarationError when entities differ from a database in which every migration has run. */
+export async function checkMigrations(migrated: DataSource): Promise<void> {
+  const lacking = await lackingIn(migrated);
+  if (lacking !== undefined)
+    declarationFault(
+      `Entities have tables or columns that no migration creates (${lacking.what}). ` +
+        'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
+        `their classes, or forFeature() has its name.${lacking.details}`,
+    );
+}
+
+/**
+ * As checkMigrations(), in a database made for this, so that a file is not migrated by a start that is refused. It is one of SQLite, which
+ * lacks types of PostgreSQL: entities that have them are compared with their own database alone, once it is open.
+ */
+export async function checkDeclaredMigrations(tables?: Tables): Promise<void> {
+  const database = await createDataSource({ databaseUrl: 'sqlite::memory:' }, tables && { tables });
+  try {
+    await database.initialize();
+    // A migration that fails, perhaps only without rows, is reported when it runs on its own database.
+    const isMigrated = await migrate(database).then(
+      () => true,
+      () => false,
+    );
+    if (isMigrated) await checkMigrations(database);
+  } catch (error) {
+    if (!(error instanceof DataTypeNotSupportedError)) throw error;
+  } finally {
+    if (database.isInitialized) await database.destroy();
+  }
+}
+
+/** Reads what entities declare. Throws DeclarationError for a type that the database lacks. */
+async function readEntities(declared: Database): Promise<void> {
+  try {
+    await declared.readEntities();
+  } catch (error) {
+    if (!(error instanceof DataTypeNotSupportedError)) throw error;
+    declarationFault(
+      `${error.message} Use a type that both databases have, or a DATABASE_URL of a database that has it.`,
+    );
+  }
+}
+
+/** Throws DeclarationError when a database in which every migration has run differs from the entities. */
+export async function checkSchema(database: Database): Promise<void> {
+  // Additions of a newer build would count as differences.
+  if ((await schemaStatus(database)).unknown.length > 0) return;
+  const lacking = await lackingIn(database);
+  if (lacking === undefined) return;
+  if (database.options.type === 'sqlite')
+    declarationFault(
+      `The database lacks tables or columns that its migrations create (${lacking.what}). ` +
+        `Something else has changed it: ${lacking.remedy}.${lacking.details}`,
+    );
+  declarationFault(
+    `The database differs from the entities (${lacking.what}). If its migrations make it so, run ` +
+      `\`npm run migration:generate -- <feature>/<name>\`; if something else has changed it, ${lacking.remedy}.${lacking.details}`,
+  );
+}
+
+/** How a database differs from what entities declare. */
+interface Lacking {
+  readonly what: string;
+  /** What to do if the entities are right. */
+  readonly remedy: string;
+  /** Sentences with the declared and the found type of each column, behind a blank. */
+  readonly details: string;
+}
+
+/** Undefined when it lacks nothing. */
+async function lackingIn(database: DataSource): Promise<Lacking | undefined> {
+  const missing = await schemaDifference(database);
+  if (missing.length === 0) return undefined;
+  // SQLite changes a column by copying its table, in statements that do not show which column it is.
+  const columns = await differingColumns(database);
+  if (columns.length > 0)
+    return {
+      what: columns.map(([name]) => name).join(', '),
+      remedy: 'undo that change',
+      details: columns.map(([name, how]) => ` ${name} is ${how}.`).join(''),
+    };
+  const shown = missing.find((query) => query.startsWith('CREATE TABLE')) ?? missing[0];
+  const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more`;
+  return { what: `${shown}${more}`, remedy: 'run this statement', details: '' };
+}
+
+/** The columns that a table lacks or has otherwise, such as `toys.owner_id` and `integer, declared bigint`. */
+async function differingColumns(database: DataSource): Promise<[name: string, how: string][]> {
+  const { driver, entityMetadatas } = database;
+  const runner = database.createQueryRunner();
+  try {
+    const differing: [string, string][] = [];
+    for (const entity of entityMetadatas) {
+      const { tablePath, synchronize, columns } = entity;
+      const table = synchronize ? await runner.getTable(tablePath) : undefined;
+      if (!table) continue;
+      const declaredTable = Table.create(entity, driver);
+      const changed = new Set(driver.findChangedColumns(table.columns, columns));
+      for (const column of columns) {
+        const found = table.findColumnByName(column.databaseName);
+        if (found && !changed.has(column)) continue;
+        const declared = describedColumn(driver, declaredTable.findColumnByName(column.databaseName));
+        differing.push([
+          `${table.name}.${column.databaseName}`,
+          `${describedColumn(driver, found)}, declared ${declared}`,
+        ]);
+      }
+    }
+    return differing;
+  } finally {
+    await runner.release();
+  }
+}
+
+/** The type of a column and what else may differ, such as `varchar(20), not null, default 'red'`. */
+function describedColumn(driver: Driver, column: TableColumn | undefined): string {
+  if (!column) return 'absent';
+  return [
+    driver.createFullType(column),
+    ...(column.isNullable ? [] : ['not null']),
+    ...(column.isUnique ? ['unique'] : []),
+    ...(column.default === undefined || column.default === null ? [] : [`default ${String(column.default)}`]),
+  ].join(', ');
+}

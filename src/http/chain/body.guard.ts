@@ -1,0 +1,163 @@
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  type RawBodyRequest,
+  type Type,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Settings } from '../../core/config/settings.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { HandlerMetadata, requestOf, responseOf } from '../../core/execution-context.js';
+import { type DeclaredOperation, declaredOperationOf } from '../operations/declared-operation.js';
+import { methodNameOf } from '../operations/handler-parameters.js';
+import { UnmatchedRoutes } from './unmatched-routes.js';
+import { type Consumption, consumptionOf, takes } from '../body/consumes.decorator.js';
+import { parseExactJson, writeExactJson } from '../../core/exact-json.js';
+import { checkMultipart } from '../body/multipart-check.js';
+import { CODINGS, announcesBody, limitBody, readBody, unsupported } from '../body/read-body.js';
+import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
+
+/** The handler that a request has reached after all global guards, and its declaration. */
+export interface MatchedHandler {
+  readonly handler: ReturnType<ExecutionContext['getHandler']>;
+  readonly controller: Type;
+  /** Undefined for a handler without `@Operation()`. */
+  readonly operation: DeclaredOperation | undefined;
+  readonly consumption: Consumption;
+}
+
+const ofHandler = new HandlerMetadata(([handler, target]): MatchedHandler => {
+  const controller = target as Type;
+  return {
+    handler,
+    controller,
+    operation: declaredOperationOf(handler),
+    consumption: consumptionOf(handler, controller, methodNameOf(handler, controller)),
+  };
+});
+
+/** Notes the handler of a request, because Nest gives its execution context neither to the adapter nor to filters. */
+export function noteMatchedHandler(
+  context: ExecutionContext,
+  request: Request,
+  response: Response,
+): MatchedHandler {
+  const matched = ofHandler.of(context);
+  request.matchedHandler = matched;
+  const link = response.getHeader('Link');
+  if (link !== undefined) request.linkOfGuards = String(link);
+  return matched;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+/** Throws for bytes that are not UTF-8. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** A text of nothing but white space, which is how a client sends no body. */
+const BLANK = /^[ \t\n\r]*$/;
+const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Reads and parses the body as `@Consumes()` declares it; the last global guard, so that a caller who is refused has no body read. */
+@Injectable()
+export class BodyGuard implements CanActivate {
+  constructor(private readonly settings: Settings) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = requestOf(context);
+    if (!request) return true;
+    const response = responseOf(context);
+    const { consumption, operation } = noteMatchedHandler(context, request, response);
+    // 404 and 405 come before 415, 413 and 400.
+    if (BODILESS.has(request.method) || context.getClass() === UnmatchedRoutes) return true;
+    if (!announcesBody(request)) {
+      keepRawBody(request, NO_BYTES);
+      return true;
+    }
+    // A middleware of a module has read it.
+    if (request.readableEnded) {
+      const { body } = request as { readonly body: unknown };
+      keepRawBody(request, Buffer.isBuffer(body) ? body : Buffer.from(writeExactJson(body)));
+      return true;
+    }
+    const {
+      types,
+      limitBytes = this.settings.bodyLimitBytes,
+      isRead,
+      isParsed,
+      isWanted,
+      takesText,
+    } = consumption;
+    const sent = mediaTypeOf(request.headers['content-type']);
+    if (isRead || (isParsed && isJsonType(sent))) {
+      const reading = read(request, response, consumption, limitBytes);
+      return operation && !isWanted ? reading.then(() => refuseIgnored(request.body)) : reading;
+    }
+    if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
+    if (sent === 'multipart/form-data') checkMultipart(request, { takesText: !operation || takesText });
+    limitBody(request, response, { types, limitBytes });
+    // What reads the body replaces this; ValidationPipe throws it where nothing has.
+    if (isParsed) request.body = unsupported(request, types, []);
+    return true;
+  }
+}
+
+/** Reads the whole body, for `@Body()` and `@RawBody()`. */
+async function read(
+  request: Request,
+  response: Response,
+  consumption: Consumption,
+  limitBytes: number,
+): Promise<true> {
+  const { 'content-type': contentType, 'content-length': length } = request.headers;
+  const { types, isParsed } = consumption;
+  const isTaken = takes(consumption, contentType);
+  // A chunked body may turn out to be empty; then it needs no type.
+  if (!isTaken && length !== undefined) throw unsupported(request, types, CODINGS);
+  const bytes = await readBody(request, response, { types, limitBytes });
+  if (!isTaken && bytes.length > 0) throw unsupported(request, types, CODINGS);
+  keepRawBody(request, bytes);
+  if (isParsed && (!isTaken || isJsonType(mediaTypeOf(contentType)))) request.body = parsed(bytes);
+  return true;
+}
+
+/** Stores the bytes of a body where Nest's `@RawBody()` and `RawBodyRequest` read them. */
+function keepRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
+  request.rawBody ??= bytes;
+}
+
+/** Refuses a body that the operation would ignore, although the client relies on it; one without a field says nothing. */
+function refuseIgnored(body: unknown): true {
+  if (body === undefined || body === null) return true;
+  const isObject = Object.getPrototypeOf(body) === Object.prototype;
+  const code = isObject ? 'unknown_field' : 'not_an_object';
+  const fields = isObject ? Object.keys(body) : [''];
+  if (fields.length === 0) return true;
+  const message = 'This operation takes no body. Omit it.';
+  throw new ApiError(HTTP_ERRORS.validation_failed, {
+    details: fields.map((field) => ({ field, code, message })),
+  });
+}
+
+function parsed(bytes: Buffer): unknown {
+  const text = textOf(bytes);
+  if (BLANK.test(text)) return undefined;
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    // The parser quotes the character that it does not expect, which may be half of a surrogate pair.
+    throw error instanceof SyntaxError ? notJson(error.message.toWellFormed(), error) : error;
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch (error) {
+    throw notJson('it is not UTF-8', error);
+  }
+}
+
+function notJson(reason: string, cause: unknown): ApiError {
+  return new ApiError(HTTP_ERRORS.malformed_json, { params: { reason }, cause });
+}

@@ -1,0 +1,131 @@
+import {
+  type ArgumentMetadata,
+  type ArgumentsHost,
+  HttpException,
+  Injectable,
+  type Type,
+} from '@nestjs/common';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { Request, Response } from 'express';
+import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { prepareRefusal } from '../../core/errors/write-refusal.js';
+import { refusalOfViolation } from '../../database/constraint-violations.js';
+import { QuotaService } from '../../throttling/quota.service.js';
+import { methodNameOf, parametersOf } from '../operations/handler-parameters.js';
+import { refusalOfMultipart } from '../body/multipart-refusals.js';
+import type { MatchedHandler } from './body.guard.js';
+import { refuseAtEnd } from '../replies/reply.js';
+import { InvalidArgument, ValidationPipe } from '../validation/validation.pipe.js';
+
+/**
+ * Prepares the response to an exception before its filter, ErrorFilter or one of a module, sends it: with the headers of the exception and
+ * of the rate limit. A 400 for invalid values gets the faults of all arguments, not only of the first.
+ */
+@Injectable()
+export class Exceptions {
+  private readonly pipe = new ValidationPipe();
+
+  constructor(private readonly quota: QuotaService) {}
+
+  /** Returns, or resolves to, the exception for the filter; `isOfModule`: it may be one that sends what it likes. */
+  prepare(thrown: unknown, host: ArgumentsHost, isOfModule: boolean): unknown {
+    const [request, response] = host.getArgs<[Request, Response]>();
+    const matched = request.matchedHandler;
+    // A handler that reads the body itself has other errors.
+    const error = refusalOfViolation(
+      !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown),
+    );
+    if (!(matched && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code))
+      return this.prepared(thrown, error, request, response, isOfModule);
+    return this.completed(error, request, matched)
+      .catch((failure: unknown) => failure)
+      .then((completed) => this.prepared(completed, completed, request, response, isOfModule));
+  }
+
+  /**
+   * A request that nothing has counted was for a page, a file or a probe, or ended before the guards, as in a middleware. A refusal
+   * counts for the address, a failure does not; either way an address has few lines in the log.
+   */
+  private prepared(
+    thrown: unknown,
+    error: unknown,
+    request: Request,
+    response: Response,
+    isOfModule: boolean,
+  ): unknown {
+    const prepare = (): unknown => {
+      request.exception = error;
+      if (isOfModule) {
+        prepareRefusal(error, response);
+        refuseAtEnd(response);
+      }
+      return thrown;
+    };
+    if (response.hasHeader('X-RateLimit-Limit')) return prepare();
+    const isRefusal = statusOf(error) < 500;
+    const noted = isRefusal
+      ? this.quota.noteRefusal(request, response)
+      : this.quota.noteFailure(request, response);
+    // The error matters more than its headers.
+    return noted.then(prepare, prepare);
+  }
+
+  private async completed(
+    error: ApiError,
+    request: Request,
+    { controller, handler }: MatchedHandler,
+  ): Promise<ApiError> {
+    const faults = [...error.faults];
+    for (const argument of validatedArguments(controller, handler)) {
+      const isKnown = error instanceof InvalidArgument && isSame(error.argument, argument);
+      if (!isKnown) faults.push(...(await this.faultsOf(argument, request)));
+    }
+    if (faults.length === error.faults.length) return error;
+    return new ApiError(HTTP_ERRORS.validation_failed, { details: faults, headers: error.headers });
+  }
+
+  private async faultsOf(argument: ArgumentMetadata, request: Request): Promise<readonly FaultDetail[]> {
+    try {
+      await this.pipe.transform(valueOf(argument, request), argument);
+      return [];
+    } catch (error) {
+      if (error instanceof InvalidArgument) return error.faults;
+      throw error;
+    }
+  }
+}
+
+/** The status of what was thrown: an exception, or an error of the package http-errors, which Express's middlewares throw. */
+function statusOf(error: unknown): number {
+  if (error instanceof HttpException) return error.getStatus();
+  const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : 500;
+}
+
+const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type']> = new Map([
+  [RouteParamtypes.PARAM, 'param'],
+  [RouteParamtypes.QUERY, 'query'],
+  [RouteParamtypes.BODY, 'body'],
+]);
+
+/** The arguments of a handler that only ValidationPipe validates, in the order in which their faults are named. */
+function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
+  const method = methodNameOf(handler, controller);
+  if (method === undefined) return [];
+  return parametersOf(controller, method).flatMap(({ kind, metatype, data, pipes = [], schema }) => {
+    const type = VALIDATED.get(kind);
+    if (type === undefined || pipes.length > 0 || schema !== undefined) return [];
+    return [{ type, metatype, data: data as string | undefined }];
+  });
+}
+
+function isSame(one: ArgumentMetadata, other: ArgumentMetadata): boolean {
+  return one.type === other.type && one.data === other.data;
+}
+
+function valueOf({ type, data }: ArgumentMetadata, request: Request): unknown {
+  const source = (type === 'param' ? request.params : type === 'query' ? request.query : request.body) as
+    Readonly<Record<string, unknown>> | undefined;
+  return data === undefined ? source : source?.[data];
+}

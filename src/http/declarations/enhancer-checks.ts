@@ -1,0 +1,97 @@
+import { Logger, type Type } from '@nestjs/common';
+import { GUARDS_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { ApplicationConfig } from '@nestjs/core';
+import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+import { ThrottlerGuard } from '@nestjs/throttler';
+import { declarationFault } from '../../core/declaration-faults.js';
+import { API_ERRORS } from '../../core/errors/api-errors.decorator.js';
+import { QuotaGuard } from '../../throttling/quota.guard.js';
+import type { HandlerParameter } from '../operations/handler-parameters.js';
+import { ErrorFilter } from '../replies/error.filter.js';
+import type { RouteHandler } from './operation-record.js';
+
+const logger = new Logger('Start');
+
+/** Parameters with values of the request target. */
+const OF_TARGET: ReadonlySet<unknown> = new Set([RouteParamtypes.QUERY, RouteParamtypes.PARAM]);
+
+/** Checks the guards and interceptors of all requests. */
+export function checkGlobalEnhancers(config: ApplicationConfig): void {
+  for (const guard of [...config.getGlobalGuards(), ...config.getGlobalRequestGuards()]) {
+    const fault = throttlerFault(classOf(guard));
+    if (fault !== undefined) declarationFault(fault);
+  }
+  for (const part of [...config.getGlobalInterceptors(), ...config.getGlobalRequestInterceptors()]) {
+    const { name } = classOf(part);
+    if (cacheInterceptorOf(classOf(part)))
+      declarationFault(
+        `${name} for all requests would give a client the responses of another, and pages without their Link. ` +
+          'Remove it; use @UseInterceptors() on a route, or @Cached().',
+      );
+  }
+}
+
+/** Warns of filters of all requests whose errors are not in the OpenAPI documents. */
+export function warnOfFilters(config: ApplicationConfig): void {
+  for (const filter of [...config.getGlobalFilters(), ...config.getGlobalRequestFilters()]) {
+    const type = classOf(filter);
+    if (type === ErrorFilter || Reflect.hasMetadata(API_ERRORS, type)) continue;
+    logger.warn(
+      `${type.name}: the documents do not describe what this global filter sends. ` +
+        'Name its errors with @ApiErrors() on it and on the controllers that it is for.',
+    );
+  }
+}
+
+/** Checks the guards and interceptors of one handler and its controller. */
+export function checkEnhancers(
+  { name, controller, handler }: RouteHandler,
+  parameters: readonly HandlerParameter[],
+  isOfRequest: boolean,
+): void {
+  const fault = (text: string) => declarationFault(`${name}: ${text}`);
+  const classesOf = (key: string): Type[] =>
+    [handler, controller].flatMap((target) =>
+      ((Reflect.getMetadata(key, target) ?? []) as readonly object[]).map(classOf),
+    );
+  for (const guard of classesOf(GUARDS_METADATA)) {
+    const text = throttlerFault(guard);
+    if (text !== undefined) fault(text);
+  }
+  const isOfTarget = !isOfRequest && parameters.every(({ kind }) => OF_TARGET.has(kind));
+  for (const part of classesOf(INTERCEPTORS_METADATA)) {
+    const stock = cacheInterceptorOf(part);
+    if (stock && !isOfTarget && trackByOf(part) === trackByOf(stock))
+      fault(
+        `${part.name} stores its response by the URL alone, but it may depend on more, such as the client. ` +
+          'Override trackBy() in a subclass, with a key that includes the client, or remove it.',
+      );
+  }
+}
+
+function throttlerFault(guard: Type): string | undefined {
+  if (!(guard.prototype instanceof ThrottlerGuard || guard === ThrottlerGuard)) return undefined;
+  if (guard.prototype instanceof QuotaGuard || guard === QuotaGuard) return undefined;
+  return (
+    `${guard.name} would count requests a second time, and contradict their rate-limit headers. ` +
+    'Remove it; limit a route with @Throttle({ minute: { limit, ttl } }).'
+  );
+}
+
+/** CacheInterceptor of @nestjs/cache-manager, which is no dependency, where a class is one or extends it. */
+function cacheInterceptorOf(type: Type): Type | undefined {
+  const parent = Object.getPrototypeOf(type) as Type;
+  if (type.name === 'CacheInterceptor' && trackByOf(type) !== undefined) return type;
+  return parent === Function.prototype || parent === null ? undefined : cacheInterceptorOf(parent);
+}
+
+function trackByOf({ prototype }: Type): unknown {
+  return (prototype as { readonly trackBy?: unknown } | undefined)?.trackBy;
+}
+
+/** The class of a part that is given as a class, as an instance, or made by Nest for each request. */
+function classOf(part: object): Type {
+  if (part instanceof InstanceWrapper) return part.metatype as Type;
+  return (typeof part === 'function' ? part : part.constructor) as Type;
+}

@@ -1,0 +1,122 @@
+import { Header, HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
+import { ApiOperation, ApiResponse, type ApiResponseOptions, ApiTags } from '@nestjs/swagger';
+import { type DeclaredAnswer, declareOperation } from '../operations/declared-operation.js';
+import { mediaTypeOf } from '../../core/media-type.js';
+import { TAG_DESCRIPTION } from './operation-record.js';
+
+/** Common options of all success responses. */
+interface Success {
+  readonly status: number;
+  readonly description: string;
+  /** Response headers of this operation, name to description; those of every response are added automatically. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that only some of these responses have. */
+  readonly optionalHeaders?: Readonly<Record<string, string>>;
+}
+
+/** One resource: its DTO, where it is found, and whether it carries the `ETag` that GET returns for it. */
+interface Resource<Dto> extends Success {
+  readonly type: Type<Dto>;
+  /** The address of the created resource, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is put before it. */
+  readonly location?: (answer: Dto) => string;
+  /** Sends the entity tag of the resource, for a later `If-Match`; GET has one without this. */
+  readonly entityTag?: boolean;
+}
+
+/** Several resources; `schemaName` is the name of the array in the OpenAPI document. */
+interface Resources extends Success {
+  readonly arrayOf: Type;
+  readonly schemaName: string;
+}
+
+/** A text, a file or a stream of a media type other than JSON, such as `text/csv`. */
+interface OtherType extends Success {
+  readonly contentType: string;
+}
+
+/** A response without a body. */
+interface Nothing extends Success {
+  readonly status: 204;
+}
+
+/** The success response of an operation. */
+export type Answer<Dto = unknown> = Resource<Dto> | Resources | OtherType | Nothing;
+
+/** The header of a page that has a next page. */
+export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
+
+/** The response of an operation that lists something page by page. */
+export function pageOf(arrayOf: Type, schemaName: string, description: string): Answer {
+  return { status: 200, description, arrayOf, schemaName, optionalHeaders: NEXT_PAGE };
+}
+
+/** States an operation once: its id, texts and success. What the chain adds (errors, headers, security) is documented by itself. */
+export function Operation<Dto>(operation: {
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly answers: Answer<Dto>;
+}): MethodDecorator {
+  const { id, summary, description, answers } = operation;
+  const { declared, response } = partsOf(answers);
+  return applyDecorators(
+    ApiOperation({ operationId: id, summary, description }),
+    HttpCode(answers.status),
+    declareOperation(id, declared),
+    ...('contentType' in answers ? [Header('Content-Type', withCharset(answers.contentType))] : []),
+    ApiResponse({ ...successOf(answers), ...response }),
+  );
+}
+
+/** Splits the declaration of a response into the parts for the chain and for the document. */
+function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredAnswer; response: ApiResponseOptions } {
+  if ('arrayOf' in answers) {
+    const { arrayOf, schemaName } = answers;
+    return { declared: { shownAs: arrayOf, schemaName }, response: { type: [arrayOf] } };
+  }
+  if ('contentType' in answers)
+    return { declared: {}, response: { content: contentOf(answers.contentType) } };
+  if (!('type' in answers)) return { declared: {}, response: {} };
+  const { type, location, entityTag = false } = answers;
+  const headers = documentedHeaders(
+    {
+      ...(location ? { Location: 'Address of the created resource' } : {}),
+      ...(entityTag ? { ETag: 'Entity tag of the resource as it is now, for `If-Match`' } : {}),
+      ...answers.headers,
+    },
+    true,
+  );
+  return {
+    declared: { shownAs: type, location, hasEntityTag: entityTag },
+    response: { type, headers: { ...headers, ...documentedHeaders(answers.optionalHeaders, false) } },
+  };
+}
+
+function successOf({ status, description, headers, optionalHeaders }: Success) {
+  const documented = { ...documentedHeaders(headers, true), ...documentedHeaders(optionalHeaders, false) };
+  return { status, description, headers: documented };
+}
+
+/** A text is sent in UTF-8. */
+function withCharset(contentType: string): string {
+  return /^text\/[^;]+$/.test(contentType) ? `${contentType}; charset=utf-8` : contentType;
+}
+
+/** A body that is not JSON, for the document: a text, or bytes. */
+function contentOf(contentType: string) {
+  const type = mediaTypeOf(contentType);
+  const schema = { type: 'string' as const, ...(type.startsWith('text/') ? {} : { format: 'binary' }) };
+  return { [type]: { schema } };
+}
+
+function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, required: boolean) {
+  const schema = { type: 'string' as const };
+  return Object.fromEntries(
+    Object.entries(meanings).map(([name, description]) => [name, { description, required, schema }]),
+  );
+}
+
+/** Groups the operations of a controller in the docs, under a name and with a text. */
+export function Tag(name: string, description: string): ClassDecorator {
+  return applyDecorators(ApiTags(name), SetMetadata(TAG_DESCRIPTION, description));
+}

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Logger, RequestMethod, type Type } from '@nestjs/common';
+import { HOST_METADATA, METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { DiscoveryService, ModulesContainer } from '@nestjs/core';
+import { declarationFault } from '../../core/declaration-faults.js';
+import { declaredOperationOf } from '../operations/declared-operation.js';
+import type { RegisteredRoute } from '../operations/registered-routes.js';
+import { declaredSelectionOf } from '../paging/selection.decorators.js';
+import { type CheckedHandler, checkedHandlersOf } from './route-checks.js';
+import { checkPatch, checkRequestNames } from '../validation/class-checks.js';
+import { declaredFieldsOf } from '../validation/field-table.js';
+
+/** Parameters in a path of Express 5: `:name` and `*name`. */
+const IN_PATH = /[:*](\w+)/g;
+/** Name of a whole body, query or path in a message. */
+const WHOLE: ReadonlyMap<unknown, string> = new Map([
+  [RouteParamtypes.BODY, '@Body()'],
+  [RouteParamtypes.QUERY, '@Query()'],
+  [RouteParamtypes.PARAM, '@Param()'],
+]);
+/** Types that compilers emit for types without run-time members. */
+const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
+
+const logger = new Logger('Start');
+
+/** Checks that no route hides one that is registered after it: Express takes the first that a request matches. */
+export function checkHidden(routes: readonly RegisteredRoute[], discovery: DiscoveryService): void {
+  // Nest names the function that it registers after the handler.
+  const handlers = new Map(checkedHandlersOf(discovery).map((one) => [one.name, one]));
+  const found = routes.flatMap((route) => {
+    const checked = handlers.get(route.handler.name);
+    return checked ? [{ ...route, checked }] : [];
+  });
+  for (const [at, { method, path, checked, isAt }] of found.entries()) {
+    const requests = samplesOf(path).filter(isAt);
+    const methods = new Set([method, 'ALL', ...(method === 'HEAD' ? ['GET'] : [])]);
+    const first = found.slice(0, at).find((one) => {
+      const isOther = one.checked.name !== checked.name && methods.has(one.method);
+      return isOther && takesAllOf(one.checked, checked) && requests.length > 0 && requests.every(one.isAt);
+    });
+    if (first)
+      declarationFault(
+        `${checked.name}: ${method} ${path} is never reached, because ${first.method} ${first.path} of ${first.checked.name} ` +
+          'is registered before it. Declare it, or import its module, first; or change one of the paths.',
+      );
+  }
+}
+
+/** Whether a handler passes no request for the host of another handler on to it. */
+function takesAllOf({ declared, parameters }: CheckedHandler, other: CheckedHandler): boolean {
+  const host = declared(HOST_METADATA);
+  if (host !== undefined && !isDeepStrictEqual(host, other.declared(HOST_METADATA))) return false;
+  return parameters.every(({ kind }) => kind !== RouteParamtypes.NEXT);
+}
+
+/** Paths of a route, with and without its optional parts, whose parameters have a value that no other route names. */
+function samplesOf(path: string): string[] {
+  const least = path.replaceAll(/\{[^{}]*\}/g, '');
+  return [path.replaceAll(/[{}]/g, ''), least === path || least.includes('{') ? path : least].map((one) =>
+    one.replaceAll(IN_PATH, (parameter) => (parameter.startsWith('*') ? '~a/~b' : '~a')),
+  );
+}
+
+/** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */
+export function checkParameters(
+  { name, controller, handler, parameters, declared }: CheckedHandler,
+  modulePaths: readonly string[],
+): void {
+  const paths = modulePaths.flatMap((module) =>
+    pathsOf(controller).flatMap((prefix) => pathsOf(handler).map((path) => `${module}${prefix}/${path}`)),
+  );
+  const inPath = new Set(paths.flatMap((path) => [...path.matchAll(IN_PATH)].map(([, found]) => found)));
+  const unread = new Set(inPath);
+  for (const { index, kind, data, metatype, pipes = [] } of parameters) {
+    const fields = metatype === undefined ? [] : [...declaredFieldsOf(metatype)];
+    for (const { parameter } of metatype ? (declaredSelectionOf(metatype)?.filters ?? []) : [])
+      if (!fields.includes(parameter))
+        declarationFault(
+          `${metatype?.name}.${parameter}: @Filter() has no effect without a decorator of a field. Add one, such as @Text().`,
+        );
+    const isWhole = data === undefined || data === '';
+    if (metatype && fields.length > 0 && isWhole && WHOLE.has(kind)) {
+      checkRequestNames(metatype);
+      if (kind === RouteParamtypes.BODY && declared(METHOD_METADATA) === RequestMethod.PATCH)
+        checkPatch(metatype);
+    }
+    const isPath = kind === RouteParamtypes.PARAM;
+    const read = isPath ? (isWhole ? fields : [data as string]) : [];
+    for (const field of read) {
+      unread.delete(field);
+      if (!inPath.has(field))
+        declarationFault(
+          `${name}: it reads the path parameter "${field}", which is not in its path ${paths.join(', ')}.`,
+        );
+    }
+    // A decorator of a module, the request, or a class without declared fields may read any of them.
+    if (kind === 'custom' || kind === RouteParamtypes.REQUEST || (isPath && read.length === 0))
+      unread.clear();
+    const decorator = WHOLE.get(kind);
+    if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
+    if (declaredOperationOf(handler) && UNKNOWN.has(metatype))
+      declarationFault(
+        `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is unknown at run time. ` +
+          'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
+      );
+    if (!isPath)
+      logger.warn(
+        `${name}: ${decorator} is not validated, because its type is not a class with declared fields. ` +
+          'Declare a class with decorators such as @Text() and @Int64().',
+      );
+  }
+  for (const parameter of unread)
+    logger.warn(
+      `${name}: nothing reads or validates the path parameter "${parameter}". Declare it in the class of a @Param().`,
+    );
+}
+
+/** The paths that RouterModule gives to the modules of a controller; `` without one. */
+export function modulePathsOf(
+  controller: Type,
+  discovery: DiscoveryService,
+  modules: ModulesContainer,
+): string[] {
+  return discovery.getControllers().flatMap(({ metatype, host }) => {
+    if (metatype !== controller || !host) return [];
+    const path = Reflect.getMetadata(MODULE_PATH + modules.applicationId, host.metatype) as
+      string | undefined;
+    return [path === undefined ? '' : `${path}/`];
+  });
+}
+
+function pathsOf(target: object): string[] {
+  return [Reflect.getMetadata(PATH_METADATA, target) as string | string[]].flat();
+}

@@ -1,0 +1,120 @@
+import { Global, Inject, Injectable, Module, type OnModuleInit, VersioningType } from '@nestjs/common';
+import {
+  type AbstractHttpAdapter,
+  type ApplicationConfig,
+  DiscoveryModule,
+  DiscoveryService,
+  HttpAdapterHost,
+  ModulesContainer,
+} from '@nestjs/core';
+import type { Application } from 'express';
+import { DataSource } from 'typeorm';
+import { Settings } from '../../core/config/settings.js';
+import { declarationFault } from '../../core/declaration-faults.js';
+import { type Database, DeclarationChecks } from '../../database/database.js';
+import type { Tables } from '../../database/tables.module.js';
+import { isInMemory } from '../../database/sqlite/sqlite-data-source.js';
+import { routesOf } from '../operations/registered-routes.js';
+import { checkGlobalEnhancers, warnOfFilters } from './enhancer-checks.js';
+import {
+  checkDeclaredMigrations,
+  checkEntities,
+  checkMigrations,
+  checkSchema,
+} from '../../database/entity-checks.js';
+import { checkGateways, checkNames, checkThrottles } from './provider-checks.js';
+import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
+import { checkIds, checkOperation, checkStored, checkedHandlersOf } from './route-checks.js';
+
+/** Checks the declarations of the whole application before the database is opened: throws for a fault, warns of a likely mistake. */
+@Injectable()
+class ModuleChecks extends DeclarationChecks {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly settings: Settings,
+  ) {
+    super();
+  }
+
+  async check(declared: Database): Promise<void> {
+    const isProduction = this.settings.nodeEnv === 'production';
+    const handlers = checkedHandlersOf(this.discovery);
+    for (const handler of handlers) checkOperation(handler, isProduction);
+    checkIds(handlers);
+    checkNames(this.discovery);
+    checkThrottles(this.discovery);
+    checkGateways(this.discovery);
+    await checkEntities(declared, !isProduction);
+    // LateChecks compares a database in memory, of which nothing is left if the start is refused.
+    if (!isProduction && !isInMemory(declared))
+      await checkDeclaredMigrations(declared.options as unknown as Tables);
+  }
+}
+
+/**
+ * Checks what is known once every provider is made and the database is open: throws DeclarationError for a stored response of a
+ * controller that is made for each request, for what the application adds to all requests or changes of their paths, and, outside
+ * production, when the schema of the database lacks what entities have.
+ */
+@Injectable()
+export class LateChecks implements OnModuleInit {
+  private config: ApplicationConfig | undefined;
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    @Inject(DataSource) private readonly dataSource: Database,
+    private readonly settings: Settings,
+    private readonly discovery: DiscoveryService,
+    private readonly modules: ModulesContainer,
+  ) {}
+
+  /** Has the configuration of an application checked when it is started; setupApp() calls this. */
+  watch(config: ApplicationConfig): void {
+    this.config = config;
+  }
+
+  async onModuleInit(): Promise<void> {
+    const { discovery, modules } = this;
+    checkStored(discovery);
+    // By now RouterModule has given the modules their paths.
+    for (const handler of checkedHandlersOf(discovery))
+      checkParameters(handler, modulePathsOf(handler.controller, discovery, modules));
+    const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
+    if (adapter) checkHidden(routesOf(adapter.getInstance<Application>()), discovery);
+    if (this.config) {
+      checkGlobalEnhancers(this.config);
+      checkPaths(this.config);
+      warnOfFilters(this.config);
+    } else if (adapter)
+      declarationFault(
+        'NestFactory.create(AppModule): the application is not set up. Call setupApp(app), or create it with createApp().',
+      );
+    if (this.settings.nodeEnv === 'production') return;
+    await (isInMemory(this.dataSource) ? checkMigrations : checkSchema)(this.dataSource);
+  }
+}
+
+/** Checks that the paths of an application are those of the documents, of links and of keys. */
+function checkPaths(config: ApplicationConfig): void {
+  if (config.getGlobalPrefix() !== '')
+    declarationFault(
+      `setGlobalPrefix('${config.getGlobalPrefix()}'): documents, links and keys know the paths without it. Remove it; ` +
+        'give PUBLIC_BASE_URL a path that a proxy removes, or a module a path in RouterModule.',
+    );
+  const versioning = config.getVersioning();
+  const isChanged = versioning?.type !== VersioningType.URI || versioning.prefix !== undefined;
+  if (isChanged || versioning.defaultVersion !== undefined)
+    declarationFault(
+      'enableVersioning(): the service has enabled versions in paths, such as /v1. Remove it; ' +
+        "give a controller its version: @Controller({ path: 'toys', version: '2' }).",
+    );
+}
+
+/** Provides the checks to the database, which waits for them. */
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  providers: [{ provide: DeclarationChecks, useClass: ModuleChecks }],
+  exports: [DeclarationChecks],
+})
+export class ModuleChecksModule {}

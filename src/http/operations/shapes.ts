@@ -1,0 +1,205 @@
+import type { Type } from '@nestjs/common';
+import { isLosslessNumber } from 'lossless-json';
+import type { DeclaredMember } from '../../database/declared-members.js';
+import { JsonText } from '../../database/json-rows.js';
+
+/** Called with each member that an object should have and of which nothing is shown, and with its class. */
+export type Lacks = (member: string, owner: string) => void;
+
+/** What a schema declares of a value. */
+export interface Shape {
+  /**
+   * The declared part of a value; undefined where the value is of another kind, so that nothing of it is shown. `isText`: it was read
+   * from JSON text, so that its members have their names in JSON, not those of properties.
+   */
+  show(value: unknown, lacks: Lacks, isText?: boolean): unknown;
+  /** Whether a value is one of this schema, whatever else it has. */
+  matches(value: unknown, isText?: boolean): boolean;
+}
+
+/** A member of an object, and what its schema declares. */
+export interface ShapedMember extends DeclaredMember {
+  readonly shape: Shape;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A schema that allows anything: every value is shown as it is. */
+export const FREE: Shape = { show: (value) => value, matches: () => true };
+/** A schema that nobody has described: nothing is shown. */
+export const UNKNOWN: Shape = { show: () => undefined, matches: () => false };
+
+/** A text, number or boolean of one of these kinds, and what JSON makes one of, such as a Date. */
+export class ScalarShape implements Shape {
+  constructor(
+    private readonly kinds: readonly string[],
+    private readonly values: readonly unknown[] | undefined,
+  ) {}
+
+  show(value: unknown, lacks: Lacks): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((element) => this.show(element, lacks));
+    return isObject(scalarOf(value)) ? undefined : value;
+  }
+
+  matches(value: unknown): boolean {
+    const one = scalarOf(value);
+    const kind = one === null ? 'null' : typeof one;
+    return this.kinds.includes(kind) && (this.values?.includes(one) ?? true);
+  }
+}
+
+/** An array; one value in its place is shown as an element would be. */
+export class ListShape implements Shape {
+  constructor(private readonly items: Shape) {}
+
+  show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
+    if (!Array.isArray(value)) return this.items.show(value, lacks, isText);
+    return value.map((element) => this.items.show(element, lacks, isText));
+  }
+
+  matches(value: unknown, isText?: boolean): boolean {
+    return Array.isArray(value) && value.every((element) => this.items.matches(element, isText));
+  }
+}
+
+/** An object: its declared members in their order, then others if a schema is declared for them; or each object of an array. */
+export class ObjectShape implements Shape {
+  private read: readonly ShapedMember[] | undefined;
+
+  constructor(
+    private readonly owner: string,
+    private readonly declared: () => readonly ShapedMember[],
+    /** The class that describes it; undefined for a schema within one. */
+    readonly dto: Type | undefined,
+    private readonly others?: Shape,
+  ) {}
+
+  /** Read late: a class may refer to itself. */
+  private get members(): readonly ShapedMember[] {
+    return (this.read ??= this.declared());
+  }
+
+  show(given: unknown, lacks: Lacks, isText = false): unknown {
+    if (given === null || given === undefined) return given;
+    // A class that declares nothing says nothing of what is shown.
+    if (this.members.length === 0 && !this.others) return given;
+    const isOfText = isText || given instanceof JsonText;
+    // What was made for this class is shown already.
+    if (given instanceof JsonText && this.dto && given.shownAs === this.dto) return given;
+    const value = inJson(given);
+    if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isOfText));
+    if (!isObject(value)) return undefined;
+    const shown: Record<string, unknown> = {};
+    for (const { property, name, shape, isRequired, isNullable, isAbsentAsNull } of this.members) {
+      const member = value[isOfText ? name : property];
+      if (member === null) {
+        if (!isAbsentAsNull) shown[name] = null;
+      } else if (member !== undefined) {
+        const part = shape.show(member, lacks, isOfText);
+        if (part === undefined) lacks(name, this.owner);
+        else shown[name] = part;
+      } else if (isRequired) {
+        if (isNullable) shown[name] = null;
+        else lacks(name, this.owner);
+      }
+    }
+    if (this.others) this.showOthers(this.others, value, shown, lacks, isOfText);
+    return shown;
+  }
+
+  private showOthers(
+    others: Shape,
+    value: Members,
+    shown: Record<string, unknown>,
+    lacks: Lacks,
+    isText: boolean,
+  ): void {
+    const named = new Set(this.members.map(({ property, name }) => (isText ? name : property)));
+    for (const [name, member] of Object.entries(value)) {
+      // Their names are not declared, so their kind distinguishes them from hidden members.
+      if (named.has(name) || (others instanceof ScalarShape && !others.matches(member))) continue;
+      const part = others.show(member, lacks, isText);
+      if (part !== undefined) shown[name] = part;
+    }
+  }
+
+  matches(given: unknown, isText = given instanceof JsonText): boolean {
+    const value = inJson(given);
+    if (!isObject(value) || Array.isArray(value)) return false;
+    return this.members.every(({ property, name, shape, isRequired, isNullable }) => {
+      const member = value[isText ? name : property];
+      if (member === undefined || member === null) return !isRequired || isNullable;
+      return shape.matches(member, isText);
+    });
+  }
+}
+
+/** How a member of an object names its schema: the values of the member, and the shape of each. */
+export interface Discriminator {
+  readonly member: string;
+  readonly shapeOf: (value: string) => Shape | undefined;
+}
+
+/** A value of one of several schemas: of that which its discriminator or its class names, otherwise of the first that it matches. */
+export class ChoiceShape implements Shape {
+  constructor(
+    private readonly choices: readonly Shape[],
+    private readonly discriminator: Discriminator | undefined,
+  ) {}
+
+  show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
+    if (value === null) return null;
+    const shape = this.shapeFor(value, isText);
+    if (shape || !Array.isArray(value)) return shape?.show(value, lacks, isText);
+    return value.map((element) => this.show(element, lacks, isText));
+  }
+
+  matches(value: unknown, isText?: boolean): boolean {
+    return this.shapeFor(value, isText) !== undefined;
+  }
+
+  private shapeFor(given: unknown, isText?: boolean): Shape | undefined {
+    const { discriminator, choices } = this;
+    const value = inJson(given);
+    if (discriminator && isObject(value) && !Array.isArray(value))
+      return discriminator.shapeOf(String(value[discriminator.member]));
+    const isOfClass = (one: Shape): boolean =>
+      one instanceof ObjectShape && isObject(given) && one.dto === given.constructor;
+    return choices.find(isOfClass) ?? choices.find((one) => one.matches(given, isText));
+  }
+}
+
+/** A value of all of these schemas. */
+export class WholeShape implements Shape {
+  constructor(private readonly parts: readonly Shape[]) {}
+
+  show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
+    if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isText));
+    // One that allows anything, such as a description, adds nothing to what the others declare.
+    const declared = this.parts.filter((part) => part !== FREE);
+    const parts = declared.length === 0 ? this.parts : declared;
+    const shown = parts.map((part) => inJson(part.show(value, lacks, isText)));
+    const other = shown.findIndex((part) => !isObject(part));
+    return other === -1 ? Object.assign({}, ...shown) : shown[other];
+  }
+
+  matches(value: unknown, isText?: boolean): boolean {
+    return this.parts.every((part) => part.matches(value, isText));
+  }
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null;
+}
+
+/** JSON is made from what `toJSON` returns, as JSON.stringify does. */
+function inJson(value: unknown): unknown {
+  return isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value;
+}
+
+/** The text, number or boolean that an object is in JSON; otherwise the value itself. */
+function scalarOf(value: unknown): unknown {
+  const json = inJson(value);
+  return isLosslessNumber(json) ? Number(json.toString()) : json;
+}

@@ -1,0 +1,294 @@
+import { type HttpServer, Logger, StreamableFile, type Type } from '@nestjs/common';
+import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
+import type { Response } from 'express';
+import { decorated } from '../../core/declaration-faults.js';
+import { endTogether } from '../../core/ended-together.js';
+import { exceptionOf, writeRefusal } from '../../core/errors/write-refusal.js';
+import { publicPrefixOf } from '../../core/public-prefix.js';
+import { declaredMembers } from '../../database/declared-members.js';
+import { JsonText } from '../../database/json-rows.js';
+import type { DeclaredOperation } from '../operations/declared-operation.js';
+import { refuseCircle, writeExactJson } from '../../core/exact-json.js';
+import { entityTag, writeRevalidated } from './entity-tag.js';
+import { shapeOf } from '../operations/declared-shape.js';
+import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
+import type { Lacks } from '../operations/shapes.js';
+
+/** The media type of JSON responses. */
+export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
+/** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+const BODILESS = new Set([204, 205, 304]);
+
+/**
+ * The representation of a handler's result (RFC 9110 section 3.2): its JSON text, with every `bigint` exact, where
+ * JSON.stringify would throw on one. It has what the DTO of `@Operation()` declares, and nothing else. Sets the `Content-Type`, and the
+ * `Location` that the operation declares. A text of another type that the handler names is its own representation, and so is what
+ * Nest sends piece by piece, and an empty body.
+ */
+export function represent(response: Response, body: unknown, operation?: DeclaredOperation): unknown {
+  if (body === undefined || response.headersSent) return body;
+  if (isStreamed(body)) return streamed(body, operation);
+  if (operation?.location && !response.hasHeader('Location')) locate(operation.location, body, response);
+  const type = response.getHeader('Content-Type');
+  if (type === undefined) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
+  // A handler that names another type writes its texts itself; Nest would still write an object as JSON.
+  else if (typeof body !== 'object' || body === null) {
+    const isJson = typeof body === 'string' && isJsonType(mediaTypeOf(String(type)));
+    return isJson && operation?.shownAs ? textOf(new JsonText(body), operation) : body;
+  }
+  return textOf(body, operation);
+}
+
+/** A relative reference (RFC 9110 section 10.2.2): the service does not know by which host the client has reached it. */
+function locate(locationOf: (answer: never) => string, body: unknown, response: Response): void {
+  const answer: unknown = body instanceof JsonText ? body.toJSON() : body;
+  response.setHeader('Location', publicPrefixOf(response.req) + locationOf(answer as never));
+}
+
+/** A response as JSON text; what the DTO declares of it, if one is given. */
+export function jsonOf(answer: unknown, dto: Type | undefined): string {
+  return textOf(answer, dto && { shownAs: dto }).text;
+}
+
+/** Texts that a handler has written itself, such as one that is cached, reduced to what their DTO declares. */
+const reduced = new WeakMap<JsonText, JsonText>();
+
+function textOf(body: unknown, operation: Partial<DeclaredOperation> | undefined): JsonText {
+  const { shownAs } = operation ?? {};
+  if (!shownAs) return body instanceof JsonText ? body : new JsonText(writeExactJson(body));
+  if (!(body instanceof JsonText)) return shownText(body, shownAs, operation);
+  if (body.shownAs === shownAs) return body;
+  let text = reduced.get(body);
+  if (text?.shownAs !== shownAs) reduced.set(body, (text = shownText(body, shownAs, operation)));
+  return text;
+}
+
+function shownText(body: unknown, dto: Type, operation: Partial<DeclaredOperation> | undefined): JsonText {
+  try {
+    const shown = shapeOf(dto).show(body, lacksOf(operation));
+    return new JsonText(writeExactJson(shown), false, dto);
+  } catch (error) {
+    // A DTO that refers to itself follows a circle of entities.
+    if (error instanceof RangeError) refuseCircle(body);
+    throw error;
+  }
+}
+
+const logger = new Logger('Response');
+const told = new WeakMap<object, Lacks>();
+
+/** Logs each member that responses of an operation lack, once. */
+function lacksOf({ id, prototype, method }: Partial<DeclaredOperation> = {}): Lacks {
+  if (!prototype) return () => undefined;
+  const handler = Reflect.get(prototype, method ?? '') as object;
+  let lacks = told.get(handler);
+  if (!lacks) {
+    const members = new Set<string>();
+    lacks = (member, owner) => {
+      if (members.has(`${owner}.${member}`)) return;
+      members.add(`${owner}.${member}`);
+      logger.warn(
+        `The response of ${id} (${decorated(prototype, method)}) lacks "${member}" of ${owner}, or has it in a form that is not declared.`,
+      );
+    };
+    told.set(handler, lacks);
+  }
+  return lacks;
+}
+
+/** Whether it is what a DTO declares: an object with the members that it requires, and one of its members at least, or some of them. */
+export function isOf(dto: Type, result: unknown): boolean {
+  if (Array.isArray(result)) return result.every((one) => isOf(dto, one));
+  return (
+    typeof result === 'object' &&
+    result !== null &&
+    shapeOf(dto).matches(result) &&
+    declaredMembers(dto).some(({ property }) => property in result)
+  );
+}
+
+/** Whether a handler's result is a value that is still to be represented. */
+export function isValue(response: Response, result: unknown): boolean {
+  const isDone = result === undefined || result instanceof JsonText || isStreamed(result);
+  return !isDone && !response.hasHeader('Content-Type');
+}
+
+/** Whether Nest sends it piece by piece: a file, a web Response, a stream or another async iterable. */
+function isStreamed(body: unknown): boolean {
+  return (
+    typeof body === 'object' &&
+    !(body instanceof JsonText) &&
+    (body instanceof StreamableFile || isStreamingBody(body))
+  );
+}
+
+/** Throws for a stream of objects, each of which Nest would write as it is, where a DTO declares what is shown of them. */
+function streamed(body: unknown, { id, shownAs }: Partial<DeclaredOperation> = {}): unknown {
+  const isOfObjects = body instanceof StreamableFile && body.getHeaders().type === 'application/x-ndjson';
+  if (isOfObjects && shownAs && declaredMembers(shownAs).length > 0)
+    throw new Error(
+      `${id} streams objects, which are not reduced to what ${shownAs.name} declares. ` +
+        'Return an array; or declare the contentType, and write the text of each object.',
+    );
+  return body;
+}
+
+/** Makes an Express adapter respond as this service does: JSON with exact numbers, an entity tag, and 304 for a client that has it. */
+export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
+  const send = adapter.reply.bind(adapter) as (response: Response, body: unknown) => unknown;
+  adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
+    if (status !== undefined) response.status(status);
+    // An exception filter of a module responds so, or a handler that has set the status.
+    if (becomesErrorBody(response, body)) return refuse(response, body);
+    // Nest gives the text of its refusal the type of the file if that has failed by now, otherwise text/plain.
+    if (body instanceof StreamableFile && body.getStream().errored) response.removeHeader('Content-Type');
+    const operation = operationOf(response);
+    const represented = represent(response, body, operation);
+    const text = represented instanceof JsonText ? represented.text : represented;
+    if (typeof text !== 'string') return send(response, represented);
+    if (isTagged(response)) {
+      const tag = tagFor(response, represented as JsonText | string);
+      if (writeRevalidated(response.req, response, tag)) {
+        response.removeHeader('Content-Type');
+        endTogether(response);
+        return undefined;
+      }
+    } else if (operation?.hasEntityTag && !response.hasHeader('ETag'))
+      response.setHeader('ETag', tagOf(represented as JsonText | string, ''));
+    return write(response, text, send);
+  };
+}
+
+/**
+ * Has `response.json()` write numbers exactly, and what the DTO of the operation declares alone. Turns errors that it writes, or `send()`
+ * as a text, as in a filter of a module, into the Error body with their message.
+ */
+export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
+  const { send } = prototype;
+  prototype.json = function writeJson(this: Response, body: unknown): Response {
+    if (becomesErrorBody(this, body)) return refuse(this, body);
+    if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', JSON_CONTENT_TYPE);
+    return send.call(this, body === undefined ? body : textOf(body, operationOf(this)).text);
+  };
+  // Without its own padding, callback and numbers: JSON alone is documented.
+  prototype.jsonp = prototype.json;
+  prototype.send = function writeText(this: Response, body: unknown): Response {
+    if (typeof body !== 'string') return send.call(this, body);
+    if (becomesErrorBody(this, body)) return refuse(this, body);
+    const operation = written.has(this) ? undefined : operationOf(this);
+    const isShown = operation?.shownAs && isJsonType(mediaTypeOf(typeOf(this)));
+    return send.call(this, isShown ? textOf(new JsonText(body), operation).text : body);
+  };
+}
+
+/** Has an error that a filter sends by `end()` become the Error body, too, also without a text. */
+export function refuseAtEnd(response: Response): void {
+  // That of a middleware, such as one that compresses.
+  const before = Object.getOwnPropertyDescriptor(response, 'end');
+  response.end = (...args: [unknown?]): Response => {
+    if (before) Object.defineProperty(response, 'end', before);
+    else Reflect.deleteProperty(response, 'end');
+    const [body] = args;
+    const text = typeof body === 'string' ? body : '';
+    const isRefused = !response.headersSent && !Buffer.isBuffer(body) && becomesErrorBody(response, text);
+    return isRefused ? refuse(response, text) : response.end(...args);
+  };
+}
+
+/** Sends what a response has with a status of 400 and above as an Error body. */
+function refuse(response: Response, body: unknown): Response {
+  const { req: request, statusCode } = response;
+  const isJson = typeof body === 'string' && isJsonType(mediaTypeOf(typeOf(response)));
+  const sent = isJson ? parsedOr(body) : body;
+  writeRefusal(exceptionOf(sent, statusCode, request.exception), request, response);
+  return response;
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Whether what is sent with the status of an error becomes the Error body: JSON, a text, or what names no type. A filter that names
+ * another type, such as application/problem+json, means it; a handler, only for a text, such as that of an HTML page.
+ */
+function becomesErrorBody(response: Response, body: unknown): boolean {
+  if (response.statusCode < 400 || isStreamed(body)) return false;
+  const isOfHandler = response.req.exception === undefined;
+  if (isOfHandler && typeof body !== 'string') return true;
+  return /^(?:application\/json|text\/plain|)\s*(?:;|$)/i.test(typeOf(response));
+}
+
+function typeOf(response: Response): string {
+  return String(response.getHeader('Content-Type') ?? '');
+}
+
+/** The operation whose response it is; none for the response of an error. */
+function operationOf({ req, statusCode }: Response): DeclaredOperation | undefined {
+  return statusCode < 400 ? req.matchedHandler?.operation : undefined;
+}
+
+/** Whether a response gets an entity tag: a 200 response to GET, unless its handler has set `Cache-Control`. */
+function isTagged(response: Response): boolean {
+  const { method } = response.req;
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    response.statusCode === 200 &&
+    !response.hasHeader('Cache-Control')
+  );
+}
+
+/** The tag that the handler has set, or that of the representation with the links of the handler alone, not those of guards. */
+function tagFor(response: Response, body: JsonText | string): string {
+  const own = response.getHeader('ETag');
+  if (own !== undefined) return String(own);
+  const link = response.getHeader('Link');
+  const ofHandler = link === undefined || String(link) === response.req.linkOfGuards ? '' : String(link);
+  return tagOf(body, ofHandler);
+}
+
+/** The tag of a text and a link, which a JsonText keeps: one that is cached is hashed once. */
+function tagOf(body: JsonText | string, link: string): string {
+  if (typeof body === 'string') return entityTag(body, link);
+  if (body.tag?.link !== link) body.tag = { link, value: entityTag(body.text, link) };
+  return body.tag.value;
+}
+
+/** Responses whose text is their representation already, which `send()` leaves as it is. */
+const written = new WeakSet<Response>();
+
+/** Sends a text as Express does; plain JSON past its `send()`, which would change nothing of it. */
+function write(
+  response: Response,
+  text: string,
+  send: (response: Response, body: unknown) => unknown,
+): unknown {
+  if (!isPlainJson(response)) {
+    written.add(response);
+    return send(response, text);
+  }
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  endTogether(response, text);
+  return undefined;
+}
+
+/** Whether Express would send the body as it is: with the same status, the same headers, and in full. */
+function isPlainJson(response: Response): boolean {
+  return (
+    !BODILESS.has(response.statusCode) &&
+    response.getHeader('Content-Type') === JSON_CONTENT_TYPE &&
+    !response.hasHeader('Transfer-Encoding') &&
+    !isRevalidated(response)
+  );
+}
+
+/** Whether Express may make it a 304. */
+function isRevalidated(response: Response): boolean {
+  const { headers } = response.req;
+  if (!('if-none-match' in headers || 'if-modified-since' in headers)) return false;
+  return response.hasHeader('ETag') || response.hasHeader('Last-Modified');
+}

@@ -1,0 +1,386 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { Settings } from '../../core/config/settings.js';
+import type { ErrorRow } from '../../core/errors/define-errors.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { rowOf } from '../../core/errors/raw-response.js';
+import { endEventStream, isEventStream } from '../../core/event-stream.js';
+import { abandon } from '../../core/requests-in-flight.js';
+import { readForwardedFor } from '../../core/request-address.js';
+import { Clock } from '../../core/time/clock.js';
+import { noteArrival } from '../../core/tracing.js';
+import { TransientMap } from '../../core/transient-map.js';
+import { EventStreams } from './event-streams.js';
+import {
+  afterReading,
+  hold,
+  isHeld,
+  isReadingMessage,
+  parseOn,
+  release,
+  restOf,
+  stopAfterHead,
+} from './held-socket.js';
+import { Overload } from './overload.js';
+import { ParserRefusals } from './parser-refusals.js';
+import { readRequestLine } from './malformed-request.middleware.js';
+import { hasUnreadBody } from './service-server.js';
+import { checkReading, type Reading } from './slow-readers.js';
+import { WaitingBytes } from './waiting-bytes.js';
+
+/** Time between two checks of all connections for clients that read too slowly, in milliseconds. */
+const SWEEP_MS = 1_000;
+/**
+ * A check of an event stream comes this long after the one before at most, and half as long at least, in milliseconds: at random, so
+ * that streams that began together are not checked together.
+ */
+const MOST_UNCHECKED_MS = 60_000;
+/** How many event streams are checked in a second at most, unless more than a twentieth of all connections: many may be late together. */
+const MOST_CHECKED = 100;
+/** About what the objects of a request and its response take in memory, in bytes. */
+const MESSAGES_BYTES = 4_096;
+/** How many connections continue in one turn of the event loop: Node accepts few new ones in a turn, so turns must be short. */
+const MOST_CONTINUING = 16;
+
+/** A request that waits for the response to the request before it. */
+type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
+
+/** The state of one open connection. */
+interface Connection {
+  /** The response in progress; on an idle connection the last response, until the next check. */
+  current: ServerResponse | undefined;
+  /** The response whose `close` event has a listener, because something waits for its end. */
+  watched: ServerResponse | undefined;
+  /** The next request: nothing more is read from the connection while it waits, and the parser stops after its head. */
+  readonly waiting: Waiting[];
+  /** Whether a request waits for the response before it. */
+  isHeld: boolean;
+  /** What had been read beyond the head of the request that waits. */
+  rest: Buffer | undefined;
+  /** Whether Node's time for the request that waits was over: it gets it again. */
+  isLate: boolean;
+  /** Called once all arrived requests have their responses. While it is set, nothing more is read from the connection. */
+  last: (() => void) | undefined;
+  reading: Reading | undefined;
+  /** When an event stream is checked again, by the steady clock. */
+  checkAt: number;
+  /** How many requests have arrived on it. */
+  arrived: number;
+}
+
+/** Whether all arrived requests have their responses. */
+function isIdle({ current, waiting }: Connection): boolean {
+  return (!current || current.closed) && waiting.length === 0;
+}
+
+/**
+ * Handles the requests of each connection one after the other, in the order in which they were sent.
+ * - A client that sends thousands of requests at once does not delay other clients.
+ * - A request is carried out only after the responses to all requests before it (RFC 9112 section 9.3.2).
+ * - At most one response per connection is in memory, and it is released when the socket closes. Node does not notify a
+ *   response that waits behind another one when their socket closes.
+ */
+@Injectable()
+export class Connections {
+  private readonly connections = new TransientMap<Socket, Connection>();
+  private readonly waitingBytes = new WaitingBytes();
+
+  /** Connections whose turn it is to continue, the one that waits longest first. */
+  private readonly continuing = new TransientMap<Socket, Connection>();
+  private isContinuing = false;
+
+  private handle: RequestListener | undefined;
+  private draining = false;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly refusals: ParserRefusals,
+    private readonly overload: Overload,
+    private readonly streams: EventStreams,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Replaces the server's `request` listener, and calls that listener for one request of a connection at a time. */
+  attachTo(server: Server): void {
+    const [handle] = server.listeners('request') as RequestListener[];
+    if (!handle) throw new Error('The server has no request listener.');
+    this.handle = handle;
+    server.removeListener('request', handle);
+    const opened = server instanceof TlsServer ? 'secureConnection' : 'connection';
+    server.on(opened, (socket: Socket) => this.open(socket));
+    const arrive: RequestListener = (request, response) => {
+      readRequestLine(request);
+      readForwardedFor(request);
+      noteArrival(request);
+      this.arrive(request, response);
+    };
+    server.on('request', arrive);
+    // Otherwise Node would send 100 Continue before any guard has seen the head (RFC 9110 section 10.1.1).
+    server.on('checkContinue', arrive);
+    // Without this listener Node would send 417 for any other `Expect`; the service ignores such a field.
+    server.on('checkExpectation', arrive);
+    server.once('listening', () => {
+      const timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
+      server.once('close', () => clearInterval(timer));
+    });
+    server.on('clientError', (error: Error, socket: Socket) => this.reject(error, socket));
+    // Without this listener Node would close a connection in the timer of its keep-alive, before it has read what has arrived.
+    server.on('timeout', (socket: Socket) => void this.timeOut(socket));
+    // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is not a proxy: it refuses every target,
+    // and a target of that form has no methods, which is what an empty Allow says (section 10.2.1).
+    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      socket.on('error', () => socket.destroy());
+      this.refuseInTurn(socket, HTTP_ERRORS.method_not_allowed, { Allow: '' });
+    });
+  }
+
+  /** From now on the last response of every connection carries `Connection: close`, so that its client sends no more. */
+  drain(): void {
+    this.draining = true;
+    for (const [, { current, waiting }] of this.connections.all())
+      if (current && !current.closed && !current.headersSent && waiting.length === 0)
+        current.setHeader('Connection', 'close');
+  }
+
+  /** Closes connections without a request, once what has arrived on them is read. */
+  async closeIdle(): Promise<void> {
+    await afterReading();
+    for (const [socket, connection] of this.connections.all())
+      if (isIdle(connection) && !connection.last && !isReadingMessage(socket)) socket.destroy();
+  }
+
+  /** Releases a connection for an upgrade; returns false if earlier requests have no response yet. */
+  giveUp(socket: Socket): boolean {
+    const connection = this.connections.get(socket);
+    return !!connection && isIdle(connection) && this.connections.delete(socket);
+  }
+
+  /** Ends all event streams, which would otherwise last until the time of the shutdown is over. */
+  endEventStreams(): void {
+    for (const [, { current }] of this.connections.all())
+      if (current && isEventStream(current)) endEventStream(current);
+  }
+
+  /** Whether no connection carries HTTP any more; an upgraded one does not. */
+  get areClosed(): boolean {
+    return this.connections.size === 0;
+  }
+
+  /** Closes a connection that was idle for too long, or whose handler has set a timeout that it does not listen for. */
+  private async timeOut(socket: Socket): Promise<void> {
+    const { current } = this.connections.get(socket) ?? {};
+    if (current && !current.closed) {
+      if ([current, current.req].some((message) => message.listenerCount('timeout') > 0)) return;
+    } else {
+      const { bytesRead } = socket;
+      await afterReading();
+      if (socket.bytesRead > bytesRead) return;
+    }
+    socket.destroy();
+  }
+
+  /** Takes what the parser has not read yet, and refuses what it rejects or finds late. */
+  private reject(error: NodeJS.ErrnoException, socket: Socket): void {
+    const row = rowOf(error);
+    const connection = this.connections.get(socket);
+    const rest = restOf(error);
+    if (connection && rest) {
+      connection.rest = rest;
+      this.waitingBytes.add(socket, rest.buffer.byteLength + sizeOf(connection.waiting));
+    } else if (error.code === 'ECONNRESET' || !socket.writable || this.isBrokenOff(connection, error))
+      socket.destroy();
+    else if (connection && row === HTTP_ERRORS.request_timeout) void this.refuseLate(connection, socket);
+    else this.refuse(connection, socket, row);
+  }
+
+  /** Whether the client has ended its side of the connection in the middle of a body. */
+  private isBrokenOff(connection: Connection | undefined, { code }: NodeJS.ErrnoException): boolean {
+    return code === 'HPE_INVALID_EOF_STATE' && connection !== undefined && !!unreadRequestOf(connection);
+  }
+
+  /** Refuses the body of the request in progress, or what follows the last request. */
+  private refuse(connection: Connection | undefined, socket: Socket, row: ErrorRow): void {
+    const current = connection?.current;
+    if (current && !current.closed && hasUnreadBody(current.req)) {
+      // A response that was begun before may end; one without an end yet is broken off.
+      if (current.headersSent) setImmediate(() => current.writableEnded || socket.destroy());
+      else this.refusals.refuseInPlace(current, row);
+    } else this.refuseInTurn(socket, row);
+  }
+
+  /** Refuses a message that is late, unless the service has stopped reading it or had not read yet what arrived in time. */
+  private async refuseLate(connection: Connection, socket: Socket): Promise<void> {
+    const { arrived } = connection;
+    const body = unreadRequestOf(connection);
+    await afterReading();
+    if (socket.destroyed || (body && !hasUnreadBody(body))) return;
+    if (connection.isHeld) connection.isLate = true;
+    else if (body || connection.arrived === arrived)
+      this.refuse(connection, socket, HTTP_ERRORS.request_timeout);
+    else this.timeAgain(connection, socket);
+  }
+
+  /** Gives the request that has arrived its time for the body, because Node reports each message as late only once. */
+  private timeAgain(connection: Connection, socket: Socket): void {
+    const request = unreadRequestOf(connection);
+    if (!request) return;
+    const check = (): void => {
+      if (hasUnreadBody(request) && !socket.destroyed) void this.refuseLate(connection, socket);
+    };
+    setTimeout(check, this.settings.requestTimeoutMs).unref();
+  }
+
+  /** Refuses after the responses to all arrived requests. Nothing more is read: a waiting request without its body is dropped. */
+  refuseInTurn(socket: Socket, row: ErrorRow, headers = {}): void {
+    const connection = this.connections.get(socket);
+    const [last] = connection?.waiting.at(-1) ?? [];
+    if (last && hasUnreadBody(last)) connection?.waiting.pop();
+    const refuse = (): void => this.refusals.refuse(socket, row, headers);
+    if (!connection || isIdle(connection)) {
+      refuse();
+      return;
+    }
+    connection.last ??= refuse;
+    this.watch(connection, socket);
+    hold(socket);
+  }
+
+  private open(socket: Socket): Connection {
+    const connection: Connection = {
+      current: undefined,
+      watched: undefined,
+      waiting: [],
+      isHeld: false,
+      rest: undefined,
+      isLate: false,
+      last: undefined,
+      reading: undefined,
+      checkAt: 0,
+      arrived: 0,
+    };
+    this.connections.set(socket, connection);
+    stopAfterHead(socket, () => connection.isHeld);
+    socket.once('close', () => {
+      this.waitingBytes.delete(socket);
+      if (connection.current) abandon(connection.current);
+      this.connections.delete(socket);
+    });
+    return connection;
+  }
+
+  private arrive(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const connection = this.connections.get(socket) ?? this.open(socket);
+    connection.arrived += 1;
+    if (!isIdle(connection)) {
+      connection.waiting.push([request, response]);
+      this.watch(connection, socket);
+      connection.isHeld = true;
+      hold(socket);
+    } else if (hasUnreadBody(request)) {
+      // Not before the parser is done with the bytes that came with the head: if it rejects them, there is no request.
+      connection.waiting.push([request, response]);
+      process.nextTick(() => this.next(connection, socket));
+    } else {
+      this.begin(connection, request, response);
+    }
+  }
+
+  private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+    connection.current = response;
+    connection.checkAt = this.nextCheck();
+    if (this.draining && connection.waiting.length === 0) response.setHeader('Connection', 'close');
+    this.handle?.(request, response);
+  }
+
+  /** Continues when the response in progress is closed; called only when something waits, so that most responses need no listener. */
+  private watch(connection: Connection, socket: Socket): void {
+    const { current } = connection;
+    if (!current || current.closed || connection.watched === current) return;
+    connection.watched = current;
+    current.once('close', () => this.answered(connection, socket));
+  }
+
+  private answered(connection: Connection, socket: Socket): void {
+    // In a later turn of the event loop, so that other connections are served in between.
+    if (connection.waiting.length > 0 && socket.writable) {
+      this.continuing.set(socket, connection);
+      this.continueLater();
+    } else if (connection.last) connection.last();
+    else release(socket);
+  }
+
+  private continueLater(): void {
+    if (this.isContinuing) return;
+    this.isContinuing = true;
+    setImmediate(() => this.continueSome());
+  }
+
+  private continueSome(): void {
+    this.isContinuing = false;
+    for (const [socket, connection] of this.continuing.upTo(MOST_CONTINUING)) {
+      this.continuing.delete(socket);
+      this.next(connection, socket);
+    }
+    if (this.continuing.size > 0) this.continueLater();
+  }
+
+  private next(connection: Connection, socket: Socket): void {
+    if (socket.destroyed) return;
+    if (connection.isHeld && connection.waiting.length === 1) this.readOn(connection, socket);
+    const waiting = connection.waiting.shift();
+    if (!waiting) return;
+    this.begin(connection, ...waiting);
+    if (isHeld(socket)) this.watch(connection, socket);
+  }
+
+  /**
+   * Reads the body of the request that has waited, and the next head. A client may end its side after its last request: Node, which would
+   * then close the connection without the response, reads that only after the response.
+   */
+  private readOn(connection: Connection, socket: Socket): void {
+    const { rest, isLate } = connection;
+    Object.assign(connection, { isHeld: false, rest: undefined, isLate: false });
+    this.waitingBytes.delete(socket);
+    if (rest) parseOn(socket, rest);
+    if (isLate) this.timeAgain(connection, socket);
+    if (!connection.isHeld && !connection.last && unreadRequestOf(connection)) release(socket);
+  }
+
+  private sweep(): void {
+    const now = performance.now();
+    let left = Math.max(MOST_CHECKED, this.connections.size / 20);
+    for (const [socket, connection] of this.connections.all()) {
+      // The last response of an idle connection must not stay in memory.
+      if (connection.current?.closed) connection.current = undefined;
+      const { current, reading } = connection;
+      connection.reading =
+        current && checkReading(socket, current, reading, now, this.settings.responseTimeoutMs);
+      if (left <= 0 || connection.checkAt > this.clock.steady() || !current || !isEventStream(current))
+        continue;
+      left -= 1;
+      connection.checkAt = this.nextCheck();
+      void this.streams.check(current as Response);
+    }
+    this.overload.check(now);
+  }
+
+  private nextCheck(): number {
+    return this.clock.steady() + (MOST_UNCHECKED_MS * (1 + Math.random())) / 2;
+  }
+}
+
+/** The last request that has arrived, if its body has not. */
+function unreadRequestOf({ waiting, current }: Connection): IncomingMessage | undefined {
+  const request = waiting.at(-1)?.[0] ?? (current?.closed ? undefined : current?.req);
+  return request && hasUnreadBody(request) ? request : undefined;
+}
+
+/** What the heads of requests take in memory, in bytes. */
+function sizeOf(waiting: readonly Waiting[]): number {
+  const texts = waiting.flatMap(([{ rawHeaders, url = '' }]) => [url, ...rawHeaders]);
+  return texts.reduce((sum, { length }) => sum + length, waiting.length * MESSAGES_BYTES);
+}

@@ -1,0 +1,146 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable, Logger, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { Settings } from '../../core/config/settings.js';
+import { ShownQuota } from '../../auth/shown-quota.js';
+import { ApiError } from '../../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { writeRefusal } from '../../core/errors/write-refusal.js';
+import { Metrics } from '../../core/metrics/metrics.js';
+import { type Countable, RequestsInFlight, isCountable } from '../../core/requests-in-flight.js';
+import { isAnsweredUnderOverload } from '../operations/answered-under-overload.decorator.js';
+import { EventLoopLag } from './event-loop-lag.js';
+import { routesOf } from '../operations/registered-routes.js';
+import { announcesBody } from '../body/read-body.js';
+import { type ReportingRequest, hasUnreadBody } from './service-server.js';
+
+/** An overload is over after this time without a refusal, in milliseconds. */
+const QUIET_MS = 5_000;
+/** `Retry-After` of refusals is 1 to this many seconds in turn, so that clients do not all come back at once. */
+const MOST_RETRY_AFTER_S = 3;
+/** This many requests are always admitted, because the rate says nothing about the capacity of an idle service. */
+const SURE_IN_FLIGHT = 500;
+/** Beyond those, as many as get their response in this time, in seconds (Little's law). */
+const MOST_WAIT_S = 1;
+/** Their handlers get a request without waiting for its body. */
+const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** The reason of a refusal, in the metric and the log. */
+type Reason = 'in_flight' | 'event_loop_lag';
+
+/**
+ * Refuses requests that would have to wait too long: when so many are in flight that one more would delay all of them, or when
+ * the event loop does not get through what arrives. A refusal costs a fraction of a response. Nothing is counted towards a quota,
+ * and the log has no line for it, only for the begin and the end of the overload.
+ */
+@Injectable()
+export class Overload implements NestMiddleware {
+  private readonly logger = new Logger('Overload');
+  private readonly inFlight = new RequestsInFlight();
+  private readonly lag;
+  private readonly shed;
+  private exempt: ReadonlySet<string> | undefined;
+  private refused = 0;
+  private lastRefusedAt = 0;
+  private begunAt: number | undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly quota: ShownQuota,
+    metrics: Metrics,
+  ) {
+    this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
+    this.shed = metrics.counter(
+      'http_requests_shed_total',
+      'Requests refused with 503 because of overload.',
+      ['reason'],
+    );
+    // An increase needs a sample before the first refusal.
+    for (const reason of ['in_flight', 'event_loop_lag']) this.shed.inc({ reason }, 0);
+    metrics.gauge('http_requests_in_flight', 'Requests in progress.', [], () => this.inFlight.count);
+    metrics.gauge(
+      'http_event_loop_lag_seconds',
+      'Delay of the event loop at the latest probe, which decides about overload.',
+      [],
+      () => this.lag.ms / 1_000,
+    );
+  }
+
+  /** Lets a request continue, or refuses it with 503. It counts from the end of its body until the head of its response is sent. */
+  use = (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
+    if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
+    const reason = this.reason();
+    if (reason !== undefined && !this.isExempt(request)) return this.refuse(request, response, reason);
+    if (reason === undefined && isCountable(response)) this.count(request, response);
+    next();
+    return undefined;
+  };
+
+  /** Logs when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
+  check(now: number): void {
+    if (this.begunAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
+    const seconds = Math.ceil((this.lastRefusedAt - this.begunAt) / 1_000);
+    this.logger.log(`No longer overloaded: ${this.refused} requests were refused with 503 in ${seconds} s`);
+    this.begunAt = undefined;
+    this.refused = 0;
+  }
+
+  private reason(): Reason | undefined {
+    const { maxRequestsInFlight, maxEventLoopLagMs } = this.settings;
+    if (maxRequestsInFlight > 0 && this.areInFlight(maxRequestsInFlight)) return 'in_flight';
+    return maxEventLoopLagMs > 0 && this.lag.isStanding() ? 'event_loop_lag' : undefined;
+  }
+
+  /** Whether the limit of requests in flight is reached; `most` is its maximum. */
+  private areInFlight(most: number): boolean {
+    const { count } = this.inFlight;
+    if (count < SURE_IN_FLIGHT && count < most) return false;
+    return count >= most || count >= this.inFlight.answeredPerSecond * MOST_WAIT_S;
+  }
+
+  private isExempt({ app, path }: Request): boolean {
+    // At the first refusal every route is registered.
+    this.exempt ??= new Set(
+      routesOf(app)
+        .filter(({ handler }) => isAnsweredUnderOverload(handler))
+        .map((route) => route.path),
+    );
+    return this.exempt.has(path);
+  }
+
+  private count(request: Request, response: Response & Countable): void {
+    if (hasUnreadBody(request) && !BODILESS.has(request.method))
+      (request as Request & ReportingRequest).whenWhole = () => this.inFlight.begin(response);
+    else this.inFlight.begin(response);
+  }
+
+  private async refuse(request: Request, response: Response, reason: Reason): Promise<void> {
+    // The log has lines for the begin and the end of an overload alone.
+    request.isUnlogged = true;
+    request.servedRoute = 'shed';
+    const headers = { ...this.note(reason), ...(await this.quota.headersFor(request)) };
+    const params = { reason: 'it is overloaded' };
+    // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
+    if (announcesBody(request)) await setImmediate(request.resume());
+    const refusal = new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
+    writeRefusal(refusal, request, response);
+  }
+
+  /** Counts a refusal; returns its `Retry-After`. */
+  private note(reason: Reason): { 'Retry-After': string } {
+    this.lastRefusedAt = performance.now();
+    if (this.begunAt === undefined) {
+      this.begunAt = this.lastRefusedAt;
+      this.logger.warn(`Overloaded: ${this.causeOf(reason)}. Excess requests are refused with 503`);
+    }
+    this.refused += 1;
+    this.shed.inc({ reason });
+    return { 'Retry-After': String(1 + (this.refused % MOST_RETRY_AFTER_S)) };
+  }
+
+  private causeOf(reason: Reason): string {
+    if (reason === 'in_flight')
+      return `${this.inFlight.count} requests are in flight, more than the process can serve soon (MAX_REQUESTS_IN_FLIGHT)`;
+    return `the event loop is more than ${this.settings.maxEventLoopLagMs} ms late (MAX_EVENT_LOOP_LAG_MS)`;
+  }
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import type { INestApplication } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ClientsService } from '../auth/clients/clients.service.js';
+import { readDatabaseUrl } from '../core/config/database-url.js';
+import { unreadSettings } from '../core/config/unread-settings.js';
+import { Settings } from '../core/config/settings.js';
+import { rightsOfOthers } from '../database/sqlite/private-files.js';
+import { fileOf, isInMemory } from '../database/sqlite/sqlite-data-source.js';
+import { AppLogger } from '../core/logging/app-logger.js';
+import { shellWord } from '../core/shell-word.js';
+import { DEMO_CLIENT } from './first-start.js';
+import { softwareFolder } from '#supported-node';
+
+/**
+ * Logs advice for the operator after the start, a line for each: variables that look like settings and are not read; files of the
+ * database that other users may read; removed plans; how to create the first key, or another instead of the demo key. Logs nothing
+ * secret.
+ */
+export async function advise(app: INestApplication, isFirstStart: boolean): Promise<void> {
+  const logger = app.get(AppLogger);
+  const file = fileOf(app.get(DataSource));
+  const rights = file === undefined ? undefined : await rightsOfOthers(file);
+  const plans = await app.get(ClientsService).unknownPlans();
+  for (const text of [
+    ...unreadSettings(),
+    ...(rights === undefined ? [] : [rights]),
+    ...plans.map(unknownPlanText),
+  ])
+    logger.warn(text, 'Start');
+  // No other process reaches a database in memory.
+  if (!isFirstStart && !isInMemory(app.get(DataSource))) await adviseKey(app, logger);
+}
+
+function unknownPlanText(plan: string): string {
+  return (
+    `Clients have the plan ${plan}, which PLANS does not name: they get the limits of free. Add it to PLANS, or move them to ` +
+    'another plan by `petstore client set-plan`.'
+  );
+}
+
+/** Logs how to get a key, if there is no client, or if the key of the demo client may be lost. */
+async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void> {
+  const settings = app.get(Settings);
+  const { command, where } = commandOf(settings);
+  const { items } = await app.get(ClientsService).list({ limit: 1 });
+  const [oldest] = items;
+  if (!oldest)
+    logger.warn(
+      `There is no client yet, so every request is refused with 401. ${where} this creates one and its key: ` +
+        `${command} client create --name 'My shop' --plan pro --issue-key`,
+      'Start',
+    );
+  else if (settings.nodeEnv !== 'production' && oldest.name === DEMO_CLIENT)
+    logger.log(
+      `The demo key was shown only at the first start. ${where} this creates another: ${command} key issue --client ${oldest.id}`,
+      'Start',
+    );
+}
+
+/** How the command line is called for the database of this process, and where, without anything secret. */
+function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where: string } {
+  const here = process.cwd();
+  const folder = softwareFolder();
+  const called = here === folder ? 'npx petstore' : `node ${shellWord(join(folder, 'bin', 'petstore.js'))}`;
+  // The command reads .env itself.
+  const isGiven = process.env['DATABASE_URL'] !== undefined;
+  const isFile = readDatabaseUrl(databaseUrl)?.kind === 'sqlite';
+  const given = [
+    ...(process.env['NODE_ENV'] === undefined ? [] : [`NODE_ENV=${nodeEnv}`]),
+    ...(isGiven && isFile ? [`DATABASE_URL=${shellWord(databaseUrl)}`] : []),
+  ];
+  return {
+    command: [...given, called].join(' '),
+    where: `In ${here}${isGiven && !isFile ? ', with the DATABASE_URL of the service,' : ''}`,
+  };
+}

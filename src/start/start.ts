@@ -1,0 +1,130 @@
+import 'reflect-metadata';
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import type { INestApplication } from '@nestjs/common';
+import { type AppOptions, createApp } from '../app.setup.js';
+import { listeningFault, originOf } from '../core/config/listening-faults.js';
+import { readDatabaseUrl } from '../core/config/database-url.js';
+import { Settings, loadSettings } from '../core/config/settings.js';
+import { firstStartText, prepareFirstStart } from './first-start.js';
+import { Readiness } from '../docs/health/health.controller.js';
+import { Connections } from '../http/server/connections.js';
+import { stopServing } from '../http/server/graceful-stop.js';
+import { BackgroundLoops } from '../events/jobs/background-loops.js';
+import { Jobs } from '../events/jobs/jobs.js';
+import { ServerLock } from '../database/sqlite/server-lock.js';
+import { checkFile } from '../database/sqlite/troubles/usable-file.js';
+import { AppLogger } from '../core/logging/app-logger.js';
+import { ManagementServer } from '../core/metrics/management-server.js';
+import { advise } from './start-advice.js';
+import { SoleProcessLock } from '../throttling/memory/sole-process-lock.js';
+import { DataVersion } from '../database/data-version.js';
+import { flushSpans, startTracing } from '../core/tracing.js';
+
+/** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
+const LAST_WRITES_MS = 2_000;
+
+/** The effect of a signal on the process. */
+export type Stop = (signal: string) => void;
+
+/** Starts the service. Calls `running` as soon as it listens: from then on a signal is to stop it gracefully. Throws when it cannot start. */
+export async function start(
+  running: (stop: Stop) => void,
+  options: Pick<AppOptions, 'modules'>,
+): Promise<void> {
+  const settings = loadSettings();
+  const file = fileOf(settings);
+  // A start that is refused has made nothing, so a new file is locked once it exists.
+  const isThere = file !== undefined && existsSync(file);
+  if (isThere) await lock(file);
+  await waitForOlderBuilds(settings);
+  const isTraced = await startTracing();
+  const app = await createApp(options);
+  if (file !== undefined && !isThere) await lock(file);
+  const { host, port } = app.get(Settings);
+  const logger = app.get(AppLogger);
+  await app.get(SoleProcessLock).begin();
+  // The log says at the start if nothing can be cached.
+  void app.get(DataVersion).fresh();
+  await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
+    throw listeningFault({ variable: 'PORT', port, host }, error);
+  });
+  running(stopOf(app));
+  const managementAt = await app.get(ManagementServer).listen();
+  const origin = reachedAt(app.getHttpServer() as Server);
+  // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
+  const isFirst = await prepareFirstStart(app, (key) =>
+    process.stdout.write(`${firstStartText(key, origin)}\n`),
+  );
+  await advise(app, isFirst);
+  logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');
+  const onManagement = app.get(ManagementServer).administration ? ', /admin and /console' : '';
+  if (managementAt !== null)
+    logger.log(`Metrics on port ${managementAt} at /metrics${onManagement}`, 'Start');
+  if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
+  app.get(Jobs).begin();
+}
+
+/** The SQLite file that is served. One that is there is locked before its migrations run, and before what its server has written last is read. */
+function fileOf({ databaseUrl }: Settings): string | undefined {
+  const address = readDatabaseUrl(databaseUrl);
+  return address?.kind === 'sqlite' && address.file !== ':memory:' ? address.file : undefined;
+}
+
+/** Locks a file until this process ends. Throws Refusal while another one serves it. */
+async function lock(file: string): Promise<void> {
+  await checkFile(file);
+  await ServerLock.toServe(file);
+}
+
+/** Before the migrations run, as these builds could not serve after them. Throws an Error while instances of them count in Redis. */
+async function waitForOlderBuilds({ redisUrl, redisCa }: Settings): Promise<void> {
+  if (redisUrl === null) return;
+  const older = await import('../throttling/redis/older-builds.js');
+  await older.waitForOlderBuilds({ url: redisUrl, ca: redisCa });
+}
+
+/** Makes the handler that stops a running service; a second signal ends it at once. */
+function stopOf(app: INestApplication): Stop {
+  const logger = app.get(AppLogger);
+  let stopping = false;
+  const finish = async (signal: string): Promise<void> => {
+    const { shutdownDelayMs, shutdownTimeoutMs } = app.get(Settings);
+    app.get(Readiness).isStopping = true;
+    if (shutdownDelayMs > 0) {
+      logger.log(`${signal}: no longer ready, serving for ${shutdownDelayMs} ms more`, 'Stop');
+      await setTimeout(shutdownDelayMs);
+    }
+    logger.log(`${signal}: finishing the requests in flight`, 'Stop');
+    const since = performance.now();
+    const servers = [app.getHttpServer() as Server, app.get(ManagementServer).administration ?? []].flat();
+    const [finished] = await Promise.all([
+      Promise.all(servers.map((server) => stopServing(server, app.get(Connections), shutdownTimeoutMs))).then(
+        (all) => all.every(Boolean),
+      ),
+      app.get(BackgroundLoops).stop(),
+    ]);
+    if (!finished) logger.warn('Some requests took too long and were cut off', 'Stop');
+    const closed = await Promise.race([
+      app.close().then(() => true),
+      setTimeout(Math.max(shutdownTimeoutMs - (performance.now() - since), LAST_WRITES_MS), false),
+    ]);
+    if (!closed) logger.warn('The last counts could not be written in time and are lost', 'Stop');
+    await flushSpans();
+    logger.log('Stopped', 'Stop');
+    await logger.finish();
+    process.exit(0);
+  };
+  return (signal) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    void finish(signal);
+  };
+}
+
+function reachedAt(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return originOf(['::', '0.0.0.0'].includes(address) ? 'localhost' : address, port);
+}
