@@ -97,7 +97,6 @@ export function setupApp(application: INestApplication): INestApplication {
     app.get(RequestRecords).use,
     app.get(MalformedRequestMiddleware).use,
     ...(settings.adminOn === 'public' ? [] : [app.get(AdministrationPortMiddleware).use]),
-    app.get(KeyPages).use,
   ];
   const last = [
     app.get(Overload).use,
@@ -116,6 +115,7 @@ export function setupApp(application: INestApplication): INestApplication {
     // A preflight is served even under overload: without its response a page could not read the 503 of its request.
     app.use(combined(...last));
   } else app.use(combined(...first, ...last));
+  app.get(KeyPages).redirectBrowsers(adapter.getInstance());
   refuseInheritedConfig(app);
   app.get(SwaggerUi).documents(app);
   const server = app.getHttpServer();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/service-process.js';
 import { openForAll, openForTest } from '../support/opened.js';
+import { ranFiles } from '../support/ran-files.js';
 
 const STATIC = join(ROOT, 'src/admin/console/static');
 
@@ -57,6 +58,34 @@ describe('the console', () => {
     const off = await openForTest({ environment: { CONSOLE: 'off' } });
     for (const path of ['/console', '/console/', '/console/console.js'])
       expect((await off.request('GET', path)).body).toMatchObject({ code: 'route_not_found', status: 404 });
+  });
+});
+
+describe('the page of key holders', () => {
+  const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+  it.each(['/account', '/account?from=mail'])('is where %s leads a browser', async (path) => {
+    const { status, headers } = await get(path, BROWSER);
+    expect([status, headers.get('location'), headers.get('vary')]).toEqual([307, 'account/', 'Accept']);
+    expect(headers.get('x-request-id')).toMatch(/./);
+  });
+
+  it('leaves programs their JSON, which caches tell apart', async () => {
+    const { status, headers } = await get('/account', { accept: 'application/json' });
+    expect([status, headers.get('vary')]).toEqual([401, expect.stringMatching(/\bAccept\b/)]);
+  });
+
+  it('and the console run no code for requests of the API', async () => {
+    const json = { name: 'Rex', categoryId: 1 };
+    const files = await ranFiles(async () => {
+      for (const [method, body] of [
+        ['GET', {}],
+        ['POST', { json }],
+      ] as const)
+        expect((await service.request(method, '/v1/pets', body)).status).toBeLessThan(300);
+    });
+    expect(files).toContain('pets/pets.controller.ts');
+    expect(files.filter((file) => /^(?:admin|account|docs)\//.test(file))).toEqual([]);
   });
 });
 

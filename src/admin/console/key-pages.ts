@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
-import type { Application, NextFunction, Request, Response } from 'express';
+import type { Application, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { noteServed } from '../../http/request-records.js';
 import { namesOfPageFiles, pageFile } from '../../docs/page-files.js';
@@ -43,12 +43,13 @@ export class KeyPages implements OnModuleInit {
     private readonly settings: Settings,
   ) {}
 
-  /** Redirects a browser from /account, which programs get as JSON, to the page. */
-  use = (request: Request, response: Response, next: NextFunction): void => {
-    const isHere = request.url === ACCOUNT && request.method === 'GET' && prefersHtml(request, response);
-    if (isHere) redirectToPage(ACCOUNT, request, response);
-    else next();
-  };
+  /** Registers the redirect of a browser from /account, which programs get as JSON; to be called before Nest registers that route. */
+  redirectBrowsers(application: Application): void {
+    application.get(ACCOUNT, (request, response, next) => {
+      if (prefersHtml(request, response)) redirectToPage(ACCOUNT, request, response);
+      else next();
+    });
+  }
 
   /** Nest calls this when all routes are registered: the pages come after them, where they cost other requests nothing. */
   onModuleInit(): void {
