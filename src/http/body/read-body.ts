@@ -13,12 +13,6 @@ export interface BodyRule {
   readonly limitBytes: number;
 }
 
-/** Whether a request announces a body (RFC 9112 section 6). */
-export function announcesBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
-}
-
 /** The refusal of a body of another type or coding, which names the supported ones (RFC 9110 section 15.5.16). */
 export function unsupported(
   { method }: Request,

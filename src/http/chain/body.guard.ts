@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   type CanActivate,
   type ExecutionContext,
@@ -16,7 +17,7 @@ import { UnmatchedRoutes } from './unmatched-routes.js';
 import { type Consumption, consumptionOf, takes } from '../body/consumes.decorator.js';
 import { parseExactJson, writeExactJson } from '../../core/exact-json.js';
 import { checkMultipart } from '../body/multipart-check.js';
-import { CODINGS, announcesBody, limitBody, readBody, unsupported } from '../body/read-body.js';
+import { CODINGS, limitBody, readBody, unsupported } from '../body/read-body.js';
 import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
 
 /** The handler that a request has reached after all global guards, and its declaration. */
@@ -57,6 +58,12 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** A text of nothing but white space, which is how a client sends no body. */
 const BLANK = /^[ \t\n\r]*$/;
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Whether a request announces a body (RFC 9112 section 6). */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
+}
 
 /** Reads and parses the body as `@Consumes()` declares it; the last global guard, so that a caller who is refused has no body read. */
 @Injectable()

@@ -11,7 +11,7 @@ import { type Countable, RequestsInFlight, isCountable } from '../../core/reques
 import { isAnsweredUnderOverload } from '../operations/answered-under-overload.decorator.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { routesOf } from '../operations/registered-routes.js';
-import { announcesBody } from '../body/read-body.js';
+import { announcesBody } from '../chain/body.guard.js';
 import { type ReportingRequest, hasUnreadBody } from './service-server.js';
 
 /** An overload is over after this time without a refusal, in milliseconds. */

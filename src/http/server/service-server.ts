@@ -10,7 +10,7 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { Socket } from 'node:net';
 import type { Application } from 'express';
 import type { Countable, RequestsInFlight } from '../../core/requests-in-flight.js';
-import { announcesBody } from '../body/read-body.js';
+import { announcesBody } from '../chain/body.guard.js';
 import { hold, release } from './held-socket.js';
 
 /** The prototypes that an Express application sets on every request and response. */
