@@ -83,25 +83,24 @@ export class Metrics {
   }
 }
 
-/** Sets a metric at a scrape. One that cannot be read, or whose value is not a number, has none, and keeps no other from being shown. */
+/** Replaces the values of a metric at a scrape by those that are read; by none if one cannot be read or set, so that all others are shown. */
 function valuesFrom<Label extends string, Metric extends Counter<Label> | Gauge<Label>>(
   read: () => Reading<Label> | Promise<Reading<Label>>,
   set: (metric: Metric, value: LabelledValue<Label>) => void,
 ) {
+  const replace = (metric: Metric, values: readonly LabelledValue<Label>[]): void => {
+    metric.reset();
+    // Without labels the value would be 0.
+    metric.remove({});
+    for (const value of values) set(metric, value);
+  };
   return async function (this: Metric): Promise<void> {
-    const begin = (): void => {
-      this.reset();
-      // Without labels the value would be 0.
-      this.remove({});
-    };
     try {
       const reading = await read();
-      begin();
-      const values =
-        typeof reading === 'number' ? [{ labels: {} as Record<Label, string>, value: reading }] : reading;
-      for (const value of values) set(this, value);
+      const labels = {} as Record<Label, string>;
+      replace(this, typeof reading === 'number' ? [{ labels, value: reading }] : reading);
     } catch {
-      begin();
+      replace(this, []);
     }
   };
 }
