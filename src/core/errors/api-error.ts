@@ -57,8 +57,27 @@ export interface ApiErrorOptions {
   readonly isLogged?: boolean;
 }
 
-/** The headers of refusals by their bodies: an exception filter of a module may send the body alone. */
-export const HEADERS_OF_BODY = new WeakMap<object, ApiError['headers']>();
+/** The body of an ApiError, which has its headers, too: an exception filter of a module sends what `getResponse()` returns. */
+export class BodyWithHeaders implements ErrorBody {
+  readonly details?: readonly FaultDetail[];
+  readonly #headers: ApiError['headers'];
+
+  constructor(
+    readonly code: string,
+    readonly message: string,
+    readonly status: number,
+    headers: ApiError['headers'],
+    details: readonly FaultDetail[] | undefined,
+  ) {
+    this.#headers = headers;
+    if (details) this.details = details;
+  }
+
+  /** The headers of the ApiError that an object is the body of; undefined for any other object. */
+  static headersOf(body: object): ApiError['headers'] | undefined {
+    return #headers in body ? body.#headers : undefined;
+  }
+}
 
 /** A refusal from the catalogue. Throw it where the fault is known; the error filter writes the response. */
 export class ApiError extends HttpException {
@@ -74,12 +93,9 @@ export class ApiError extends HttpException {
     const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>
       shortened(String(options.params?.[name] ?? place)),
     );
-    const body: ErrorBody = {
-      code: row.code,
-      message,
-      status: row.status,
-      ...(options.details ? { details: shownFaults(options.details) } : {}),
-    };
+    const headers = options.headers ?? {};
+    const details = options.details && shownFaults(options.details);
+    const body = new BodyWithHeaders(row.code, message, row.status, headers, details);
     // Of a status below 500, and where the reason is logged, the stack trace never is, and capturing it costs more than the rest.
     const { stackTraceLimit } = Error;
     if (row.status < 500 || options.isLogged) Error.stackTraceLimit = 0;
@@ -88,14 +104,8 @@ export class ApiError extends HttpException {
     this.message = message;
     this.code = row.code;
     this.isLogged = options.isLogged ?? false;
-    this.headers = options.headers ?? {};
+    this.headers = headers;
     this.body = body;
     this.faults = options.details ?? [];
-  }
-
-  /** Notes the headers with the body. Only filters of modules call this, so that no other refusal fills the map. */
-  override getResponse(): string | object {
-    HEADERS_OF_BODY.set(this.body, this.headers);
-    return super.getResponse();
   }
 }

@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { endTogether } from '../ended-together.js';
 import { endEventStream, isEventStream } from '../event-stream.js';
 import { addressOf } from '../request-address.js';
-import { ApiError, type ErrorBody, HEADERS_OF_BODY, shortened } from './api-error.js';
+import { ApiError, BodyWithHeaders, type ErrorBody, shortened } from './api-error.js';
 import { isClientGone } from './client-gone.js';
 import { publicPrefixOf } from '../public-prefix.js';
 import { helpLink } from './help-link.js';
@@ -34,7 +34,7 @@ export function prepareRefusal(thrown: unknown, response: Response): void {
 export function exceptionOf(sent: unknown, status: number, handled: unknown): HttpException {
   const given: unknown = handled instanceof ApiError ? handled.body : responseOf(handled);
   // The response of another exception of the service, into which the filter has translated it.
-  const isTranslated = isObject(sent) && HEADERS_OF_BODY.has(sent);
+  const isTranslated = isObject(sent) && BodyWithHeaders.headersOf(sent) !== undefined;
   const isKept = !isTranslated && isErrorBody(given, status);
   const body = isKept ? { ...given, message: textIn(sent) ?? given.message } : sent;
   return new HttpException(body as string | object, status, { cause: handled });
@@ -99,7 +99,7 @@ function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
   if (isErrorBody(sent, status)) {
     const { code, message, details } = sent;
     const body = { code, message, status, ...(Array.isArray(details) ? { details } : {}) };
-    return { body, headers: HEADERS_OF_BODY.get(sent) ?? {} };
+    return { body, headers: BodyWithHeaders.headersOf(sent) ?? {} };
   }
   if (status === 503) {
     return new ApiError(HTTP_ERRORS.service_unavailable, {
