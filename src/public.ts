@@ -56,7 +56,8 @@ export { Cached } from './http/caching/cached.decorator.js';
 export { AnsweredUnderOverload } from './http/operations/answered-under-overload.decorator.js';
 export { IfMatch } from './http/replies/if-match.decorator.js';
 export { Precondition, entityTagOf } from './http/replies/precondition.js';
-export { Deprecated, type Deprecation } from './http/deprecation/deprecated.decorator.js';
+export { Deprecated } from './http/deprecation/deprecated.decorator.js';
+export type { Deprecation } from './core/declared-operation.js';
 
 // Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
 export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './core/errors/api-error.js';

@@ -3,7 +3,7 @@ import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import { CHALLENGE, defineScope } from '../auth/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { Audience } from '../http/declarations/audience.js';
-import type { UncountedBound } from '../throttling/uncounted.decorator.js';
+import type { UncountedBound } from '../core/declared-operation.js';
 
 /** The scope for managing the keys and webhooks of the caller's client; it belongs to no feature, so its name has one word. No key gets it unless it is named. */
 const ACCOUNT_SCOPE = defineScope(

@@ -1,14 +1,13 @@
 import { type CanActivate, type ExecutionContext, HttpException, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { refuseSuspended } from './clients/key-refusals.js';
-import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
+import { DECLARATIONS } from '../core/declared-operation.js';
+import { requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { AddressTurns } from './address-turns.js';
 import { ApiKeyVerifier } from './api-key.verifier.js';
-import { PUBLIC_ROUTE } from './auth.decorators.js';
 import type { CallersKey } from './clients/key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
 
@@ -20,7 +19,6 @@ import { OtherCredentials, challenge } from './other-credentials.js';
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  private readonly isPublic;
   private readonly keyTurns;
   /** Separate ones, so that a slow verifier delays no key. */
   private readonly tokenTurns;
@@ -30,18 +28,14 @@ export class ApiKeyGuard implements CanActivate {
     private readonly quota: QuotaService,
     private readonly quotas: ClientQuotas,
     private readonly others: OtherCredentials,
-    reflector: Reflector,
   ) {
     this.keyTurns = new AddressTurns(quota);
     this.tokenTurns = new AddressTurns(quota);
-    this.isPublic = new HandlerMetadata((targets) =>
-      reflector.getAllAndOverride<boolean>(PUBLIC_ROUTE, targets),
-    );
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
-    if (!request || this.isPublic.of(context)) return true;
+    if (!request || DECLARATIONS.of(context).isPublic) return true;
     const response = responseOf(context);
     const { authorization } = request.headers;
     const token = this.others.tokenIn(authorization);

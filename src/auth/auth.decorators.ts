@@ -1,15 +1,11 @@
-import { SetMetadata, applyDecorators } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import { type Scope, isScope } from './scopes.js';
 import { declarationFault, decorated } from '../core/declaration-faults.js';
-
-/** Metadata key of `@Public()`. */
-export const PUBLIC_ROUTE = 'petstore:public';
-/** Metadata key of `@RequireScopes()`. */
-export const REQUIRED_SCOPES = 'petstore:scopes';
+import { declaring } from '../core/declared-operation.js';
 
 /** Opens a route to callers without a key. Every other route needs one. */
 export function Public(): ClassDecorator & MethodDecorator {
-  return SetMetadata(PUBLIC_ROUTE, true);
+  return declaring({ isPublic: true });
 }
 
 /**
@@ -26,7 +22,7 @@ export function RequireScopes(...scopes: readonly Scope[]): ClassDecorator & Met
           'Use a scope from defineScopes().',
       );
   };
-  return applyDecorators(checked, SetMetadata(REQUIRED_SCOPES, names));
+  return applyDecorators(checked, declaring({ scopes: names }));
 }
 
 function shown(scope: unknown): string {

@@ -1,9 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { isHeld, scopeChallenge } from './scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
-import { HandlerMetadata, requestOf } from '../core/execution-context.js';
-import { REQUIRED_SCOPES } from './auth.decorators.js';
+import { DECLARATIONS } from '../core/declared-operation.js';
+import { requestOf } from '../core/execution-context.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 
 /**
@@ -11,18 +10,10 @@ import { AUTH_ERRORS } from './auth.errors.js';
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {
-  private readonly required;
-
-  constructor(reflector: Reflector) {
-    this.required = new HandlerMetadata((targets) =>
-      reflector.getAllAndMerge<string[]>(REQUIRED_SCOPES, targets),
-    );
-  }
-
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
     if (!request) return true;
-    refuseWithoutScopes(this.required.of(context), request.caller?.scopes ?? []);
+    refuseWithoutScopes(DECLARATIONS.of(context).scopes ?? [], request.caller?.scopes ?? []);
     return true;
   }
 }

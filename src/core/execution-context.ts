@@ -41,7 +41,11 @@ export class HandlerMetadata<T> {
 
   /** The value for the handler of a request. */
   of(context: ExecutionContext): T {
-    const [handler, controller] = [context.getHandler(), context.getClass()];
+    return this.for(context.getHandler(), context.getClass());
+  }
+
+  /** The value for a handler of a controller. */
+  for(handler: Target, controller: Target): T {
     let ofController = this.known.get(controller);
     if (!ofController) this.known.set(controller, (ofController = new WeakMap()));
     let known = ofController.get(handler);

@@ -4,7 +4,7 @@ import type { TraceIds } from '../core/tracing.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './replies/precondition.js';
 import type { CachedResult } from './caching/response-cache.js';
-import type { MatchedHandler } from './chain/body.guard.js';
+import type { RegisteredOperation } from './operations/registered-operation.js';
 
 // Express's Request is one of Node's: so the server itself sees the same.
 declare module 'http' {
@@ -30,8 +30,8 @@ declare module 'http' {
     isUncounted?: boolean | undefined;
     /** Whether the log has no line for the request. */
     isUnlogged?: boolean | undefined;
-    /** The handler that the request has reached after all global guards. */
-    matchedHandler?: MatchedHandler | undefined;
+    /** The operation that the request has reached after all global guards. */
+    operation?: RegisteredOperation | undefined;
     /** The `Link` that guards have set, such as that of a deprecation. */
     linkOfGuards?: string | undefined;
     /** Responds instead of a handler with `@Cached()`: from the cache, or with what it reads. */

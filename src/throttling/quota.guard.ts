@@ -8,13 +8,13 @@ import {
   type ThrottlerModuleOptions,
 } from '@nestjs/throttler';
 import type { Request } from 'express';
+import { DECLARATIONS } from '../core/declared-operation.js';
 import { HandlerMetadata, requestOf, responseOf } from '../core/execution-context.js';
 import { QuotaStore } from './quota-store.js';
 import { quotaSubjectOf } from './quota-policy.js';
 import { QuotaService } from './quota.service.js';
 import type { QuotaWindow } from './quota.js';
-import { decoratedWindow, isDecorated } from './throttle-decorators.js';
-import { UNCOUNTED, type UncountedBound } from './uncounted.decorator.js';
+import { type DecoratedWindow, decoratedWindow, isDecorated } from './throttle-decorators.js';
 
 /**
  * Throttler's guard, changed to decide all windows of a request together: the stock guard counts them one after the other, so
@@ -22,8 +22,6 @@ import { UNCOUNTED, type UncountedBound } from './uncounted.decorator.js';
  */
 @Injectable()
 export class QuotaGuard extends ThrottlerGuard {
-  private readonly isPlain;
-  private readonly boundOf;
   private readonly decorated;
 
   constructor(
@@ -33,14 +31,10 @@ export class QuotaGuard extends ThrottlerGuard {
     private readonly quota: QuotaService,
   ) {
     super(options, storage, reflector);
-    this.isPlain = new HandlerMetadata(
-      (targets) => !targets.some((target) => isDecorated(target) || Reflect.hasMetadata(UNCOUNTED, target)),
-    );
-    this.boundOf = new HandlerMetadata((targets) =>
-      reflector.getAllAndOverride<UncountedBound | undefined>(UNCOUNTED, targets),
-    );
     this.decorated = new HandlerMetadata((targets) =>
-      this.throttlers.map(({ name = '' }) => decoratedWindow(name, targets)),
+      targets.some(isDecorated)
+        ? this.throttlers.map(({ name = '' }) => decoratedWindow(name, targets))
+        : undefined,
     );
   }
 
@@ -48,29 +42,30 @@ export class QuotaGuard extends ThrottlerGuard {
     const request = requestOf(context);
     if (!request) return true;
     const response = responseOf(context);
-    // Without metadata these are the two windows of the subject, and finding them would take some 8 µs.
-    if (this.isPlain.of(context)) {
-      await this.quota.take(request, response);
-      return true;
+    const { bound } = DECLARATIONS.of(context);
+    const decorated = this.decorated.of(context);
+    if (bound) await this.quota.takeUncounted(request, response, bound);
+    // Without decorators these are the two windows of the subject, and finding them would take some 8 µs.
+    else if (!decorated) await this.quota.take(request, response);
+    else {
+      const windows = await this.windowsOf(decorated, context, request);
+      if (windows.length > 0) await this.quota.take(request, response, windows);
     }
-    const bound = this.boundOf.of(context);
-    if (bound) {
-      await this.quota.takeUncounted(request, response, bound);
-      return true;
-    }
-    const windows = await this.windowsOf(context, request);
-    if (windows.length > 0) await this.quota.take(request, response, windows);
     return true;
   }
 
   /** The windows of the subject that count an operation; one that its decorators change counts the operation alone. */
-  private async windowsOf(context: ExecutionContext, request: Request): Promise<QuotaWindow[]> {
+  private async windowsOf(
+    operation: readonly DecoratedWindow[],
+    context: ExecutionContext,
+    request: Request,
+  ): Promise<QuotaWindow[]> {
     const subject = quotaSubjectOf(request);
     const route = `${subject.id}:${context.getClass().name}.${context.getHandler().name}`;
     const valueOf = async (value: Resolvable<number>): Promise<number> =>
       typeof value === 'function' ? value(context) : value;
     const windows: QuotaWindow[] = [];
-    for (const [at, decorated] of this.decorated.of(context).entries()) {
+    for (const [at, decorated] of operation.entries()) {
       const throttler = this.throttlers[at];
       if (!throttler || decorated.isSkipped || throttler.skipIf?.(context)) continue;
       const { limit, ttl } = decorated;

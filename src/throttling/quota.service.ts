@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { InjectThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { Clock } from '../core/time/clock.js';
+import type { UncountedBound } from '../core/declared-operation.js';
 import { DomainEvents } from '../events/domain-events.js';
 import { Metrics } from '../core/metrics/metrics.js';
 import { type DayCount, QuotaJournal } from './memory/quota-journal.js';
@@ -21,7 +22,7 @@ import { clientIdOfSubject, isAddress, quotaSubjectOf } from './quota-policy.js'
 import { refusalOf, refusalOfFailure } from './quota-refusals.js';
 import { AddressLines, type CountedRefusal, QuotaThresholds, isNoteworthy } from './quota-reports.js';
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
-import { type UncountedBound, windowsOfBound } from './uncounted.decorator.js';
+import { windowsOfBound } from './uncounted.decorator.js';
 
 /** Lets the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
 @Injectable()

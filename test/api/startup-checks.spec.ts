@@ -15,7 +15,6 @@ import {
   Query,
   Res,
   Scope,
-  SetMetadata,
   Sse,
   type Type,
   UseGuards,
@@ -248,10 +247,8 @@ class ScopedGateway {
   clear(): void {}
 }
 
-const NOBODYS = { name: 'toys:raed' };
 const UNVALIDATED = (decorator: string) =>
   `WrongController.answer: ${decorator}, its parameter 1, is not validated`;
-const REQUIRED_SCOPES = 'petstore:scopes';
 const right = (id = 'right') => [described(id), RequireScopes()];
 
 /** What the start says about a module: its error, and its warnings. */
@@ -346,11 +343,6 @@ describe('a start', () => {
       'the id of an operation of the service',
       [handlerWith([Get(), ...right('listPets')], 'pets-too')],
       ['has the operation id "listPets", too'],
-    ],
-    [
-      'a scope that nobody declares',
-      [handlerWith([Get(), described('scoped'), SetMetadata(REQUIRED_SCOPES, [NOBODYS.name])], 'scoped')],
-      ['no key can hold the scope "toys:raed"'],
     ],
     [
       'a path parameter of another name in a class',

@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Type } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Application } from 'express';
 import { DataSource, type Logger } from 'typeorm';
-import { declaredOperationOf } from '../../src/http/operations/declared-operation.js';
+import { declaredOn } from '../../src/core/declared-operation.js';
 import { parametersOf } from '../../src/http/operations/handler-parameters.js';
 import { routesOf } from '../../src/http/operations/registered-routes.js';
 import {
@@ -85,12 +84,9 @@ function isSame(pair: readonly string[], used: readonly DeclaredFilter[]): boole
 function listsOf(service: TestService): List[] {
   const application = service.app.getHttpAdapter().getInstance() as Application;
   return routesOf(application).flatMap(({ method, path, handler }) => {
-    const declared = method === 'GET' ? declaredOperationOf(handler) : undefined;
-    if (!declared) return [];
-    const { prototype, method: name } = declared;
-    const query = parametersOf(prototype.constructor as Type, name).find(
-      ({ kind }) => kind === RouteParamtypes.QUERY,
-    );
+    const { controller, method: name } = declaredOn(handler);
+    if (method !== 'GET' || !controller || name === undefined) return [];
+    const query = parametersOf(controller, name).find(({ kind }) => kind === RouteParamtypes.QUERY);
     const selection = query?.metatype && declaredSelectionOf(query.metatype);
     if (!selection) return [];
     const valueOf = ({ parameter }: DeclaredFilter) => sampleOf(service, path, parameter);

@@ -17,6 +17,7 @@ import { KeyIssuingService } from '../../auth/clients/key-issuing.service.js';
 import { UsageService } from '../../auth/usage/usage.service.js';
 import type { Requester } from '../../auth/clients/audited-changes.js';
 import { ApiErrors } from '../../core/errors/api-errors.decorator.js';
+import type { UncountedBound } from '../../core/declared-operation.js';
 import { reading } from '../../core/execution-context.js';
 import { CurrentRequester } from '../../http/declarations/current-requester.js';
 import {
@@ -27,7 +28,7 @@ import {
 } from '../../http/declarations/audience.js';
 import { Operation, pageOf } from '../../http/declarations/operation.decorator.js';
 import { PageQuery, Paged, type Pager } from '../../http/paging/pager.js';
-import { type UncountedBound, Uncounted } from '../../throttling/uncounted.decorator.js';
+import { Uncounted } from '../../throttling/uncounted.decorator.js';
 import {
   ApiKeyDto,
   ApiKeyStateDto,

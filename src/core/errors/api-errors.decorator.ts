@@ -1,5 +1,5 @@
-import { SetMetadata } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { declaring } from '../declared-operation.js';
 import { MOST_DETAILS } from './api-error.js';
 import type { ErrorRow } from './define-errors.js';
 
@@ -42,13 +42,10 @@ export class ErrorSchema {
   details?: object[];
 }
 
-/** Metadata key of `@ApiErrors()`. */
-export const API_ERRORS = 'petstore:errors';
-
 /**
  * Documents the errors of one operation. Those of the request chain (key, quota, scope, body, validation) are added to
  * every operation automatically.
  */
 export function ApiErrors(...rows: ErrorRow[]): MethodDecorator & ClassDecorator {
-  return SetMetadata(API_ERRORS, rows);
+  return declaring({ errors: rows });
 }

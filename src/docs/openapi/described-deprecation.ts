@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { Clock } from '../../core/time/clock.js';
 import { Settings } from '../../core/config/settings.js';
-import type { Deprecation } from '../../http/deprecation/deprecated.decorator.js';
+import type { Deprecation } from '../../core/declared-operation.js';
 import { effectiveSunset } from '../../http/deprecation/deprecation.guards.js';
 import { describe, type OperationObject } from './document-outlines.js';
 

@@ -5,8 +5,7 @@ import { Settings } from '../../core/config/settings.js';
 import { ErrorSchema } from '../../core/errors/api-errors.decorator.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { writeExactJson } from '../../core/exact-json.js';
-import type { OperationRecord } from '../../http/declarations/operation-record.js';
-import type { UncountedBound } from '../../throttling/uncounted.decorator.js';
+import type { DeclaredOperation, UncountedBound } from '../../core/declared-operation.js';
 import { describeDeprecation } from './described-deprecation.js';
 import { documentFactsOf } from './document-facts.js';
 import {
@@ -77,14 +76,14 @@ function complete(
     for (const method of METHODS) {
       const operation = item[method];
       if (!operation) continue;
-      const record = handlers.recordOf(operation);
-      const { deprecation, tagDescription } = record;
+      const declared = handlers.declaredOf(operation);
+      const { deprecation, tagDescription } = declared;
       const [tag] = operation.tags ?? [];
       if (tag !== undefined && tagDescription !== undefined) tags.set(tag, tagDescription);
-      Object.assign(operation, extensionsOf(record));
+      Object.assign(operation, extensionsOf(declared));
       if (method === 'post' && createsEndpoints(path)) operation.callbacks = webhookCallbacks();
       const sunset = deprecation && describeDeprecation(operation, deprecation, app);
-      const occurrences = { record, sunset, bodyLimitBytes };
+      const occurrences = { declared, sunset, bodyLimitBytes };
       Object.assign(schemas, completeOperation(operation, method, ofCredential, occurrences));
     }
     paths[path.slice(base.length)] = item;
@@ -165,8 +164,8 @@ function completeOperation(
   ofCredential: readonly ErrorRow[],
   occurrences: Occurrences,
 ): Schemas {
-  const { declared, isPublic, scopes = [], bound, isIdempotent, ifMatch } = occurrences.record;
-  const arrayName = declared?.schemaName;
+  const { response, isPublic, scopes = [], bound, isIdempotent, ifMatch } = occurrences.declared;
+  const arrayName = response?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
   // Every operation takes the credentials of the document, whatever @ApiBearerAuth() or @ApiBasicAuth() names.
   operation.security = isPublic ? [] : undefined;
@@ -176,15 +175,15 @@ function completeOperation(
   if (method === 'get') describeRevalidation(operation);
   if (isIdempotent) describeIdempotency(operation);
   if (ifMatch) describePrecondition(operation, ifMatch);
-  for (const [status, response] of Object.entries(operation.responses)) {
-    const documented = response as ResponseObject;
-    documented.headers = { ...documented.headers, ...headersOf(status, method, occurrences.record) };
+  for (const [status, one] of Object.entries(operation.responses)) {
+    const documented = one as ResponseObject;
+    documented.headers = { ...documented.headers, ...headersOf(status, method, occurrences.declared) };
   }
   return schemas;
 }
 
 /** Extensions of an operation in the published document, for programs. */
-function extensionsOf({ scopes = [], bound }: OperationRecord): object {
+function extensionsOf({ scopes = [], bound }: DeclaredOperation): object {
   const { what: _, ...shown } = bound ?? {};
   return {
     ...(scopes.length > 0 ? { 'x-required-scopes': scopes } : {}),

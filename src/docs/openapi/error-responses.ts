@@ -5,7 +5,7 @@ import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.j
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeExactJson } from '../../core/exact-json.js';
 import { isJsonType } from '../../core/media-type.js';
-import type { OperationRecord } from '../../http/declarations/operation-record.js';
+import type { DeclaredOperation } from '../../core/declared-operation.js';
 import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
 import type { OperationObject, ResponseObject } from './document-outlines.js';
 
@@ -16,7 +16,7 @@ export function errorResponsesOf(
   occurrences: Occurrences,
 ): Record<string, ResponseObject> {
   const byStatus = new Map<number, ErrorRow[]>();
-  for (const row of errorsOf(operation, occurrences.record, ofCredential))
+  for (const row of errorsOf(operation, occurrences.declared, ofCredential))
     byStatus.set(row.status, [...(byStatus.get(row.status) ?? []), row]);
   const responses = [...byStatus].map(
     ([status, rows]) => [String(status), responseOf(operation, rows, occurrences)] as const,
@@ -65,7 +65,7 @@ const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
 
 function errorsOf(
   operation: OperationObject,
-  { errors, isPublic, scopes, deprecation, isIdempotent, ifMatch }: OperationRecord,
+  { errors = [], isPublic, scopes, deprecation, isIdempotent = false, ifMatch }: DeclaredOperation,
   ofCredential: readonly ErrorRow[],
 ): ErrorRow[] {
   const rows = errorCatalogue().filter((row) => errors.includes(row));
@@ -93,7 +93,7 @@ function errorsOf(
 
 /** Facts about the refusals of one operation. */
 export interface Occurrences {
-  readonly record: OperationRecord;
+  readonly declared: DeclaredOperation;
   /** The instant from which the operation is gone, in ISO 8601; undefined unless it is deprecated. */
   readonly sunset: string | undefined;
   /** Largest body in bytes. */
@@ -125,7 +125,7 @@ function responseOf(
 function paramsOf(
   row: ErrorRow,
   operation: OperationObject,
-  { record, sunset = '', bodyLimitBytes }: Occurrences,
+  { declared, sunset = '', bodyLimitBytes }: Occurrences,
 ): Record<string, string | number> {
   switch (row.code) {
     case HTTP_ERRORS.not_acceptable.code:
@@ -135,11 +135,11 @@ function paramsOf(
     case HTTP_ERRORS.payload_too_large.code:
       return { limit: bodyLimitBytes };
     case AUTH_ERRORS.insufficient_scope.code:
-      return { scope: (record.scopes ?? []).join(' ') };
+      return { scope: (declared.scopes ?? []).join(' ') };
     case HTTP_ERRORS.operation_removed.code:
       return {
         date: sunset.slice(0, 'yyyy-mm-dd'.length),
-        replacement: record.deprecation?.replacement ?? '',
+        replacement: declared.deprecation?.replacement ?? '',
       };
     default:
       return row.example ? {} : parametersOf(operation);

@@ -1,8 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { IfMatchNeed } from '../../http/replies/precondition.guard.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { IDEMPOTENCY_KEY_FORM } from '../../http/idempotency/idempotent.decorator.js';
-import type { OperationRecord } from '../../http/declarations/operation-record.js';
+import type { DeclaredOperation } from '../../core/declared-operation.js';
 
 type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['headers']>;
 type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
@@ -99,7 +98,7 @@ export function headersOfAll(): string {
 export function headersOf(
   status: string,
   method: string,
-  { deprecation, isIdempotent }: OperationRecord,
+  { deprecation, isIdempotent }: DeclaredOperation,
 ): Record<string, { $ref: string }> {
   const isCounted = status !== 'default' && Number(status) < 500;
   const isError = status === 'default' || Number(status) >= 400;
@@ -163,7 +162,10 @@ export function describeIdempotency(operation: OperationObject): void {
 }
 
 /** Adds `If-Match` to an operation that changes a resource. */
-export function describePrecondition(operation: OperationObject, need: IfMatchNeed): void {
+export function describePrecondition(
+  operation: OperationObject,
+  need: NonNullable<DeclaredOperation['ifMatch']>,
+): void {
   addHeader(operation, 'If-Match', {
     description:
       'The `ETag` of the resource to change; if the resource has changed since, the response is 412. A list of entity tags, or `*` ' +

@@ -6,9 +6,7 @@ import { declarationFault } from '../../core/declaration-faults.js';
 import { filesDeclaring } from '../../database/declared-files.js';
 import { declaredMembers } from '../../database/declared-members.js';
 import { classesIn, schemaName } from '../../http/operations/declared-shape.js';
-import { declaredOperationOf } from '../../http/operations/declared-operation.js';
-import { parametersOf } from '../../http/operations/handler-parameters.js';
-import { type RouteHandler, routeHandlersOf } from '../../http/declarations/operation-record.js';
+import { type RegisteredOperation, operationsOf } from '../../http/operations/registered-operation.js';
 import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, documentOfVersion } from './document-outlines.js';
 import { isBelow, versionsOf } from './documented-handlers.js';
 import { hasWebhooks, webhookModels } from './webhook-callbacks.js';
@@ -27,12 +25,12 @@ export class SchemaNames implements OnModuleInit {
   constructor(private readonly discovery: DiscoveryService) {}
 
   async onModuleInit(): Promise<void> {
-    const handlers = routeHandlersOf(this.discovery);
-    const versions = new Set(handlers.flatMap(versionsOf).filter((one) => typeof one === 'string'));
+    const operations = operationsOf(this.discovery);
+    const versions = new Set(operations.flatMap(versionsOf).filter((one) => typeof one === 'string'));
     const prefixes = [...versions].map((version) => documentOfVersion(version).prefix);
     for (const prefix of [ACCOUNT_DOCUMENT.prefix, ADMIN_DOCUMENT.prefix, ...prefixes]) {
       const byName = new Map<string, Type>();
-      const all = handlers.filter((one) => isBelow(one, prefix)).flatMap(classesOf);
+      const all = operations.filter((one) => isBelow(one, prefix)).flatMap(classesOf);
       const ofWebhooks = hasWebhooks(prefix) ? webhookModels() : [];
       for (const one of withNested([ErrorSchema, ...ofWebhooks, ...all])) {
         const name = schemaName(one);
@@ -45,7 +43,7 @@ export class SchemaNames implements OnModuleInit {
 }
 
 /** The classes of the parameters and responses of a handler. */
-function classesOf({ controller, method, handler }: RouteHandler): Type[] {
+function classesOf({ controller, handler, parameters, response }: RegisteredOperation): Type[] {
   const described = (key: string): unknown[] =>
     [Reflect.getMetadata(key, handler), Reflect.getMetadata(key, controller)].flatMap((value: unknown) =>
       typeof value === 'object' && value !== null ? Object.values(value) : [],
@@ -55,10 +53,8 @@ function classesOf({ controller, method, handler }: RouteHandler): Type[] {
       (one) => (one as Described).type,
     ),
     ...described(DECORATORS.API_EXTRA_MODELS),
-    ...parametersOf(controller, method).flatMap(({ kind, metatype }) =>
-      kind === 'custom' ? [] : [metatype],
-    ),
-    declaredOperationOf(handler)?.shownAs,
+    ...parameters.flatMap(({ kind, metatype }) => (kind === 'custom' ? [] : [metatype])),
+    response?.dto,
   ];
   return types.flat().filter((type): type is Type => typeof type === 'function');
 }

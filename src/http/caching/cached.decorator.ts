@@ -8,14 +8,12 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { declareOperation } from '../../core/declared-operation.js';
 import type { Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
 import { dependsOnTargetAlone, parametersOf, withRequest } from '../operations/handler-parameters.js';
 import { type CachedResult, ResponseCache } from './response-cache.js';
 import { EarlyResponses } from '../replies/early-response.js';
-
-/** Metadata key of `@Cached()`. */
-export const CACHED = 'petstore:cached';
 
 /** Dependencies of an operation's responses. */
 export interface CachedOptions {
@@ -56,7 +54,7 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
       });
     });
     UseGuards(CachedGuard)(prototype, method, descriptor);
-    Reflect.defineMetadata(CACHED, true, descriptor.value as object);
+    declareOperation(descriptor.value as object, { isCached: true });
   };
 }
 

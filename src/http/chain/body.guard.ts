@@ -1,56 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  type CanActivate,
-  type ExecutionContext,
-  Injectable,
-  type RawBodyRequest,
-  type Type,
-} from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, type RawBodyRequest } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { HandlerMetadata, requestOf, responseOf } from '../../core/execution-context.js';
-import { type DeclaredOperation, declaredOperationOf } from '../operations/declared-operation.js';
-import { methodNameOf } from '../operations/handler-parameters.js';
+import { requestOf, responseOf } from '../../core/execution-context.js';
+import { type Consumption, takes } from '../operations/consumption.js';
+import { OPERATIONS } from '../operations/registered-operation.js';
 import { UnmatchedRoutes } from './unmatched-routes.js';
-import { type Consumption, consumptionOf, takes } from '../body/consumes.decorator.js';
 import { parseExactJson, writeExactJson } from '../../core/exact-json.js';
 import { checkMultipart } from '../body/multipart-check.js';
 import { CODINGS, limitBody, readBody, unsupported } from '../body/read-body.js';
 import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
-
-/** The handler that a request has reached after all global guards, and its declaration. */
-export interface MatchedHandler {
-  readonly handler: ReturnType<ExecutionContext['getHandler']>;
-  readonly controller: Type;
-  /** Undefined for a handler without `@Operation()`. */
-  readonly operation: DeclaredOperation | undefined;
-  readonly consumption: Consumption;
-}
-
-const ofHandler = new HandlerMetadata(([handler, target]): MatchedHandler => {
-  const controller = target as Type;
-  return {
-    handler,
-    controller,
-    operation: declaredOperationOf(handler),
-    consumption: consumptionOf(handler, controller, methodNameOf(handler, controller)),
-  };
-});
-
-/** Notes the handler of a request, because Nest gives its execution context neither to the adapter nor to filters. */
-export function noteMatchedHandler(
-  context: ExecutionContext,
-  request: Request,
-  response: Response,
-): MatchedHandler {
-  const matched = ofHandler.of(context);
-  request.matchedHandler = matched;
-  const link = response.getHeader('Link');
-  if (link !== undefined) request.linkOfGuards = String(link);
-  return matched;
-}
 
 const NO_BYTES = Buffer.alloc(0);
 /** Throws for bytes that are not UTF-8. */
@@ -74,7 +35,11 @@ export class BodyGuard implements CanActivate {
     const request = requestOf(context);
     if (!request) return true;
     const response = responseOf(context);
-    const { consumption, operation } = noteMatchedHandler(context, request, response);
+    const operation = OPERATIONS.of(context);
+    // Nest gives its execution context neither to the adapter nor to filters.
+    request.operation = operation;
+    const link = response.getHeader('Link');
+    if (link !== undefined) request.linkOfGuards = String(link);
     // 404 and 405 come before 415, 413 and 400.
     if (BODILESS.has(request.method) || context.getClass() === UnmatchedRoutes) return true;
     if (!announcesBody(request)) {
@@ -87,21 +52,15 @@ export class BodyGuard implements CanActivate {
       keepRawBody(request, Buffer.isBuffer(body) ? body : Buffer.from(writeExactJson(body)));
       return true;
     }
-    const {
-      types,
-      limitBytes = this.settings.bodyLimitBytes,
-      isRead,
-      isParsed,
-      isWanted,
-      takesText,
-    } = consumption;
+    const { id, consumption, bodyLimitBytes: limitBytes = this.settings.bodyLimitBytes } = operation;
+    const { types, isRead, isParsed, isWanted, takesText } = consumption;
     const sent = mediaTypeOf(request.headers['content-type']);
     if (isRead || (isParsed && isJsonType(sent))) {
       const reading = read(request, response, consumption, limitBytes);
-      return operation && !isWanted ? reading.then(() => refuseIgnored(request.body)) : reading;
+      return id !== undefined && !isWanted ? reading.then(() => refuseIgnored(request.body)) : reading;
     }
     if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
-    if (sent === 'multipart/form-data') checkMultipart(request, { takesText: !operation || takesText });
+    if (sent === 'multipart/form-data') checkMultipart(request, { takesText: id === undefined || takesText });
     limitBody(request, response, { types, limitBytes });
     // What reads the body replaces this; ValidationPipe throws it where nothing has.
     if (isParsed) request.body = unsupported(request, types, []);

@@ -1,10 +1,4 @@
-import {
-  type ArgumentMetadata,
-  type ArgumentsHost,
-  HttpException,
-  Injectable,
-  type Type,
-} from '@nestjs/common';
+import { type ArgumentMetadata, type ArgumentsHost, HttpException, Injectable } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
 import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
@@ -12,9 +6,9 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { prepareRefusal } from '../../core/errors/write-refusal.js';
 import { refusalOfViolation } from '../../database/constraint-violations.js';
 import { QuotaService } from '../../throttling/quota.service.js';
-import { methodNameOf, parametersOf } from '../operations/handler-parameters.js';
+import type { HandlerParameter } from '../operations/handler-parameters.js';
+import type { RegisteredOperation } from '../operations/registered-operation.js';
 import { refusalOfMultipart } from '../body/multipart-refusals.js';
-import type { MatchedHandler } from './body.guard.js';
 import { refuseAtEnd } from '../replies/reply.js';
 import { InvalidArgument, ValidationPipe } from '../validation/validation.pipe.js';
 
@@ -31,14 +25,14 @@ export class Exceptions {
   /** Returns, or resolves to, the exception for the filter; `isOfModule`: it may be one that sends what it likes. */
   prepare(thrown: unknown, host: ArgumentsHost, isOfModule: boolean): unknown {
     const [request, response] = host.getArgs<[Request, Response]>();
-    const matched = request.matchedHandler;
+    const { operation } = request;
     // A handler that reads the body itself has other errors.
     const error = refusalOfViolation(
-      !matched || matched.consumption.isRead ? thrown : refusalOfMultipart(thrown),
+      !operation || operation.consumption.isRead ? thrown : refusalOfMultipart(thrown),
     );
-    if (!(matched && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code))
+    if (!(operation && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code))
       return this.prepared(thrown, error, request, response, isOfModule);
-    return this.completed(error, request, matched)
+    return this.completed(error, request, operation)
       .catch((failure: unknown) => failure)
       .then((completed) => this.prepared(completed, completed, request, response, isOfModule));
   }
@@ -74,10 +68,10 @@ export class Exceptions {
   private async completed(
     error: ApiError,
     request: Request,
-    { controller, handler }: MatchedHandler,
+    { parameters }: RegisteredOperation,
   ): Promise<ApiError> {
     const faults = [...error.faults];
-    for (const argument of validatedArguments(controller, handler)) {
+    for (const argument of validatedArguments(parameters)) {
       const isKnown = error instanceof InvalidArgument && isSame(error.argument, argument);
       if (!isKnown) faults.push(...(await this.faultsOf(argument, request)));
     }
@@ -110,10 +104,8 @@ const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type'
 ]);
 
 /** The arguments of a handler that only ValidationPipe validates, in the order in which their faults are named. */
-function validatedArguments(controller: Type, handler: unknown): ArgumentMetadata[] {
-  const method = methodNameOf(handler, controller);
-  if (method === undefined) return [];
-  return parametersOf(controller, method).flatMap(({ kind, metatype, data, pipes = [], schema }) => {
+function validatedArguments(parameters: readonly HandlerParameter[]): ArgumentMetadata[] {
+  return parameters.flatMap(({ kind, metatype, data, pipes = [], schema }) => {
     const type = VALIDATED.get(kind);
     if (type === undefined || pipes.length > 0 || schema !== undefined) return [];
     return [{ type, metatype, data: data as string | undefined }];

@@ -1,12 +1,11 @@
-import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AbstractHttpAdapter, ExternalContextCreator, HttpAdapterHost } from '@nestjs/core';
 import type { Application, NextFunction, Request, RequestHandler, Response } from 'express';
-import { PUBLIC_ROUTE } from '../../auth/auth.decorators.js';
 import { DeprecationService } from '../deprecation/deprecation.guards.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { consumptionOf } from '../body/consumes.decorator.js';
-import { declaredOperationOf } from '../operations/declared-operation.js';
+import { DECLARATIONS, declareOperation, declaredOn } from '../../core/declared-operation.js';
+import { consumptionOf } from '../operations/consumption.js';
 import { type RegisteredRoute, routesOf, versionOf } from '../operations/registered-routes.js';
 
 /** Below these first segments, callers without a key cannot find out which paths exist. */
@@ -35,7 +34,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     const express = httpAdapter.getInstance<Application>();
     const guarded = new Set([...GUARDED_SEGMENTS, ...routesOf(express).flatMap(guardedSegmentOf)]);
     const anyone = (request: Request, response: Response) => this.pageFor(request, response);
-    Reflect.defineMetadata(PUBLIC_ROUTE, true, anyone);
+    declareOperation(anyone, { isPublic: true });
     const answer = this.throughChain(this.refuse);
     const answerAnyone = this.throughChain(anyone);
     const refuse: RequestHandler = (request, response, next) => {
@@ -125,16 +124,14 @@ function refuseUndecodable({ path }: Request): void {
 
 /** The media types that a PATCH takes (RFC 5789 section 3.1). */
 function patchTypesOf({ handler }: RegisteredRoute): readonly string[] {
-  const declared = declaredOperationOf(handler);
-  return declared
-    ? consumptionOf(handler, declared.prototype.constructor as Type, declared.method).types
-    : [];
+  const { controller, method } = declaredOn(handler);
+  return controller && method !== undefined ? consumptionOf(handler, controller, method).types : [];
 }
 
 /** The first segment of a route with a version, or of an operation that needs a key; none for other routes. */
 function guardedSegmentOf({ path, handler }: RegisteredRoute): readonly string[] {
-  const controller = declaredOperationOf(handler)?.prototype.constructor;
-  const isOpen = !controller || [handler, controller].some((on) => Reflect.hasMetadata(PUBLIC_ROUTE, on));
+  const { controller } = declaredOn(handler);
+  const isOpen = !controller || DECLARATIONS.for(handler, controller).isPublic;
   return isOpen && versionOf(path) === undefined ? [] : [segmentOf(path)];
 }
 

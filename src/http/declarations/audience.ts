@@ -1,10 +1,11 @@
 import { Controller, RequestMethod, type Type, applyDecorators } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
+import type { UncountedBound } from '../../core/declared-operation.js';
 import { RequireScopes } from '../../auth/auth.decorators.js';
 import type { Caller } from '../../auth/caller.js';
 import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import type { Scope } from '../../auth/scopes.js';
-import { type UncountedBound, Uncounted } from '../../throttling/uncounted.decorator.js';
+import { Uncounted } from '../../throttling/uncounted.decorator.js';
 import { Tag } from './operation.decorator.js';
 
 /** The users of one path: operators for all clients, or key holders for their client. */

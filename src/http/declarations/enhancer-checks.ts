@@ -5,11 +5,10 @@ import type { ApplicationConfig } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { ThrottlerGuard } from '@nestjs/throttler';
 import { declarationFault } from '../../core/declaration-faults.js';
-import { API_ERRORS } from '../../core/errors/api-errors.decorator.js';
+import { declaredOn } from '../../core/declared-operation.js';
 import { QuotaGuard } from '../../throttling/quota.guard.js';
-import type { HandlerParameter } from '../operations/handler-parameters.js';
+import type { RegisteredOperation } from '../operations/registered-operation.js';
 import { ErrorFilter } from '../replies/error.filter.js';
-import type { RouteHandler } from './operation-record.js';
 
 const logger = new Logger('Start');
 
@@ -36,7 +35,7 @@ export function checkGlobalEnhancers(config: ApplicationConfig): void {
 export function warnOfFilters(config: ApplicationConfig): void {
   for (const filter of [...config.getGlobalFilters(), ...config.getGlobalRequestFilters()]) {
     const type = classOf(filter);
-    if (type === ErrorFilter || Reflect.hasMetadata(API_ERRORS, type)) continue;
+    if (type === ErrorFilter || declaredOn(type).errors) continue;
     logger.warn(
       `${type.name}: the documents do not describe what this global filter sends. ` +
         'Name its errors with @ApiErrors() on it and on the controllers that it is for.',
@@ -46,8 +45,7 @@ export function warnOfFilters(config: ApplicationConfig): void {
 
 /** Checks the guards and interceptors of one handler and its controller. */
 export function checkEnhancers(
-  { name, controller, handler }: RouteHandler,
-  parameters: readonly HandlerParameter[],
+  { name, controller, handler, parameters }: RegisteredOperation,
   isOfRequest: boolean,
 ): void {
   const fault = (text: string) => declarationFault(`${name}: ${text}`);

@@ -1,8 +1,7 @@
-import { Header, HttpCode, SetMetadata, type Type, applyDecorators } from '@nestjs/common';
+import { Header, HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiResponse, type ApiResponseOptions, ApiTags } from '@nestjs/swagger';
-import { type DeclaredAnswer, declareOperation } from '../operations/declared-operation.js';
+import { type DeclaredResponse, declareOperation, declaring } from '../../core/declared-operation.js';
 import { mediaTypeOf } from '../../core/media-type.js';
-import { TAG_DESCRIPTION } from './operation-record.js';
 
 /** Common options of all success responses. */
 interface Success {
@@ -62,17 +61,23 @@ export function Operation<Dto>(operation: {
   return applyDecorators(
     ApiOperation({ operationId: id, summary, description }),
     HttpCode(answers.status),
-    declareOperation(id, declared),
+    (prototype: object, method: string | symbol, { value }: PropertyDescriptor) =>
+      declareOperation(value as object, {
+        id,
+        response: declared,
+        controller: prototype.constructor as Type,
+        method: String(method),
+      }),
     ...('contentType' in answers ? [Header('Content-Type', withCharset(answers.contentType))] : []),
     ApiResponse({ ...successOf(answers), ...response }),
   );
 }
 
 /** Splits the declaration of a response into the parts for the chain and for the document. */
-function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredAnswer; response: ApiResponseOptions } {
+function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredResponse; response: ApiResponseOptions } {
   if ('arrayOf' in answers) {
     const { arrayOf, schemaName } = answers;
-    return { declared: { shownAs: arrayOf, schemaName }, response: { type: [arrayOf] } };
+    return { declared: { dto: arrayOf, schemaName }, response: { type: [arrayOf] } };
   }
   if ('contentType' in answers)
     return { declared: {}, response: { content: contentOf(answers.contentType) } };
@@ -87,7 +92,7 @@ function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredAnswer; respons
     true,
   );
   return {
-    declared: { shownAs: type, location, hasEntityTag: entityTag },
+    declared: { dto: type, location, hasEntityTag: entityTag },
     response: { type, headers: { ...headers, ...documentedHeaders(answers.optionalHeaders, false) } },
   };
 }
@@ -118,5 +123,5 @@ function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, requ
 
 /** Groups the operations of a controller in the docs, under a name and with a text. */
 export function Tag(name: string, description: string): ClassDecorator {
-  return applyDecorators(ApiTags(name), SetMetadata(TAG_DESCRIPTION, description));
+  return applyDecorators(ApiTags(name), declaring({ tagDescription: description }));
 }

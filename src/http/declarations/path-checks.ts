@@ -4,10 +4,9 @@ import { HOST_METADATA, METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nes
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { DiscoveryService, ModulesContainer } from '@nestjs/core';
 import { declarationFault } from '../../core/declaration-faults.js';
-import { declaredOperationOf } from '../operations/declared-operation.js';
 import type { RegisteredRoute } from '../operations/registered-routes.js';
 import { declaredSelectionOf } from '../paging/selection.decorators.js';
-import { type CheckedHandler, checkedHandlersOf } from './route-checks.js';
+import { type RegisteredOperation, metadataOf, operationsOf } from '../operations/registered-operation.js';
 import { checkPatch, checkRequestNames } from '../validation/class-checks.js';
 import { declaredFieldsOf } from '../validation/field-table.js';
 
@@ -27,31 +26,33 @@ const logger = new Logger('Start');
 /** Checks that no route hides one that is registered after it: Express takes the first that a request matches. */
 export function checkHidden(routes: readonly RegisteredRoute[], discovery: DiscoveryService): void {
   // Nest names the function that it registers after the handler.
-  const handlers = new Map(checkedHandlersOf(discovery).map((one) => [one.name, one]));
+  const operations = new Map(operationsOf(discovery).map((one) => [one.name, one]));
   const found = routes.flatMap((route) => {
-    const checked = handlers.get(route.handler.name);
-    return checked ? [{ ...route, checked }] : [];
+    const operation = operations.get(route.handler.name);
+    return operation ? [{ ...route, operation }] : [];
   });
-  for (const [at, { method, path, checked, isAt }] of found.entries()) {
+  for (const [at, { method, path, operation, isAt }] of found.entries()) {
     const requests = samplesOf(path).filter(isAt);
     const methods = new Set([method, 'ALL', ...(method === 'HEAD' ? ['GET'] : [])]);
     const first = found.slice(0, at).find((one) => {
-      const isOther = one.checked.name !== checked.name && methods.has(one.method);
-      return isOther && takesAllOf(one.checked, checked) && requests.length > 0 && requests.every(one.isAt);
+      const isOther = one.operation.name !== operation.name && methods.has(one.method);
+      return (
+        isOther && takesAllOf(one.operation, operation) && requests.length > 0 && requests.every(one.isAt)
+      );
     });
     if (first)
       declarationFault(
-        `${checked.name}: ${method} ${path} is never reached, because ${first.method} ${first.path} of ${first.checked.name} ` +
+        `${operation.name}: ${method} ${path} is never reached, because ${first.method} ${first.path} of ${first.operation.name} ` +
           'is registered before it. Declare it, or import its module, first; or change one of the paths.',
       );
   }
 }
 
-/** Whether a handler passes no request for the host of another handler on to it. */
-function takesAllOf({ declared, parameters }: CheckedHandler, other: CheckedHandler): boolean {
-  const host = declared(HOST_METADATA);
-  if (host !== undefined && !isDeepStrictEqual(host, other.declared(HOST_METADATA))) return false;
-  return parameters.every(({ kind }) => kind !== RouteParamtypes.NEXT);
+/** Whether an operation passes no request for the host of another one on to it. */
+function takesAllOf(one: RegisteredOperation, other: RegisteredOperation): boolean {
+  const host = metadataOf(one, HOST_METADATA);
+  if (host !== undefined && !isDeepStrictEqual(host, metadataOf(other, HOST_METADATA))) return false;
+  return one.parameters.every(({ kind }) => kind !== RouteParamtypes.NEXT);
 }
 
 /** Paths of a route, with and without its optional parts, whose parameters have a value that no other route names. */
@@ -63,10 +64,8 @@ function samplesOf(path: string): string[] {
 }
 
 /** Checks that path parameters are in the path and are read, and that bodies, queries and paths are validated. */
-export function checkParameters(
-  { name, controller, handler, parameters, declared }: CheckedHandler,
-  modulePaths: readonly string[],
-): void {
+export function checkParameters(operation: RegisteredOperation, modulePaths: readonly string[]): void {
+  const { id, name, controller, handler, parameters } = operation;
   const paths = modulePaths.flatMap((module) =>
     pathsOf(controller).flatMap((prefix) => pathsOf(handler).map((path) => `${module}${prefix}/${path}`)),
   );
@@ -82,7 +81,7 @@ export function checkParameters(
     const isWhole = data === undefined || data === '';
     if (metatype && fields.length > 0 && isWhole && WHOLE.has(kind)) {
       checkRequestNames(metatype);
-      if (kind === RouteParamtypes.BODY && declared(METHOD_METADATA) === RequestMethod.PATCH)
+      if (kind === RouteParamtypes.BODY && metadataOf(operation, METHOD_METADATA) === RequestMethod.PATCH)
         checkPatch(metatype);
     }
     const isPath = kind === RouteParamtypes.PARAM;
@@ -99,7 +98,7 @@ export function checkParameters(
       unread.clear();
     const decorator = WHOLE.get(kind);
     if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
-    if (declaredOperationOf(handler) && UNKNOWN.has(metatype))
+    if (id !== undefined && UNKNOWN.has(metatype))
       declarationFault(
         `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is unknown at run time. ` +
           'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',

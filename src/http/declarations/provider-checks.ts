@@ -1,7 +1,7 @@
 import { type DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { getOptionsToken } from '@nestjs/throttler';
-import { PUBLIC_ROUTE, REQUIRED_SCOPES } from '../../auth/auth.decorators.js';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { declaredOn } from '../../core/declared-operation.js';
 import { JOB, type JobOptions } from '../../events/jobs/job.decorator.js';
 import { DURABLE_LISTENER, type DurableListening } from '../../events/outbox/outbox.js';
 import { throttleFault } from '../../throttling/throttle-decorators.js';
@@ -72,8 +72,8 @@ export function checkGateways(discovery: DiscoveryService): void {
     if (typeof metatype !== 'function' || Reflect.getMetadata(IS_GATEWAY, metatype) !== true) continue;
     const prototype = metatype.prototype as Readonly<Record<string, object>>;
     const members = scanner.getAllMethodNames(prototype).map((key) => prototype[key] ?? {});
-    const hasScopes = [metatype, ...members].some((target) => Reflect.hasMetadata(REQUIRED_SCOPES, target));
-    if (hasScopes || Reflect.getMetadata(PUBLIC_ROUTE, metatype) !== true)
+    const hasScopes = [metatype, ...members].some((target) => declaredOn(target).scopes);
+    if (hasScopes || !declaredOn(metatype).isPublic)
       declarationFault(
         `${metatype.name}: a gateway is outside of keys, scopes and quotas. Declare it @Public(), without @RequireScopes(), ` +
           'or send server-sent events with @Sse(), which need a key.',

@@ -24,7 +24,8 @@ import {
 } from '../../database/entity-checks.js';
 import { checkGateways, checkNames, checkThrottles } from './provider-checks.js';
 import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
-import { checkIds, checkOperation, checkStored, checkedHandlersOf } from './route-checks.js';
+import { checkIds, checkOperation, checkStored } from './route-checks.js';
+import { operationsOf } from '../operations/registered-operation.js';
 
 /** Checks the declarations of the whole application before the database is opened: throws for a fault, warns of a likely mistake. */
 @Injectable()
@@ -38,9 +39,9 @@ class ModuleChecks extends DeclarationChecks {
 
   async check(declared: Database): Promise<void> {
     const isProduction = this.settings.nodeEnv === 'production';
-    const handlers = checkedHandlersOf(this.discovery);
-    for (const handler of handlers) checkOperation(handler, isProduction);
-    checkIds(handlers);
+    const operations = operationsOf(this.discovery);
+    for (const operation of operations) checkOperation(operation, isProduction);
+    checkIds(operations);
     checkNames(this.discovery);
     checkThrottles(this.discovery);
     checkGateways(this.discovery);
@@ -77,8 +78,8 @@ export class LateChecks implements OnModuleInit {
     const { discovery, modules } = this;
     checkStored(discovery);
     // By now RouterModule has given the modules their paths.
-    for (const handler of checkedHandlersOf(discovery))
-      checkParameters(handler, modulePathsOf(handler.controller, discovery, modules));
+    for (const operation of operationsOf(discovery))
+      checkParameters(operation, modulePathsOf(operation.controller, discovery, modules));
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
     if (adapter) checkHidden(routesOf(adapter.getInstance<Application>()), discovery);
     if (this.config) {

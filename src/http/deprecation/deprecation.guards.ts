@@ -7,10 +7,10 @@ import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { publicPrefix } from '../../core/public-prefix.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { DECLARATIONS, type Deprecation, declaredOn } from '../../core/declared-operation.js';
 import { HandlerMetadata, requestOf, responseOf } from '../../core/execution-context.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { operationOf, routeTemplateOf } from '../request-records.js';
-import { DEPRECATION, type Deprecation } from './deprecated.decorator.js';
 
 /** When the operation is removed, in ms since the Unix epoch: its own date, or SUNSET_NOT_BEFORE if that is later. */
 export function effectiveSunset(
@@ -20,20 +20,15 @@ export function effectiveSunset(
   return Math.max(deprecation.sunset, settings.sunsetNotBefore);
 }
 
-function deprecationOf(handler: object): Deprecation | undefined {
-  return Reflect.getMetadata(DEPRECATION, handler) as Deprecation | undefined;
-}
-
-/** What `@Deprecated()` declares of the handler of a request. */
-const DECLARED = new HandlerMetadata(([handler]) => deprecationOf(handler));
-
 /** Announces deprecated operations, counts their calls by client, and refuses them from their sunset on. */
 @Injectable()
 export class DeprecationService {
   private readonly calls;
   private readonly prefix;
   /** The header fields of each, made once: formatting a date takes longer than all other headers of a response. */
-  private readonly fields = new HandlerMetadata(([handler]) => this.fieldsOf(deprecationOf(handler)));
+  private readonly fields = new HandlerMetadata(([handler]) =>
+    this.fieldsOf(declaredOn(handler).deprecation),
+  );
 
   constructor(
     private readonly clock: Clock,
@@ -70,7 +65,7 @@ export class DeprecationService {
 
   /** Whether the operation of a handler is past its sunset: it is not a method of its path any more, although it responds 410. */
   isRemoved(handler: object): boolean {
-    const deprecation = deprecationOf(handler);
+    const { deprecation } = declaredOn(handler);
     return deprecation !== undefined && effectiveSunset(deprecation, this.settings) <= this.clock.now();
   }
 
@@ -106,7 +101,7 @@ export class SunsetGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
-    const deprecation = request && DECLARED.of(context);
+    const deprecation = request && DECLARATIONS.of(context).deprecation;
     if (deprecation) this.deprecations.admit(deprecation, request);
     return true;
   }

@@ -7,24 +7,21 @@ import {
   type RawBodyRequest,
   UseGuards,
 } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { type ClassTransformOptions, instanceToPlain } from 'class-transformer';
 import type { Request, Response } from 'express';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { callerOf } from '../../auth/caller.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
+import { declareOperation } from '../../core/declared-operation.js';
 import { JsonText } from '../../database/json-rows.js';
 import { Transactions } from '../../database/transactions/transactions.js';
 import { withRequest } from '../operations/handler-parameters.js';
-import type { DeclaredOperation } from '../operations/declared-operation.js';
+import { type RegisteredOperation, metadataOf } from '../operations/registered-operation.js';
 import { parseExactJson, plainNumbers, writeExactJson } from '../../core/exact-json.js';
 import { EarlyResponses } from '../replies/early-response.js';
 import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
 import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../replies/reply.js';
-
-/** Metadata key of `@Idempotent()`. */
-export const IDEMPOTENT = 'petstore:idempotent';
 
 /**
  * Makes an operation safe to retry: with an `Idempotency-Key` it is carried out once and has the same response for 24
@@ -37,13 +34,12 @@ export function Idempotent(): MethodDecorator {
       once ? once(handler) : handler(),
     );
     UseGuards(IdempotencyGuard)(prototype, method, descriptor);
-    Reflect.defineMetadata(IDEMPOTENT, true, descriptor.value as object);
+    declareOperation(descriptor.value as object, { isIdempotent: true });
   };
 }
 
 /** Metadata key of Nest's `@SerializeOptions()`. */
 const SERIALIZE_OPTIONS = 'class_serializer:options';
-const reflector = new Reflector();
 
 const LONGEST = 255;
 
@@ -118,15 +114,12 @@ export class IdempotencyGuard implements CanActivate {
     const kept = await this.store.find(asked.clientId, key);
     const again = kept && answering(kept, asked, response);
     if (again && this.early.areOpenTo(IdempotencyGuard, context)) return this.early.send(context, again());
-    const name = `${context.getClass().name}.${context.getHandler().name}`;
     const isIntercepted = this.early.isIntercepted(context);
-    request.carriedOutOnce =
-      again ?? ((handler) => this.carryOut(name, asked, response, handler, isIntercepted));
+    request.carriedOutOnce = again ?? ((handler) => this.carryOut(asked, response, handler, isIntercepted));
     return true;
   }
 
   private async carryOut(
-    operation: string,
     asked: Kept,
     response: Response,
     handler: () => unknown,
@@ -137,7 +130,7 @@ export class IdempotencyGuard implements CanActivate {
     this.store.inProgress.set(name, true);
     const before = new Set(response.getHeaderNames());
     try {
-      return await this.inTransaction(operation, asked, response, handler, isIntercepted);
+      return await this.inTransaction(asked, response, handler, isIntercepted);
     } catch (error) {
       // Another process may have carried it out by now; then this one has committed nothing.
       const kept = await this.store.find(asked.clientId, asked.key).catch(() => undefined);
@@ -150,18 +143,18 @@ export class IdempotencyGuard implements CanActivate {
   }
 
   private inTransaction(
-    operation: string,
     asked: Kept,
     response: Response,
     handler: () => unknown,
     isIntercepted: boolean,
   ): Promise<unknown> {
+    const { operation } = response.req;
     const first = async (): Promise<void> => {
       // Another instance may be carrying it out, or has done so by now, and the same would be committed again.
       const isClaimed = await this.transactions.tryToClaim(`idempotency ${asked.clientId} ${asked.key}`);
       if (!isClaimed || (await this.store.find(asked.clientId, asked.key))) throw inProgress();
     };
-    return this.transactions.run({ name: () => operation, first }, (inside) =>
+    return this.transactions.run({ name: () => operation?.name ?? '', first }, (inside) =>
       inside(async () => {
         const before = new Set(response.getHeaderNames());
         const answer = await handler();
@@ -169,10 +162,9 @@ export class IdempotencyGuard implements CanActivate {
         const last = isObservable(answer) ? await lastValueFrom(answer) : answer;
         // Nothing is stored of an error, so nothing may be committed either.
         if (response.statusCode >= 400) throw new HttpException(last as object, response.statusCode);
-        const declared = response.req.matchedHandler?.operation;
-        const isKept = isIntercepted && isValue(response, last) && !isDeclared(declared, last);
+        const isKept = isIntercepted && isValue(response, last) && !isDeclared(operation, last);
         const text = isKept ? writeExactJson(resultOf(last, response)) : undefined;
-        const body = text === undefined ? represent(response, last, declared) : resultIn(text);
+        const body = text === undefined ? represent(response, last, operation) : resultIn(text);
         const added = response.getHeaderNames().filter((header) => !before.has(header));
         const headers = Object.fromEntries(added.map((header) => [header, response.getHeader(header) ?? '']));
         await this.store.keep({ ...asked, status: response.statusCode, headers, body: text ?? textOf(body) });
@@ -195,19 +187,16 @@ function textOf(body: unknown): string {
 }
 
 /** Whether the DTO of an operation describes a result, which is therefore not to be put in an envelope that the operation declares. */
-function isDeclared(operation: DeclaredOperation | undefined, result: unknown): boolean {
-  return operation?.shownAs !== undefined && isOf(operation.shownAs, result);
+function isDeclared(operation: RegisteredOperation | undefined, result: unknown): boolean {
+  const dto = operation?.response?.dto;
+  return dto !== undefined && isOf(dto, result);
 }
 
 /** A result to store; where no DTO is declared, as Nest's ClassSerializerInterceptor makes it, to which what is stored has no class. */
 function resultOf(result: unknown, { req }: Response): unknown {
-  const { handler, controller, operation } = req.matchedHandler ?? {};
-  if (operation?.shownAs || !handler || !controller) return result;
-  const options = reflector.getAllAndOverride<ClassTransformOptions | undefined>(SERIALIZE_OPTIONS, [
-    handler,
-    controller,
-  ]);
-  return instanceToPlain(result, options);
+  const { operation } = req;
+  if (!operation || operation.response?.dto) return result;
+  return instanceToPlain(result, metadataOf(operation, SERIALIZE_OPTIONS) as ClassTransformOptions);
 }
 
 /** A result that is represented only after interceptors have got it: the first time as later. */

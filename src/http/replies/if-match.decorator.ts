@@ -1,8 +1,9 @@
 import { type ExecutionContext, UseGuards, createParamDecorator } from '@nestjs/common';
 import type { Request } from 'express';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { declareOperation } from '../../core/declared-operation.js';
 import { reading } from '../../core/execution-context.js';
-import { type IfMatchNeed, PreconditionGuard, declareIfMatchNeed } from './precondition.guard.js';
+import { PreconditionGuard } from './precondition.guard.js';
 
 const WithPrecondition = createParamDecorator(
   reading(
@@ -16,7 +17,6 @@ const WithPrecondition = createParamDecorator(
  * field is refused with 428 precondition_required (RFC 6585 section 3), unless it is `optional`.
  */
 export function IfMatch({ optional = false }: { readonly optional?: boolean } = {}): ParameterDecorator {
-  const need: IfMatchNeed = optional ? 'optional' : 'required';
   return (prototype, method, index) => {
     if (method === undefined)
       declarationFault(
@@ -24,7 +24,7 @@ export function IfMatch({ optional = false }: { readonly optional?: boolean } = 
       );
     WithPrecondition()(prototype, method, index);
     const descriptor = Object.getOwnPropertyDescriptor(prototype, method) as PropertyDescriptor;
-    declareIfMatchNeed(descriptor.value as object, need);
+    declareOperation(descriptor.value as object, { ifMatch: optional ? 'optional' : 'required' });
     UseGuards(PreconditionGuard)(prototype, method, descriptor);
   };
 }

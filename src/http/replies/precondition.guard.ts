@@ -1,25 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
+import { DECLARATIONS } from '../../core/declared-operation.js';
 import { Transactions } from '../../database/transactions/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { isEntityTagField } from './entity-tag.js';
 import { Precondition } from './precondition.js';
-
-/** Whether requests of an operation must have an `If-Match`. */
-export type IfMatchNeed = 'required' | 'optional';
-
-const NEED = 'petstore:if-match';
-
-/** Declares whether requests of a handler must have an `If-Match`. */
-export function declareIfMatchNeed(handler: object, need: IfMatchNeed): void {
-  Reflect.defineMetadata(NEED, need, handler);
-}
-
-/** Whether a handler takes `If-Match`, and whether it needs it; undefined when it does not take it. */
-export function ifMatchNeedOf(handler: object): IfMatchNeed | undefined {
-  return Reflect.getMetadata(NEED, handler) as IfMatchNeed | undefined;
-}
 
 /** Gives a handler with `@IfMatch()` its precondition, or refuses a request that lacks it; after BodyGuard, before IdempotencyGuard. */
 @Injectable()
@@ -29,7 +15,7 @@ export class PreconditionGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
-    if (ifMatch === undefined && ifMatchNeedOf(context.getHandler()) === 'required')
+    if (ifMatch === undefined && DECLARATIONS.of(context).ifMatch === 'required')
       throw new ApiError(HTTP_ERRORS.precondition_required);
     if (!isEntityTagField(ifMatch ?? '')) throw malformed('If-Match');
     if (!isEntityTagField(ifNoneMatch ?? '')) throw malformed('If-None-Match');

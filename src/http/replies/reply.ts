@@ -1,13 +1,12 @@
 import { type HttpServer, Logger, StreamableFile, type Type } from '@nestjs/common';
 import { isStreamingBody } from '@nestjs/core/router/streaming-body.js';
 import type { Response } from 'express';
-import { decorated } from '../../core/declaration-faults.js';
 import { endTogether } from '../../core/ended-together.js';
 import { exceptionOf, writeRefusal } from '../../core/errors/write-refusal.js';
 import { publicPrefixOf } from '../../core/public-prefix.js';
 import { declaredMembers } from '../../database/declared-members.js';
 import { JsonText } from '../../database/json-rows.js';
-import type { DeclaredOperation } from '../operations/declared-operation.js';
+import type { RegisteredOperation } from '../operations/registered-operation.js';
 import { refuseCircle, writeExactJson } from '../../core/exact-json.js';
 import { entityTag, writeRevalidated } from './entity-tag.js';
 import { shapeOf } from '../operations/declared-shape.js';
@@ -25,18 +24,19 @@ const BODILESS = new Set([204, 205, 304]);
  * `Location` that the operation declares. A text of another type that the handler names is its own representation, and so is what
  * Nest sends piece by piece, and an empty body.
  */
-export function represent(response: Response, body: unknown, operation?: DeclaredOperation): unknown {
+export function represent(response: Response, body: unknown, operation?: RegisteredOperation): unknown {
   if (body === undefined || response.headersSent) return body;
   if (isStreamed(body)) return streamed(body, operation);
-  if (operation?.location && !response.hasHeader('Location')) locate(operation.location, body, response);
+  const { location, dto } = operation?.response ?? {};
+  if (location && !response.hasHeader('Location')) locate(location, body, response);
   const type = response.getHeader('Content-Type');
   if (type === undefined) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
   // A handler that names another type writes its texts itself; Nest would still write an object as JSON.
   else if (typeof body !== 'object' || body === null) {
     const isJson = typeof body === 'string' && isJsonType(mediaTypeOf(String(type)));
-    return isJson && operation?.shownAs ? textOf(new JsonText(body), operation) : body;
+    return isJson && dto ? textOf(new JsonText(body), dto, operation) : body;
   }
-  return textOf(body, operation);
+  return textOf(body, dto, operation);
 }
 
 /** A relative reference (RFC 9110 section 10.2.2): the service does not know by which host the client has reached it. */
@@ -47,23 +47,22 @@ function locate(locationOf: (answer: never) => string, body: unknown, response: 
 
 /** A response as JSON text; what the DTO declares of it, if one is given. */
 export function jsonOf(answer: unknown, dto: Type | undefined): string {
-  return textOf(answer, dto && { shownAs: dto }).text;
+  return textOf(answer, dto).text;
 }
 
 /** Texts that a handler has written itself, such as one that is cached, reduced to what their DTO declares. */
 const reduced = new WeakMap<JsonText, JsonText>();
 
-function textOf(body: unknown, operation: Partial<DeclaredOperation> | undefined): JsonText {
-  const { shownAs } = operation ?? {};
-  if (!shownAs) return body instanceof JsonText ? body : new JsonText(writeExactJson(body));
-  if (!(body instanceof JsonText)) return shownText(body, shownAs, operation);
-  if (body.shownAs === shownAs) return body;
+function textOf(body: unknown, dto: Type | undefined, operation?: RegisteredOperation): JsonText {
+  if (!dto) return body instanceof JsonText ? body : new JsonText(writeExactJson(body));
+  if (!(body instanceof JsonText)) return shownText(body, dto, operation);
+  if (body.shownAs === dto) return body;
   let text = reduced.get(body);
-  if (text?.shownAs !== shownAs) reduced.set(body, (text = shownText(body, shownAs, operation)));
+  if (text?.shownAs !== dto) reduced.set(body, (text = shownText(body, dto, operation)));
   return text;
 }
 
-function shownText(body: unknown, dto: Type, operation: Partial<DeclaredOperation> | undefined): JsonText {
+function shownText(body: unknown, dto: Type, operation: RegisteredOperation | undefined): JsonText {
   try {
     const shown = shapeOf(dto).show(body, lacksOf(operation));
     return new JsonText(writeExactJson(shown), false, dto);
@@ -75,23 +74,23 @@ function shownText(body: unknown, dto: Type, operation: Partial<DeclaredOperatio
 }
 
 const logger = new Logger('Response');
-const told = new WeakMap<object, Lacks>();
+const logged = new WeakMap<RegisteredOperation, Lacks>();
 
 /** Logs each member that responses of an operation lack, once. */
-function lacksOf({ id, prototype, method }: Partial<DeclaredOperation> = {}): Lacks {
-  if (!prototype) return () => undefined;
-  const handler = Reflect.get(prototype, method ?? '') as object;
-  let lacks = told.get(handler);
+function lacksOf(operation: RegisteredOperation | undefined): Lacks {
+  if (!operation) return () => undefined;
+  const { id, name } = operation;
+  let lacks = logged.get(operation);
   if (!lacks) {
     const members = new Set<string>();
     lacks = (member, owner) => {
       if (members.has(`${owner}.${member}`)) return;
       members.add(`${owner}.${member}`);
       logger.warn(
-        `The response of ${id} (${decorated(prototype, method)}) lacks "${member}" of ${owner}, or has it in a form that is not declared.`,
+        `The response of ${id} (${name}) lacks "${member}" of ${owner}, or has it in a form that is not declared.`,
       );
     };
-    told.set(handler, lacks);
+    logged.set(operation, lacks);
   }
   return lacks;
 }
@@ -123,11 +122,12 @@ function isStreamed(body: unknown): boolean {
 }
 
 /** Throws for a stream of objects, each of which Nest would write as it is, where a DTO declares what is shown of them. */
-function streamed(body: unknown, { id, shownAs }: Partial<DeclaredOperation> = {}): unknown {
+function streamed(body: unknown, operation: RegisteredOperation | undefined): unknown {
   const isOfObjects = body instanceof StreamableFile && body.getHeaders().type === 'application/x-ndjson';
-  if (isOfObjects && shownAs && declaredMembers(shownAs).length > 0)
+  const dto = operation?.response?.dto;
+  if (isOfObjects && dto && declaredMembers(dto).length > 0)
     throw new Error(
-      `${id} streams objects, which are not reduced to what ${shownAs.name} declares. ` +
+      `${operation?.id} streams objects, which are not reduced to what ${dto.name} declares. ` +
         'Return an array; or declare the contentType, and write the text of each object.',
     );
   return body;
@@ -153,7 +153,7 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
         endTogether(response);
         return undefined;
       }
-    } else if (operation?.hasEntityTag && !response.hasHeader('ETag'))
+    } else if (operation?.response?.hasEntityTag && !response.hasHeader('ETag'))
       response.setHeader('ETag', tagOf(represented as JsonText | string, ''));
     return write(response, text, send);
   };
@@ -168,7 +168,11 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
   prototype.json = function writeJson(this: Response, body: unknown): Response {
     if (becomesErrorBody(this, body)) return refuse(this, body);
     if (!this.hasHeader('Content-Type')) this.setHeader('Content-Type', JSON_CONTENT_TYPE);
-    return send.call(this, body === undefined ? body : textOf(body, operationOf(this)).text);
+    const operation = operationOf(this);
+    return send.call(
+      this,
+      body === undefined ? body : textOf(body, operation?.response?.dto, operation).text,
+    );
   };
   // Without its own padding, callback and numbers: JSON alone is documented.
   prototype.jsonp = prototype.json;
@@ -176,8 +180,9 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
     if (typeof body !== 'string') return send.call(this, body);
     if (becomesErrorBody(this, body)) return refuse(this, body);
     const operation = written.has(this) ? undefined : operationOf(this);
-    const isShown = operation?.shownAs && isJsonType(mediaTypeOf(typeOf(this)));
-    return send.call(this, isShown ? textOf(new JsonText(body), operation).text : body);
+    const dto = operation?.response?.dto;
+    const isShown = dto && isJsonType(mediaTypeOf(typeOf(this)));
+    return send.call(this, isShown ? textOf(new JsonText(body), dto, operation).text : body);
   };
 }
 
@@ -228,8 +233,8 @@ function typeOf(response: Response): string {
 }
 
 /** The operation whose response it is; none for the response of an error. */
-function operationOf({ req, statusCode }: Response): DeclaredOperation | undefined {
-  return statusCode < 400 ? req.matchedHandler?.operation : undefined;
+function operationOf({ req, statusCode }: Response): RegisteredOperation | undefined {
+  return statusCode < 400 ? req.operation : undefined;
 }
 
 /** Whether a response gets an entity tag: a 200 response to GET, unless its handler has set `Cache-Control`. */

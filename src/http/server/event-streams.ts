@@ -7,7 +7,6 @@ import { refuseWithoutScopes } from '../../auth/scopes.guard.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { isEventStream } from '../../core/event-stream.js';
 import { lingerBeforeClosing } from './service-server.js';
-import { operationRecordOf } from '../declarations/operation-record.js';
 
 /** What says nothing about the caller: a verifier or a database that is unavailable, and a verifier that is asked too often. */
 const TRANSIENT: ReadonlySet<number> = new Set([429, 503]);
@@ -26,14 +25,12 @@ export class EventStreams {
    */
   async check(response: Response): Promise<void> {
     const { req: request } = response;
-    const { caller, matchedHandler } = request;
+    const { caller, operation } = request;
     // A public route.
     if (!caller) return;
     try {
       const held = await this.scopesOf(request);
-      if (!matchedHandler) return;
-      const { scopes = [] } = operationRecordOf(matchedHandler.handler, matchedHandler.controller);
-      refuseWithoutScopes(scopes, held);
+      refuseWithoutScopes(operation?.scopes ?? [], held);
     } catch (refusal) {
       const isTransient = refusal instanceof HttpException && TRANSIENT.has(refusal.getStatus());
       if (isTransient || !isEventStream(response)) return;

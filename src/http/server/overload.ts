@@ -3,12 +3,12 @@ import { Injectable, Logger, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { Settings } from '../../core/config/settings.js';
 import { ShownQuota } from '../../auth/shown-quota.js';
+import { declaredOn } from '../../core/declared-operation.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { type Countable, RequestsInFlight, isCountable } from '../../core/requests-in-flight.js';
-import { isAnsweredUnderOverload } from '../operations/answered-under-overload.decorator.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { routesOf } from '../operations/registered-routes.js';
 import { announcesBody } from '../chain/body.guard.js';
@@ -102,7 +102,7 @@ export class Overload implements NestMiddleware {
     // At the first refusal every route is registered.
     this.exempt ??= new Set(
       routesOf(app)
-        .filter(({ handler }) => isAnsweredUnderOverload(handler))
+        .filter(({ handler }) => declaredOn(handler).isServedUnderOverload)
         .map((route) => route.path),
     );
     return this.exempt.has(path);

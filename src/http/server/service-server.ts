@@ -61,7 +61,7 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
     override quotaSubject = undefined;
     override isUncounted = undefined;
     override isUnlogged = undefined;
-    override matchedHandler = undefined;
+    override operation = undefined;
     override linkOfGuards = undefined;
     override cached = undefined;
     override refusalCode = undefined;

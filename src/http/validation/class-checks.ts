@@ -4,7 +4,7 @@ import { declaredMembers } from '../../database/declared-members.js';
 import { classesIn } from '../operations/declared-shape.js';
 import { nestedIn, renamedIn } from './class-transformer.js';
 import { defaultedFieldOf } from './field-table.js';
-import { isMergePatch } from './merge-patch.js';
+import { isMergePatch } from '../operations/consumption.js';
 
 /** Checks that a class of a request, and each within it, has one name for each field: where it is read, validated and documented. */
 export function checkRequestNames(type: Type, seen = new Set<unknown>()): void {

@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { DECORATORS, PartialType } from '@nestjs/swagger';
 import { declaredMembers } from '../../database/declared-members.js';
 import { declarationFault } from '../../core/declaration-faults.js';
+import { MERGE_PATCHES } from '../operations/consumption.js';
 import { Rule } from './define-field.js';
 
 /** The type of a merge patch of a resource: any of its fields; null for one that is nullable or optional. */
@@ -18,14 +19,6 @@ interface DocumentedField {
 }
 
 const BUILT_IN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date, Object, Array]);
-const PATCHES = new WeakSet<object>();
-
-/** Whether a class, or one that it extends, is a merge patch. */
-export function isMergePatch(metatype: object): boolean {
-  for (let one: object | null = metatype; one; one = Object.getPrototypeOf(one) as object | null)
-    if (PATCHES.has(one)) return true;
-  return false;
-}
 
 /**
  * The class of a JSON merge patch (RFC 7396) of a resource, by the class of the body that creates it:
@@ -40,7 +33,7 @@ export function isMergePatch(metatype: object): boolean {
 export function MergePatch<Dto extends object>(resource: Type<Dto>): Type<MergePatchOf<Dto>> {
   const patch = PartialType(resource, { skipNullProperties: false });
   for (const { property } of declaredMembers(resource)) declareField(resource, patch, property);
-  PATCHES.add(patch);
+  MERGE_PATCHES.add(patch);
   return patch;
 }
 

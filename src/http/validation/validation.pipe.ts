@@ -14,7 +14,8 @@ import { plainNumbers } from '../../core/exact-json.js';
 import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
 import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';
 import { FieldTable, isDto, misspelledParameters, partKnownFields, declaredFieldsOf } from './field-table.js';
-import { isMergePatch, sentFields } from './merge-patch.js';
+import { isMergePatch } from '../operations/consumption.js';
+import { sentFields } from './merge-patch.js';
 
 /** The refusal of one argument of a handler, with every fault of it. */
 export class InvalidArgument extends ApiError {

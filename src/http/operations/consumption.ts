@@ -1,0 +1,73 @@
+import type { Type } from '@nestjs/common';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { DECORATORS } from '@nestjs/swagger';
+import { accepts, isJsonInUtf8, isJsonType, mediaTypeOf } from '../../core/media-type.js';
+import { type HandlerParameter, mayReadBody, parametersOf } from './handler-parameters.js';
+
+const JSON_TYPE = 'application/json';
+const JSON_ALONE: readonly string[] = [JSON_TYPE];
+const OF_PATCH: readonly string[] = ['application/merge-patch+json', JSON_TYPE];
+const FORM_ALONE: readonly string[] = ['multipart/form-data'];
+
+const OF_FILES: ReadonlySet<unknown> = new Set([RouteParamtypes.FILE, RouteParamtypes.FILES]);
+
+/** The bodies that a handler accepts, and who reads them. */
+export interface Consumption {
+  /** The media types, or ranges such as `image/*`, in lower case. */
+  readonly types: readonly string[];
+  /** Whether the body is read before the handler runs; otherwise an interceptor of the handler or the handler itself reads it. */
+  readonly isRead: boolean;
+  /** Whether a body that is JSON is parsed. */
+  readonly isParsed: boolean;
+  /** Whether the handler may read a body, or its document describes one. */
+  readonly isWanted: boolean;
+  /** Whether the handler may read the texts of a form, and not only its files. */
+  readonly takesText: boolean;
+}
+
+/**
+ * The bodies that a handler accepts: those of `@ApiConsumes()`, which is part of `@Consumes()`, otherwise a form where it takes
+ * files, or JSON of the types of its `@Body()` class.
+ */
+export function consumptionOf(handler: object, controller: Type, method: string): Consumption {
+  const parameters = parametersOf(controller, method);
+  const [ofHandler, ofController] = [handler, controller].map(
+    (target) => Reflect.getMetadata(DECORATORS.API_CONSUMES, target) as readonly string[] | undefined,
+  );
+  const types = (ofHandler ?? ofController ?? typesOf(parameters)).map((type) => type.toLowerCase());
+  const isJson = types.every(isJsonType);
+  const kinds = new Set(parameters.map(({ kind }) => kind));
+  const documented = (Reflect.getMetadata(DECORATORS.API_PARAMETERS, handler) ?? []) as { in?: string }[];
+  return {
+    types,
+    isRead: isJson || kinds.has(RouteParamtypes.RAW_BODY),
+    isParsed: isJson || kinds.has(RouteParamtypes.BODY),
+    // Without its name in the controller, the parameters of a handler are unknown.
+    isWanted: method === '' || parameters.some(mayReadBody) || documented.some((one) => one.in === 'body'),
+    takesText: method === '' || parameters.some((one) => mayReadBody(one) && !OF_FILES.has(one.kind)),
+  };
+}
+
+function typesOf(parameters: readonly HandlerParameter[]): readonly string[] {
+  if (parameters.some(({ kind }) => OF_FILES.has(kind))) return FORM_ALONE;
+  const body = parameters.find(({ kind }) => kind === RouteParamtypes.BODY);
+  return body?.metatype && isMergePatch(body.metatype) ? OF_PATCH : JSON_ALONE;
+}
+
+/** Whether a `Content-Type` is of a type or range that a handler takes; JSON must be in UTF-8. */
+export function takes({ types }: Consumption, contentType: string | undefined): boolean {
+  if (types[0] === JSON_TYPE && isJsonInUtf8(contentType)) return true;
+  const sent = mediaTypeOf(contentType);
+  if (sent === '' || !types.some((type) => accepts(type, sent))) return false;
+  return !isJsonType(sent) || isJsonInUtf8(contentType, sent);
+}
+
+/** The classes of `MergePatch()`. */
+export const MERGE_PATCHES = new WeakSet<object>();
+
+/** Whether a class, or one that it extends, is a merge patch. */
+export function isMergePatch(metatype: object): boolean {
+  for (let one: object | null = metatype; one; one = Object.getPrototypeOf(one) as object | null)
+    if (MERGE_PATCHES.has(one)) return true;
+  return false;
+}
