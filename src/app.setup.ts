@@ -80,7 +80,7 @@ export function setupApp(application: INestApplication): INestApplication {
   replyExactly(adapter);
   refuseExactly(adapter.getInstance<{ readonly response: Response }>());
   app.useGlobalGuards(app.get(BodyGuard));
-  app.get(EarlyResponses).heed(config);
+  app.get(EarlyResponses).watch(config);
   app.get(LateChecks).watch(config);
   const exceptions = app.get(Exceptions);
   beforeFilters(app, (...exception) => exceptions.prepare(...exception));

@@ -3,7 +3,8 @@ import type { Caller } from '../auth/caller.js';
 import type { TraceIds } from '../core/tracing.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './replies/precondition.js';
-import type { CachedResult } from './caching/response-cache.js';
+import type { Versions } from '../database/data-version.js';
+import type { ResponseCache } from './caching/response-cache.js';
 import type { RegisteredOperation } from './operations/registered-operation.js';
 
 // Express's Request is one of Node's: so the server itself sees the same.
@@ -34,8 +35,8 @@ declare module 'http' {
     operation?: RegisteredOperation | undefined;
     /** The `Link` that guards have set, such as that of a deprecation. */
     linkOfGuards?: string | undefined;
-    /** Responds instead of a handler with `@Cached()`: from the cache, or with what it reads. */
-    cached?: ((read: () => Promise<CachedResult>) => unknown) | undefined;
+    /** The cache for the result of a handler with `@Cached()`, and the versions of the data that the request must see. */
+    cached?: { readonly in: ResponseCache; readonly versions: Versions } | undefined;
     /** Responds instead of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
     carriedOutOnce?: ((handler: () => unknown) => unknown) | undefined;
     /** The precondition of the request, for a handler with `@IfMatch()`. */

@@ -11,9 +11,9 @@ import { declarationFault, decorated } from '../../core/declaration-faults.js';
 import { declareOperation } from '../../core/declared-operation.js';
 import type { Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
-import { dependsOnTargetAlone, parametersOf, withRequest } from '../operations/handler-parameters.js';
-import { type CachedResult, ResponseCache } from './response-cache.js';
+import { dependsOnTargetAlone, parametersOf, wrapHandler } from '../operations/handler-parameters.js';
 import { EarlyResponses } from '../replies/early-response.js';
+import { ResponseCache } from './response-cache.js';
 
 /** Dependencies of an operation's responses. */
 export interface CachedOptions {
@@ -41,17 +41,15 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
       declarationFault(
         `${name}: it is @Cached(), but a parameter may depend on more than the request target. Remove the parameter or @Cached().`,
       );
-    let isTold = false;
-    withRequest(prototype, method, descriptor, (request, handler) => {
-      if (!request.cached) return handler();
-      return request.cached(async () => {
-        const read = await answerBy(request.res as Response, handler, ofRowsAlone);
-        if (!isTold && !(read.body instanceof JsonText)) {
-          isTold = true;
-          logger.warn(`The result of ${name} is not cached, although it is @Cached(): it is not a JsonText.`);
-        }
-        return read;
-      });
+    let isLogged = false;
+    wrapHandler(prototype, method, descriptor, async ({ cached, res }, handler) => {
+      if (!cached) return handler();
+      const body = await cached.in.wrap(res as Response, cached.versions, handler, ofRowsAlone);
+      if (!isLogged && !(body instanceof JsonText)) {
+        isLogged = true;
+        logger.warn(`The result of ${name} is not cached, although it is @Cached(): it is not a JsonText.`);
+      }
+      return body;
     });
     UseGuards(CachedGuard)(prototype, method, descriptor);
     declareOperation(descriptor.value as object, { isCached: true });
@@ -60,31 +58,7 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
 
 const logger = new Logger('Cache');
 
-/**
- * The result of a handler. It is cached unless the handler has set another header than `Link`, whose value depends only on the target: a
- * response with any other, such as Set-Cookie, belongs to its request.
- */
-async function answerBy(
-  response: Response,
-  handler: () => unknown,
-  ofRowsAlone: boolean,
-): Promise<CachedResult> {
-  const before = response.getHeaders();
-  const body = await handler();
-  const link = response.getHeader('link');
-  const isOfTarget = response
-    .getHeaderNames()
-    .every((name) => name === 'link' || response.getHeader(name) === before[name]);
-  const text = body instanceof JsonText ? body : undefined;
-  return {
-    body,
-    link: link === before['link'] ? undefined : link,
-    isCacheable: isOfTarget && text !== undefined && response.statusCode === 200,
-    outlastsNewRows: ofRowsAlone && text?.outlastsNewRows === true,
-  };
-}
-
-/** Responds to a request of a `@Cached()` handler from the cache; otherwise notes how to cache the handler's result. */
+/** Responds to a request of a `@Cached()` handler from the cache, past the pipes; otherwise notes the cache for the handler. */
 @Injectable()
 class CachedGuard implements CanActivate {
   constructor(
@@ -95,7 +69,7 @@ class CachedGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const { method, originalUrl } = context.getArgByIndex<Request>(0);
     if (method !== 'GET') return true;
-    // Asked for once: those of a moment before the handler reads hold for what it reads, too.
+    // Requested once: those of a moment before the handler reads hold for what it reads, too.
     const versions = this.cache.versionsFor(originalUrl);
     return versions instanceof Promise
       ? versions.then((known) => this.respond(context, known))
@@ -103,27 +77,12 @@ class CachedGuard implements CanActivate {
   }
 
   private respond(context: ExecutionContext, versions: Versions): boolean | Promise<boolean> {
-    const { cache } = this;
-    const request = context.getArgByIndex<Request>(0);
-    const { originalUrl } = request;
-    const found = this.early.areOpenTo(CachedGuard, context) ? cache.find(originalUrl, versions) : undefined;
-    if (found) return this.early.send(context, bodyFor(request, found));
-    request.cached = (read) => {
-      let isRead = false;
-      const reading = (): Promise<CachedResult> => {
-        isRead = true;
-        return read();
-      };
-      const given = (answer: CachedResult): unknown => (isRead ? answer.body : bodyFor(request, answer));
-      const answer = cache.answer(originalUrl, reading, versions);
-      return answer instanceof Promise ? answer.then(given) : given(answer);
-    };
+    const [request, response] = context.getArgs<[Request, Response]>();
+    if (this.early.areOpenTo(CachedGuard, context)) {
+      const body = this.cache.find(response, versions);
+      if (body) return this.early.send(context, body);
+    }
+    request.cached = { in: this.cache, versions };
     return true;
   }
-}
-
-/** The body of a response that was read for another request, whose response got its `Link`. */
-function bodyFor({ res }: Request, { body, link }: CachedResult): unknown {
-  if (link !== undefined) res?.setHeader('Link', link);
-  return body;
 }

@@ -1,16 +1,32 @@
-import { JsonText } from '../../database/json-rows.js';
-import { SystemClock } from '../../core/time/clock.js';
+import type { Response } from 'express';
 import { describe, expect, it, vi } from 'vitest';
+import { SystemClock } from '../../core/time/clock.js';
 import { DataVersion, OwnWritesVersion, type Versions } from '../../database/data-version.js';
-import { type CachedResult, ResponseCache } from './response-cache.js';
+import { JsonText } from '../../database/json-rows.js';
+import { ResponseCache } from './response-cache.js';
 
-const answer = (text: string, isCacheable = true): CachedResult => ({
-  body: new JsonText(text),
-  isCacheable,
-  outlastsNewRows: false,
-});
+/** The response to a request of a target, as far as the cache knows it. */
+function responseTo(originalUrl: string): Response {
+  const headers: Record<string, string> = {};
+  return {
+    req: { originalUrl },
+    statusCode: 200,
+    getHeaders: () => ({ ...headers }),
+    getHeaderNames: () => Object.keys(headers),
+    getHeader: (name: string) => headers[name],
+    setHeader: (name: string, value: string) => Object.assign(headers, { [name.toLowerCase()]: value }),
+  } as unknown as Response;
+}
 
-const textOf = ({ body }: CachedResult) => (body as JsonText).text;
+/** A cache, and requests to it by their target, each with the handler that it would run. */
+function cacheOf(version: DataVersion) {
+  const cache = new ResponseCache(version, new SystemClock());
+  const request = async (target: string, handler: () => unknown, ofRowsAlone = false) => {
+    const result = await cache.wrap(responseTo(target), version.versions(), handler, ofRowsAlone);
+    return result instanceof JsonText ? result.text : result;
+  };
+  return { cache, request };
+}
 
 /** Versions that a test raises. */
 class CountedVersion extends DataVersion {
@@ -22,39 +38,36 @@ class CountedVersion extends DataVersion {
   }
 }
 
-/** An operation whose response the test releases. */
+/** A handler whose result the test releases. */
 function pending() {
-  let resolve!: (found: CachedResult) => void;
-  const promise = new Promise<CachedResult>((settle) => (resolve = settle));
-  return { operation: vi.fn<() => Promise<CachedResult>>(() => promise), resolve };
+  let resolve!: (result: unknown) => void;
+  const promise = new Promise<unknown>((settle) => (resolve = settle));
+  return { handler: () => promise, resolve };
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     ['many small ones', 80_000, 1],
     ['few large ones', 20, 1_048_576],
   ])(
-    'is evicted when %s take too much memory, the one that was not asked for the longest first',
+    'is evicted when %s take too much memory, the one that was not requested for the longest first',
     async (_, count, characters) => {
-      const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
-      const operation = vi.fn<(body: string) => Promise<CachedResult>>((body) =>
-        Promise.resolve(answer(body)),
-      );
-      const ask = (index: number) => memory.answer(`/${index}`, () => operation('x'.repeat(characters)));
+      const { request } = cacheOf(new OwnWritesVersion());
+      const handler = vi.fn<() => JsonText>(() => new JsonText('x'.repeat(characters)));
       for (let index = 0; index < count; index += 1) {
-        await ask(index);
-        await ask(0);
+        await request(`/${index}`, handler);
+        await request('/0', handler);
       }
-      operation.mockClear();
-      await ask(0);
-      await ask(count - 1);
-      expect(operation).not.toHaveBeenCalled();
-      await ask(1);
-      expect(operation).toHaveBeenCalledOnce();
+      handler.mockClear();
+      await request('/0', handler);
+      await request(`/${count - 1}`, handler);
+      expect(handler).not.toHaveBeenCalled();
+      await request('/1', handler);
+      expect(handler).toHaveBeenCalledOnce();
     },
   );
 
-  it.each<[outlastsNewRows: boolean, commits: readonly ('responses' | 'rows')[], kept: string]>([
+  it.each<[outlastsNewRows: boolean, commits: readonly ('responses' | 'rows')[], cached: string]>([
     [false, [], 'first'],
     [false, ['responses'], 'second'],
     [true, ['responses'], 'first'],
@@ -62,35 +75,48 @@ describe('an answer', () => {
   ])('that outlasts new rows: %o, is read while %o change; the next request gets the %s', async (...row) => {
     const [outlastsNewRows, commits, expected] = row;
     const version = new CountedVersion();
-    const memory = new ResponseCache(version, new SystemClock());
-    const { operation, resolve } = pending();
-    const first = memory.answer('/a', operation);
+    const { request } = cacheOf(version);
+    const { handler, resolve } = pending();
+    const first = request('/a', handler, true);
     for (const kind of commits) version[kind] += 1;
-    resolve({ ...answer('first'), outlastsNewRows });
-    expect(textOf(await first)).toBe('first');
-    const second = await memory.answer('/a', () => Promise.resolve(answer('second')));
-    expect(textOf(second)).toBe(expected);
+    resolve(new JsonText('first', outlastsNewRows));
+    expect(await first).toBe('first');
+    expect(await request('/a', () => new JsonText('second'))).toBe(expected);
+  });
+
+  it('has the Link that the handler has set, in every response', async () => {
+    const version = new OwnWritesVersion();
+    const { cache } = cacheOf(version);
+    const [read, shared, found] = [responseTo('/a'), responseTo('/a'), responseTo('/a')];
+    const handler = () => {
+      read.setHeader('Link', '</b>; rel="next"');
+      return Promise.resolve(new JsonText('[]'));
+    };
+    await Promise.all([read, shared].map((one) => cache.wrap(one, version.versions(), handler, false)));
+    expect(cache.find(found, version.versions())?.text).toBe('[]');
+    for (const one of [read, shared, found]) expect(one.getHeader('link')).toBe('</b>; rel="next"');
+    expect(cache.use).toEqual({ hits: 2, misses: 1 });
   });
 });
 
-describe('requests that ask the same at the same time', () => {
+describe('requests of one target at the same time', () => {
   it('do not share one that began before a commit that the later must see', async () => {
     const version = new OwnWritesVersion();
-    const memory = new ResponseCache(version, new SystemClock());
-    const { operation, resolve } = pending();
-    const before = memory.answer('/a', operation);
+    const { request } = cacheOf(version);
+    const { handler, resolve } = pending();
+    const before = request('/a', handler);
     version.note();
-    const after = memory.answer('/a', () => Promise.resolve(answer('new')));
-    resolve(answer('old'));
-    expect([textOf(await before), textOf(await after)]).toEqual(['old', 'new']);
+    const after = request('/a', () => new JsonText('new'));
+    resolve(new JsonText('old'));
+    expect([await before, await after]).toEqual(['old', 'new']);
   });
 
   it('do not share what is not to be cached', async () => {
-    const memory = new ResponseCache(new OwnWritesVersion(), new SystemClock());
-    const untagged = pending();
-    const third = memory.answer('/b', untagged.operation);
-    const fourth = memory.answer('/b', () => Promise.resolve(answer('own')));
-    untagged.resolve({ ...answer('other'), isCacheable: false });
-    expect([textOf(await third), textOf(await fourth)]).toEqual(['other', 'own']);
+    const { request } = cacheOf(new OwnWritesVersion());
+    const { handler, resolve } = pending();
+    const third = request('/b', handler);
+    const fourth = request('/b', () => new JsonText('own'));
+    resolve('other');
+    expect([await third, await fourth]).toEqual(['other', 'own']);
   });
 });

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../core/time/clock.js';
 import { DataVersion, NO_VERSIONS, type Versions } from '../../database/data-version.js';
@@ -13,20 +14,16 @@ const BYTES_BESIDE = 256;
 /** Longest request target whose response is cached, in characters. */
 const LONGEST_TARGET = 512;
 
-/** The result of a handler. */
-export interface CachedResult {
-  readonly body: unknown;
-  /** The `Link` that it set, after that of a guard; undefined when it set none. */
-  readonly link?: OutgoingHttpHeader | undefined;
-  /** Whether the response is the same for every caller; only such a response is cached. */
-  readonly isCacheable: boolean;
-  /** Whether no new row changes it. */
-  readonly outlastsNewRows: boolean;
+/** What every request of a target gets, as long as the data is the same. */
+interface CachedResponse {
+  readonly body: JsonText;
+  /** The `Link` that the handler set, after that of a guard; undefined when it set none. */
+  readonly link: OutgoingHttpHeader | undefined;
 }
 
 /** A cached response, and when it was read. */
 interface Entry {
-  readonly answer: CachedResult;
+  readonly cached: CachedResponse;
   /** The version that it was read at. */
   readonly version: number;
   /** Commits that invalidate it: all, or all except those of new rows. */
@@ -39,7 +36,7 @@ interface Entry {
 interface Pending {
   readonly version: number;
   /** Undefined when the read failed, or its response must not be shared. */
-  readonly answer: Promise<CachedResult | undefined>;
+  readonly cached: Promise<CachedResponse | undefined>;
 }
 
 /** Caches the responses of `@Cached()` operations by request target, each while the data version is that of its read: never stale. */
@@ -63,95 +60,88 @@ export class ResponseCache {
     return this.entries.size;
   }
 
-  /**
-   * The response to a target: from the cache, from a read that is under way for the same target, or from the handler. A commit after
-   * `versions` were taken changes them, and the response is not used again.
-   */
-  answer(
-    target: string,
-    operation: () => Promise<CachedResult>,
-    versions = this.dataVersion.versions(),
-  ): CachedResult | Promise<CachedResult> {
-    const shared = this.shared(target, versions);
-    const given = (answer: CachedResult | undefined): CachedResult | Promise<CachedResult> => {
-      this.use[answer ? 'hits' : 'misses'] += 1;
-      return answer ?? this.read(target, versions, operation);
-    };
-    // Nothing may be awaited where nothing is shared: the next request must find the read.
-    return shared instanceof Promise ? shared.then(given) : given(shared);
-  }
-
-  /** As answer(), without a handler: undefined for a target that is not in the cache. */
-  find(target: string, versions: Versions): CachedResult | undefined {
-    const found = this.shared(target, versions);
-    if (!found || found instanceof Promise) return undefined;
-    this.use.hits += 1;
-    return found;
-  }
-
   /** The versions as of a moment after a request of this target has arrived. */
   versionsFor(target: string): Versions | Promise<Versions> {
     return target.length > LONGEST_TARGET ? NO_VERSIONS : this.dataVersion.fresh();
   }
 
-  private shared(
-    target: string,
-    versions = this.dataVersion.versions(),
-  ): CachedResult | Promise<CachedResult | undefined> | undefined {
-    const entry = this.entries.get(target);
-    if (entry && entry.version === versions[entry.kind] && this.isYoung(entry)) return entry.answer;
-    // A read that began at this version sees every commit that this request must see.
-    const pending = this.pending.get(target);
-    return pending && pending.version === versions.responses ? pending.answer : undefined;
+  /** The cached body for a response, which gets the cached `Link`; undefined when nothing of these versions is cached. */
+  find(response: Response, versions: Versions): JsonText | undefined {
+    const entry = this.entries.get(response.req.originalUrl);
+    if (!entry || entry.version !== versions[entry.kind]) return undefined;
+    if (this.clock.steady() - entry.readAt >= this.dataVersion.maxAgeMs) return undefined;
+    return this.used(entry.cached, response);
   }
 
-  private async read(
-    target: string,
+  /**
+   * What a handler returns for a request: from the cache, from a read of the same target that is under way, or from the handler, whose
+   * result is cached. A commit after `versions` were taken changes them, and what was read is not used again. `ofRowsAlone`: see Cached.
+   */
+  async wrap(
+    response: Response,
     versions: Versions,
-    operation: () => Promise<CachedResult>,
-  ): Promise<CachedResult> {
-    const { responses: version } = versions;
+    handler: () => unknown,
+    ofRowsAlone: boolean,
+  ): Promise<unknown> {
+    const target = response.req.originalUrl;
+    const found = this.find(response, versions);
+    if (found) return found;
+    // A read that began at this version sees every commit that this request must see.
+    const shared = this.pending.get(target);
+    if (shared && shared.version === versions.responses) {
+      const cached = await shared.cached;
+      if (cached) return this.used(cached, response);
+    }
+    // Nothing was awaited where nothing is shared, so that the next request finds this read.
+    this.use.misses += 1;
     const readAt = this.clock.steady();
-    const answering = operation();
-    const pending =
-      version === undefined ? undefined : { version, answer: answering.then(cacheable, nothing) };
+    const reading = read(response, handler);
+    const pending = versions.responses !== undefined && {
+      version: versions.responses,
+      cached: reading.then(({ cached }) => cached, nothing),
+    };
     if (pending) this.pending.set(target, pending);
     try {
-      const answer = await answering;
-      const entry = answer.isCacheable ? entryOf(answer, versions, readAt) : undefined;
-      if (entry) this.entries.set(target, entry);
-      return answer;
+      const { result, cached } = await reading;
+      // A new row that came while it was read changes a response no more than a later one that outlasts it.
+      const kind = ofRowsAlone && cached?.body.outlastsNewRows ? 'rows' : 'responses';
+      const version = versions[kind];
+      if (cached && version !== undefined) this.entries.set(target, { cached, version, kind, readAt });
+      return result;
     } finally {
       if (pending && this.pending.get(target) === pending) this.pending.delete(target);
     }
   }
 
-  private isYoung({ readAt }: Entry): boolean {
-    return this.clock.steady() - readAt < this.dataVersion.maxAgeMs;
+  private used({ body, link }: CachedResponse, response: Response): JsonText {
+    this.use.hits += 1;
+    if (link !== undefined) response.setHeader('Link', link);
+    return body;
   }
 }
 
-/** A response that was read at these versions, to be kept; undefined when it must not be. */
-function entryOf(answer: CachedResult, versions: Versions, readAt: number): Entry | undefined {
-  // A new row that came while it was read changes a response no more than a later one that outlasts it.
-  const kind = answer.outlastsNewRows ? 'rows' : 'responses';
-  const version = versions[kind];
-  return version === undefined ? undefined : { answer, version, kind, readAt };
+/**
+ * Runs a handler. Its response can be cached if it is a JsonText with status 200, and the handler has set no other header than `Link`,
+ * whose value depends on the target alone: a response with any other, such as Set-Cookie, belongs to its request.
+ */
+async function read(
+  response: Response,
+  handler: () => unknown,
+): Promise<{ readonly result: unknown; readonly cached?: CachedResponse }> {
+  const before = response.getHeaders();
+  const result = await handler();
+  const isOfTarget = response
+    .getHeaderNames()
+    .every((name) => name === 'link' || response.getHeader(name) === before[name]);
+  if (!(result instanceof JsonText && isOfTarget && response.statusCode === 200)) return { result };
+  const link = response.getHeader('link');
+  return { result, cached: { body: result, link: link === before['link'] ? undefined : link } };
 }
 
 const nothing = (): undefined => undefined;
 
-function cacheable(answer: CachedResult): CachedResult | undefined {
-  return answer.isCacheable ? answer : undefined;
-}
-
-function bytesOf({ answer: { body, link = '' } }: Entry, target: string): number {
-  return (
-    BYTES_BESIDE +
-    target.length +
-    String(link).length +
-    (body instanceof JsonText ? bytesOfText(body.text) : 0)
-  );
+function bytesOf({ cached: { body, link = '' } }: Entry, target: string): number {
+  return BYTES_BESIDE + target.length + String(link).length + bytesOfText(body.text);
 }
 
 /** V8 keeps a text with a character beyond Latin-1 as two bytes a character. */

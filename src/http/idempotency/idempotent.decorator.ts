@@ -16,7 +16,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { declareOperation } from '../../core/declared-operation.js';
 import { JsonText } from '../../database/json-rows.js';
 import { Transactions } from '../../database/transactions/transactions.js';
-import { withRequest } from '../operations/handler-parameters.js';
+import { wrapHandler } from '../operations/handler-parameters.js';
 import { type RegisteredOperation, metadataOf } from '../operations/registered-operation.js';
 import { parseExactJson, plainNumbers, writeExactJson } from '../../core/exact-json.js';
 import { EarlyResponses } from '../replies/early-response.js';
@@ -30,7 +30,7 @@ import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../replies/reply.js
  */
 export function Idempotent(): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
-    withRequest(prototype, method, descriptor, ({ carriedOutOnce: once }, handler) =>
+    wrapHandler(prototype, method, descriptor, ({ carriedOutOnce: once }, handler) =>
       once ? once(handler) : handler(),
     );
     UseGuards(IdempotencyGuard)(prototype, method, descriptor);

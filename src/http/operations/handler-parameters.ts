@@ -23,7 +23,7 @@ export interface HandlerParameter {
   readonly factory?: (data: unknown, context: ExecutionContext) => unknown;
   /** Its declared type, as TypeScript emits it. */
   readonly metatype: Type | undefined;
-  /** Whether withRequest() has added it after those that the method declares. */
+  /** Whether wrapHandler() has added it after those that the method declares. */
   readonly isAdded: boolean;
 }
 
@@ -58,24 +58,27 @@ export function mayReadBody({ kind, factory, isAdded }: HandlerParameter): boole
   return kind === 'custom' ? partReadBy(factory) === undefined : OF_BODY.has(kind) && !isAdded;
 }
 
-/** Replaces the handler of a method decorator by one that also gets its request, after the declared parameters. */
-export function withRequest(
+/**
+ * Has `wrapper` run instead of a handler, with the request and a function that runs the handler. Nest passes arguments by their index:
+ * a parameter after the declared ones is the request, which the handler itself does not get.
+ */
+export function wrapHandler(
   prototype: object,
   method: string | symbol,
   descriptor: PropertyDescriptor,
-  answer: (request: Request, handler: () => unknown) => unknown,
+  wrapper: (request: Request, handler: () => unknown) => unknown,
 ): void {
   const parameters = parametersOf(prototype.constructor as Type, String(method));
-  const last = Math.max(-1, ...parameters.map(({ index }) => index)) + 1;
-  Req()(prototype, method, last);
+  const added = Math.max(-1, ...parameters.map(({ index }) => index)) + 1;
+  Req()(prototype, method, added);
   replaceHandler(
     descriptor,
     (handler) =>
       function (...args) {
-        const run = () => handler.apply(this, args.slice(0, last));
-        const request = args[last] as Request | undefined;
-        // Without one it was not called by Nest, but by a test or an overriding method.
-        return request ? answer(request, run) : run();
+        const request = args[added] as Request | undefined;
+        const run = () => handler.apply(this, args.slice(0, added));
+        // Without a request it was not called by Nest, but by a test or an overriding method.
+        return request ? wrapper(request, run) : run();
       },
   );
 }

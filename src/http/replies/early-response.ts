@@ -50,8 +50,8 @@ export class EarlyResponses {
 
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
-  /** Reads the global guards, pipes and interceptors of an application; without this call nothing is sent early. */
-  heed(config: ApplicationConfig): void {
+  /** Reads the global pipes and interceptors of an application; without this call nothing is sent early. */
+  watch(config: ApplicationConfig): void {
     this.config = config;
   }
 
@@ -65,7 +65,10 @@ export class EarlyResponses {
     return this.intercepted.of(context);
   }
 
-  /** Sends the handler's result. The promise is never settled, so Nest does not continue with the request. */
+  /**
+   * Sends the handler's result. Nest waits for the promise of a guard before it continues with the request, and this one is never settled:
+   * test/api/sqlite/response-cache.spec.ts notices when the handler runs nevertheless.
+   */
   send(context: ExecutionContext, body: unknown): Promise<never> {
     this.adapterHost.httpAdapter.reply(context.getArgByIndex(1), body);
     return new Promise(() => undefined);

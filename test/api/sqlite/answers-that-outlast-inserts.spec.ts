@@ -124,7 +124,7 @@ describe('answers from the cache among inserts', () => {
     /** The same without the cache. */
     const read = async (one: Step & { kind: 'get' }) => {
       const uncached = [
-        vi.spyOn(cache, 'answer').mockImplementation((_, operation) => operation()),
+        vi.spyOn(cache, 'wrap').mockImplementation(async (_response, _versions, handler) => handler()),
         vi.spyOn(cache, 'find').mockReturnValue(undefined),
       ];
       try {

@@ -92,6 +92,13 @@ class NumbersController {
     return { number: (NumbersController.made += 1) };
   }
 
+  @Get('text')
+  @Cached()
+  @described('text', { type: NumberDto })
+  text(): JsonText<NumberDto> {
+    return new JsonText(`{"number":${(NumbersController.made += 1)}}`);
+  }
+
   @Get('cookie')
   @Cached()
   @described('cookie', { type: NumberDto })
@@ -103,6 +110,14 @@ class NumbersController {
 
 @Module({ controllers: [NumbersController] })
 class NumbersModule {}
+
+it('a response from the cache ends its request: Nest runs neither pipes nor handler after the guard that has sent it', async () => {
+  const service = await openForTest({ modules: [NumbersModule] });
+  const before = NumbersController.made;
+  for (let sent = 0; sent < 3; sent += 1)
+    expect((await service.request('GET', '/v1/numbers/text')).body).toEqual({ number: before + 1 });
+  expect(NumbersController.made).toBe(before + 1);
+});
 
 describe('what is not cached, although its handler is @Cached()', () => {
   it('a value that is no JsonText, of which a warning says so once, and an answer with a cookie, which belongs to its request', async () => {
