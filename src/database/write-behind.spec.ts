@@ -29,6 +29,28 @@ describe('what is written behind', () => {
     expect(numbers.written).toEqual([]);
   });
 
+  it('is written as a second begins, whenever a process was started', async () => {
+    vi.useFakeTimers({ now: 10_400 });
+    try {
+      const early = new Numbers();
+      early.onModuleInit();
+      await vi.advanceTimersByTimeAsync(300);
+      const late = new Numbers();
+      late.onModuleInit();
+      await vi.advanceTimersByTimeAsync(299);
+      expect([early.written.length, late.written.length]).toEqual([0, 0]);
+      await vi.advanceTimersByTimeAsync(2);
+      expect([early.written.length, late.written.length]).toEqual([1, 1]);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect([early.written.length, late.written.length]).toEqual([2, 2]);
+      await Promise.all([early.onModuleDestroy(), late.onModuleDestroy()]);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect([early.written.length, late.written.length]).toEqual([3, 3]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('leaves to others what the log has been told already', async () => {
     const numbers = new Numbers();
     const told = [vi.spyOn(Logger.prototype, 'error'), vi.spyOn(Logger.prototype, 'log')];

@@ -7,6 +7,8 @@ import type { Transactions } from './transactions/transactions.js';
 
 /** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */
 const PERIOD_MS = 1_000;
+/** How early a timer may fire, in milliseconds. */
+const EARLY_MS = 50;
 
 /** The messages for the log. */
 export interface WriteBehindMessages {
@@ -37,14 +39,14 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
 
   /** Begins to write every second. A subclass that has something to await first may return a promise. */
   onModuleInit(): unknown {
-    this.timer = setInterval(() => void this.flush(), PERIOD_MS).unref();
+    this.schedule();
     return undefined;
   }
 
   /** Writes what is left, unless this never began. Nest calls it before the database closes. */
   async onModuleDestroy(): Promise<void> {
     if (this.timer === undefined) return;
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     await this.flush();
   }
 
@@ -85,6 +87,18 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
     }
     this.inDoubt = undefined;
     return true;
+  }
+
+  /**
+   * All instances write as a second begins, by the clock of their host: on PostgreSQL each commit ends all cached responses, which commits
+   * at the same moment do once.
+   */
+  private schedule(): void {
+    const wait = PERIOD_MS - ((Date.now() + EARLY_MS) % PERIOD_MS) + EARLY_MS;
+    this.timer = setTimeout(() => {
+      this.schedule();
+      void this.flush();
+    }, wait).unref();
   }
 
   private async attempt(): Promise<void> {

@@ -3,7 +3,7 @@ import { BAN_RULES, type BanRules } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import { MINUTE_MS } from '../../core/time/duration.js';
 import type { QuotaRequest, QuotaVerdict } from '../quota.js';
-import type { RedisClient } from './redis-client.js';
+import { type RedisClient, WriteBatch } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 import { takeScript } from './redis-scripts.js';
 
@@ -15,6 +15,7 @@ interface QuotaCommands {
 /** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
 export class RedisQuotaStore extends QuotaStore {
   private readonly redis: RedisClient & QuotaCommands;
+  private readonly batch: WriteBatch;
 
   constructor(
     redis: RedisClient,
@@ -25,6 +26,7 @@ export class RedisQuotaStore extends QuotaStore {
     super(clock);
     redis.defineCommand('takeQuota', { lua: takeScript(rules) });
     this.redis = redis as RedisClient & QuotaCommands;
+    this.batch = new WriteBatch(redis);
   }
 
   async take(request: QuotaRequest, now: number): Promise<QuotaVerdict> {
@@ -32,6 +34,7 @@ export class RedisQuotaStore extends QuotaStore {
     const hasKey = request.keyId === undefined ? 0 : 1;
     const limits: number[] = [];
     for (const { limit, lengthMs } of request.windows) limits.push(limit, lengthMs);
+    this.batch.open();
     const answer = await this.redis.takeQuota(keys.length, ...keys, now, hasKey, ...limits);
     const [bannedUntil = 0, banBegins, admitted, ...used] = numbersOf(answer);
     const verdict = verdictOf(request, now, admitted === 1, bannedUntil, used);
