@@ -1,9 +1,10 @@
-import { HttpException, Injectable, Optional } from '@nestjs/common';
+import { HttpException, Injectable, Logger, Optional } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { PlanLimits } from '../core/config/plan-table.js';
+import { Outage } from '../database/outage.js';
 import { unavailable } from '../database/unavailable.js';
 import { TookTooLong, withinTime } from '../events/limited-time.js';
 import type { QuotaSubject } from '../throttling/quota.js';
@@ -18,10 +19,24 @@ const OTHER_TOKEN = /^bearer +(?!pst_)([A-Za-z0-9._~+/-]+=*)$/i;
 const LONGEST_MS = 10_000;
 /** Nothing ends a verification before its time. */
 const NEVER = new AbortController().signal;
+/** After this time without a credential that cannot be verified, in milliseconds, the verifier works again. */
+const QUIET_MS = 60_000;
+/** The reason of a refusal where the verifier gives none. */
+const UNVERIFIED = 'the credential cannot be verified';
 
 /** Verifies credentials other than API keys, if a module provides a CredentialVerifier. */
 @Injectable()
 export class OtherCredentials {
+  /** The verifier is unavailable, mostly because its provider is. */
+  private readonly outage = new Outage<string>({
+    begun: (reason) => `Credentials cannot be verified: ${reason} Their requests are refused with 503.`,
+    over: (seconds, times) =>
+      `Credentials can be verified again, after ${seconds} s; ${times} requests were refused.`,
+    quietMs: QUIET_MS,
+    level: 'warn',
+    logger: new Logger('CredentialVerifier'),
+  });
+
   constructor(
     private readonly quotas: ClientQuotas,
     @Optional() readonly verifier?: CredentialVerifier,
@@ -38,14 +53,27 @@ export class OtherCredentials {
    * accept the token, and service_unavailable if it takes longer than 10 seconds.
    */
   async verify(token: string, request: Request): Promise<{ caller: Caller; subject: QuotaSubject }> {
-    const answer = this.verifier?.verify(token, request);
-    const verified = answer instanceof Promise ? await inTime(answer) : answer;
+    const verified = await this.verified(token, request);
     if (!verified) throw new ApiError(AUTH_ERRORS.invalid_api_key);
     const { user, scopes, plan } = verified;
     if (user === '') throw new Error('The CredentialVerifier returned a user without a name.');
     const clientId = clientIdOfUser(user);
     const subject = this.quotas.policy.subjectOf({ id: clientId, user, plan }, this.limitsOf(verified));
     return { caller: { clientId, keyId: null, user, scopes }, subject };
+  }
+
+  /** While the provider is unavailable, the log has one line for all requests. */
+  private async verified(token: string, request: Request): Promise<VerifiedCredential | undefined> {
+    try {
+      const answer = this.verifier?.verify(token, request);
+      return answer instanceof Promise ? await inTime(answer) : answer;
+    } catch (error) {
+      if (!(error instanceof HttpException) || error.getStatus() !== 503) throw error;
+      const refusal = error instanceof ApiError ? error : unavailable(UNVERIFIED, error);
+      this.outage.note(() => reasonOf(error));
+      refusal.isLogged = true;
+      throw refusal;
+    }
   }
 
   private limitsOf({ plan, limits }: VerifiedCredential): PlanLimits {
@@ -59,8 +87,14 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   try {
     return await withinTime(LONGEST_MS, NEVER, () => answer);
   } catch (error) {
-    throw error instanceof TookTooLong ? unavailable('the credential cannot be verified', error) : error;
+    throw error instanceof TookTooLong ? unavailable(UNVERIFIED, error) : error;
   }
+}
+
+/** The most precise reason of a refusal, as a sentence. */
+function reasonOf({ message, cause }: Error): string {
+  const reason = cause instanceof Error ? cause.message : message;
+  return reason.endsWith('.') ? reason : `${reason}.`;
 }
 
 /** Adds the scheme to a refusal of the credential, as RFC 9110 section 11.6.1 requires; a header of the refusal replaces it. */

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-const logger = new Logger('Database');
+const ofDatabase = new Logger('Database');
 
 /** The log messages of an outage, and how it ends. */
 export interface OutageKind<Reason> {
@@ -13,10 +13,12 @@ export interface OutageKind<Reason> {
   /** Whether it continues although no request is affected. */
   readonly goesOn?: () => boolean;
   readonly level?: 'error' | 'warn';
+  /** By default that of the database. */
+  readonly logger?: Logger;
 }
 
 /**
- * A temporary failure of the database. The log gets one line when it begins and one when it is over, however
+ * A temporary failure, such as one of the database. The log gets one line when it begins and one when it is over, however
  * many requests it affects.
  */
 export class Outage<Reason> {
@@ -39,7 +41,7 @@ export class Outage<Reason> {
   note(reason: () => Reason, since = performance.now()): Reason {
     if (!this.begun) {
       this.begun = { reason: reason(), since, times: 0 };
-      logger[this.kind.level ?? 'error'](this.kind.begun(this.begun.reason));
+      this.logger[this.kind.level ?? 'error'](this.kind.begun(this.begun.reason));
     }
     this.begun.times += 1;
     this.awaitQuiet();
@@ -53,7 +55,11 @@ export class Outage<Reason> {
     if (!begun || !over) return;
     clearTimeout(this.timer);
     this.timer = this.begun = undefined;
-    logger.log(over(Math.round((ms - quietMs) / 1_000), begun.times));
+    this.logger.log(over(Math.round((ms - quietMs) / 1_000), begun.times));
+  }
+
+  private get logger(): Logger {
+    return this.kind.logger ?? ofDatabase;
   }
 
   private awaitQuiet(): void {

@@ -4,6 +4,7 @@ import type { Span } from '@opentelemetry/api';
 import type { NextFunction, Request, Response } from 'express';
 import { holdsApiKey } from '../auth/api-key.format.js';
 import { ClientRequests } from '../auth/usage/client-requests.service.js';
+import { Settings } from '../core/config/settings.js';
 import { isEventStream } from '../core/event-stream.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 import { Metrics } from '../core/metrics/metrics.js';
@@ -85,9 +86,12 @@ export class RequestRecords implements NestMiddleware {
   private readonly requests;
   private readonly durations;
   private readonly refusals;
+  /** The part of the next line that the requests since the last one have earned, of a share of ACCESS_LOG. */
+  private earned = 0;
 
   constructor(
     private readonly logger: AppLogger,
+    private readonly settings: Settings,
     private readonly clients: ClientRequests,
     private readonly quota: QuotaService,
     metrics: Metrics,
@@ -130,7 +134,7 @@ export class RequestRecords implements NestMiddleware {
       this.clients.note({ caller, operation, status, code, isUncounted, durationMs: ms, requestId, address });
     }
     const level = levelOf(route, status);
-    if (!this.logger.pino.isLevelEnabled(level)) return;
+    if (!this.isLogged(level)) return;
     if (!caller && level !== 'debug') this.quota.limitLines(request);
     if (request.isUnlogged) return;
     this.logger.pino[level](
@@ -147,6 +151,17 @@ export class RequestRecords implements NestMiddleware {
       },
       requestLine(method, route, status, `${Math.round(ms)} ms`, code),
     );
+  }
+
+  /** Whether the line of a request is written, by LOG_LEVEL and ACCESS_LOG; to be called once for each request. */
+  isLogged(level: 'debug' | 'info' | 'error'): boolean {
+    const { accessLog } = this.settings;
+    if (accessLog === 0 || !this.logger.pino.isLevelEnabled(level)) return false;
+    if (accessLog === 1 || level === 'error') return true;
+    this.earned += accessLog;
+    if (this.earned < 1) return false;
+    this.earned -= 1;
+    return true;
   }
 
   /** Counts one request; `code` is that of the Error body it was refused with, undefined for any other response. */

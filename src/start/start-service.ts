@@ -4,9 +4,11 @@ import type { Type } from '@nestjs/common';
 import { SettingsError } from '../core/config/define-settings.js';
 import { DeclarationError } from '../core/declaration-faults.js';
 import { importing } from '../core/import-failure.js';
+import { logEarly } from './early-log.js';
+import { DatabaseUnreachable, TRY_AGAIN } from './wait-for-database.js';
 
-/** Signals that stop the service gracefully; SIGHUP too, whose default action would lose the counts of the last second. */
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** Signals that stop the service gracefully. */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /** Options of V8 that keep the heap small, by name (docs/decisions/0033-heap.md). */
 const HEAP_OPTIONS = {
@@ -16,8 +18,8 @@ const HEAP_OPTIONS = {
 
 /**
  * Starts the service in this process, with its settings, first start, background work and stop by signals: what `npm start` does. By
- * default with the modules that `petstore.modules` of the project's package.json names. Ends the process with 1, and a sentence
- * on standard error, when it cannot start.
+ * default with the modules that `petstore.modules` of the project's package.json names. When it cannot start, ends the process with a
+ * line on standard error: with 75 where PostgreSQL was unreachable, otherwise with 1.
  */
 export async function startService(options: { readonly modules?: readonly Type[] } = {}): Promise<void> {
   prepareProcess();
@@ -27,11 +29,13 @@ export async function startService(options: { readonly modules?: readonly Type[]
     process.exit(0);
   };
   let isStopping = false;
-  for (const signal of STOP_SIGNALS)
-    process.on(signal, () => {
-      isStopping = true;
-      stop(signal);
-    });
+  const onSignal = (signal: string): void => {
+    isStopping = true;
+    stop(signal);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  // The terminal is gone. Without one, as under nohup, whose setting Node.js undoes, nothing is.
+  process.on('SIGHUP', isOnTerminal() ? onSignal : () => undefined);
   // A reader of these streams may close them (EPIPE), which must not end the service. The log has its own listener.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
@@ -40,9 +44,13 @@ export async function startService(options: { readonly modules?: readonly Type[]
   } catch (error) {
     // The rest of the start may find the database closed. The stop ends the process.
     if (isStopping) return;
-    process.stderr.write(`${reasonOf(error)}\n`);
-    process.exit(1);
+    report(error);
+    process.exit(error instanceof DatabaseUnreachable ? TRY_AGAIN : 1);
   }
+}
+
+function isOnTerminal(): boolean {
+  return [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
 }
 
 /**
@@ -56,14 +64,25 @@ export function prepareProcess(): void {
     if (!given.includes(name)) v8.setFlagsFromString(option);
 }
 
+/** Logs why the service cannot start, with a line for each setting that is wrong. */
+function report(error: unknown): void {
+  if (error instanceof SettingsError) {
+    for (const fault of error.faults) logEarly('fatal', `Invalid setting: ${fault}`);
+    return;
+  }
+  const isShown = /^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '');
+  logEarly('fatal', `The service could not start: ${reasonOf(error)}`, isShown ? stackOf(error) : undefined);
+}
+
 function reasonOf(error: unknown): string {
-  if (error instanceof SettingsError) return `Invalid settings:\n${error.message}`;
-  if (!(error instanceof Error)) return `The service could not start: ${String(error)}`;
+  if (!(error instanceof Error)) return String(error);
   const isFolderGone = (error as NodeJS.ErrnoException).syscall === 'uv_cwd';
-  const message = isFolderGone
+  return isFolderGone
     ? 'its working directory no longer exists. Start it in the folder of the service.'
     : error.message;
-  const reason = `The service could not start: ${message}`;
-  const { stack } = error instanceof DeclarationError && error.cause instanceof Error ? error.cause : error;
-  return /^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '') ? `${reason}\n${stack}` : reason;
+}
+
+function stackOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return (error instanceof DeclarationError && error.cause instanceof Error ? error.cause : error).stack;
 }

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { type AppOptions, createApp } from '../app.setup.js';
 import { listeningFault, originOf } from '../core/config/listening-faults.js';
-import { readDatabaseUrl } from '../core/config/database-url.js';
+import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
 import { Settings, loadSettings } from '../core/config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { Readiness } from '../docs/health/health.controller.js';
@@ -18,7 +18,10 @@ import { ServerLock } from '../database/sqlite/server-lock.js';
 import { checkFile } from '../database/sqlite/troubles/usable-file.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 import { ManagementServer } from '../core/metrics/management-server.js';
+import { softwareVersion } from '../core/software-version.js';
+import { serveMaintenance } from './maintenance.js';
 import { advise } from './start-advice.js';
+import { waitForDatabase } from './wait-for-database.js';
 import { SoleProcessLock } from '../throttling/memory/sole-process-lock.js';
 import { DataVersion } from '../database/data-version.js';
 import { flushSpans, startTracing } from '../core/tracing.js';
@@ -35,16 +38,19 @@ export async function start(
   options: Pick<AppOptions, 'modules'>,
 ): Promise<void> {
   const settings = loadSettings();
+  if (settings.maintenance === 'on') return startMaintenance(settings, running);
   const file = fileOf(settings);
   // A start that is refused has made nothing, so a new file is locked once it exists.
   const isThere = file !== undefined && existsSync(file);
   if (isThere) await lock(file);
+  await waitForDatabase(settings);
   await waitForOlderBuilds(settings);
   const isTraced = await startTracing();
   const app = await createApp(options);
   if (file !== undefined && !isThere) await lock(file);
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
+  logger.log(`${versionText()}, with ${shownDatabaseUrl(settings.databaseUrl)}`, 'Start');
   await app.get(SoleProcessLock).begin();
   // The log says at the start if nothing can be cached.
   void app.get(DataVersion).fresh();
@@ -65,6 +71,23 @@ export async function start(
     logger.log(`Metrics on port ${managementAt} at /metrics${onManagement}`, 'Start');
   if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
   app.get(Jobs).begin();
+}
+
+/** Starts the maintenance mode, which knows nothing of a database. */
+async function startMaintenance(settings: Settings, running: (stop: Stop) => void): Promise<void> {
+  const { server, logger, stop } = await serveMaintenance(settings);
+  running((signal) => {
+    logger.log(`${signal}: stopped`, 'Stop');
+    void stop().then(() => process.exit(0));
+  });
+  logger.log(`${versionText()}, without a database`, 'Start');
+  logger.warn('MAINTENANCE is on: every request except /health/live gets 503', 'Start');
+  logger.log(`Listening on ${reachedAt(server)}`, 'Start');
+}
+
+/** What is started, and where. */
+function versionText(): string {
+  return `Version ${softwareVersion()} on Node.js ${process.versions.node}, in ${process.cwd()}`;
 }
 
 /** The SQLite file that is served. One that is there is locked before its migrations run, and before what its server has written last is read. */

@@ -7,14 +7,16 @@ import {
   Get,
   Global,
   Injectable,
+  Logger,
   Module,
   Post,
+  ServiceUnavailableException,
   type Type,
   UnauthorizedException,
 } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, CurrentClient } from '../../src/auth/caller.js';
 import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { CredentialVerifier, clientIdOfUser } from '../../src/auth/credential-verifier.js';
@@ -325,5 +327,21 @@ describe('a verifier', async () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => send('one')));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(7);
     expect((await send('two')).headers.get('ratelimit-policy')).toBe('"minute";q=7;w=60, "day";q=9;w=86400');
+  });
+
+  it('that cannot verify writes one line for all requests, and none of the level error', async () => {
+    const [warned, failed] = (['warn', 'error'] as const).map((level) =>
+      vi.spyOn(Logger.prototype, level).mockReturnValue(),
+    );
+    answers.set(
+      'some.token',
+      thrower(new ServiceUnavailableException(undefined, { cause: new Error('ECONNREFUSED') })),
+    );
+    const { send } = await open([answering((given) => answers.get(given)?.())]);
+    for (let sent = 0; sent < 5; sent += 1) expect((await send('some.token')).status).toBe(503);
+    expect(failed?.mock.calls).toEqual([]);
+    expect(warned?.mock.calls.filter(([text]) => String(text).startsWith('Credentials'))).toEqual([
+      ['Credentials cannot be verified: ECONNREFUSED. Their requests are refused with 503.'],
+    ]);
   });
 });

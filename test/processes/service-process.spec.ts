@@ -8,11 +8,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/free-port.js';
+import { OnTerminal } from '../support/on-terminal.js';
 import {
   BARE_ENVIRONMENT,
   demoKeyIn,
   emptyFolder,
   folderOfTest,
+  linesOf,
   petstore,
   ROOT,
   serviceOfTest,
@@ -53,13 +56,15 @@ async function clientsIn(path: string): Promise<unknown[]> {
   return JSON.parse((await petstore(path, ['client', 'list', '--json'])).stdout) as unknown[];
 }
 
+const version = () =>
+  (createRequire(import.meta.url)('../../package.json') as { readonly version: string }).version;
+
 describe('an argument of the start', () => {
-  const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
   const USAGE = /^Usage: node dist\/bundle\/main\.js \[--help \| --version\]/m;
 
   it.each([
     ['--help', 0, USAGE, /^$/],
-    ['--version', 0, new RegExp(`^${version}\\n$`), /^$/],
+    ['--version', 0, new RegExp(`^${version()}\\n$`), /^$/],
     ['--port=4000', 2, /^$/, /^"--port=4000" is not an argument of the start\.\n\nUsage: /],
   ])('%s ends with code %i and makes nothing', async (args, expected, told, complained) => {
     const path = await folderOfTest();
@@ -85,6 +90,58 @@ it('the start has V8 keep the heap small, unless it was started with the option'
   const [pretenuring, growing] = ['--no-allocation-site-pretenuring', '--heap-growing-percent=100'];
   expect((await asked()).stderr).toBe(pretenuring + growing);
   expect((await asked('--heap_growing_percent=30')).stderr).toBe(pretenuring);
+});
+
+it('a start that fails writes JSON lines, one for each wrong setting, where its log is JSON', async () => {
+  const env = { ...BARE_ENVIRONMENT, PORT: '99999', LOG_LEVEL: 'loud' };
+  const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
+    cwd: await folderOfTest(),
+    env,
+  });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (written += chunk.toString()));
+  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(linesOf(written)).toEqual(
+    ['PORT', 'LOG_LEVEL'].map((name) => ({
+      level: 60,
+      time: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      context: 'Start',
+      msg: expect.stringContaining(`Invalid setting: ${name}: `) as string,
+    })),
+  );
+  expect(written.trim().split('\n')).toHaveLength(2);
+});
+
+it('MANAGEMENT_HOST is another address for the metrics', async () => {
+  const port = String(await freePort());
+  const environment = { MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: port };
+  await serviceOfTest(await folderOfTest(), environment);
+  expect((await fetch(`http://127.0.0.2:${port}/metrics`)).status).toBe(200);
+  await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow('fetch failed');
+});
+
+describe('SIGHUP', () => {
+  it('is ignored without a terminal, as under nohup', async () => {
+    const service = await serviceOfTest(await folderOfTest());
+    service.signal('SIGHUP');
+    expect((await service.request('GET', '/v1/pets')).status).toBe(200);
+    expect((await service.stop()).stdout).not.toContain('SIGHUP');
+  });
+
+  it('stops the service when its terminal is gone', async () => {
+    const path = await folderOfTest();
+    const main = join(ROOT, 'dist/bundle/main.js');
+    const log = join(path, 'log');
+    const terminal = OnTerminal.run(path, `exec '${process.execPath}' '${main}' >${log}`, {
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+    });
+    await expect.poll(() => existsSync(log) && readFileSync(log, 'utf8')).toContain('Listening on');
+    terminal.kill();
+    await expect.poll(() => readFileSync(log, 'utf8')).toContain('"msg":"Stopped"');
+    expect(readFileSync(log, 'utf8')).toContain('SIGHUP: finishing');
+  });
 });
 
 // One after the other, on one store.
@@ -137,6 +194,12 @@ describe('the first start', () => {
     // What is written where it is first needed would be seen.
     expect((await service.request('GET', '/docs/openapi.yaml')).status).toBe(200);
     expect(loaded().slice(before.length).join('\n')).toContain('node_modules/yaml/');
+  });
+
+  it('names its version, its folder and its database', () => {
+    expect(service.output).toContain(
+      `Version ${version()} on Node.js ${process.versions.node}, in ${path}, with sqlite:other/place.sqlite`,
+    );
   });
 
   it('makes the file of .env, the demo catalogue and one key, and prints a curl line that works as pasted', async () => {

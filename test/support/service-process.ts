@@ -231,7 +231,15 @@ async function finished(child: ChildProcess): Promise<Finished> {
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-  return { code, signal, stdout, stderr };
+  return { code, signal, stdout, stderr: asText(stderr) };
+}
+
+/** What a start that fails writes, as it is on a terminal: test/processes/service-process.spec.ts has it as JSON. */
+function asText(stderr: string): string {
+  return stderr.replaceAll(/^\{.*"context":"Start".*\}$/gm, (line) => {
+    const { msg, stack = '' } = JSON.parse(line) as { msg: string; stack?: string };
+    return stack === '' ? msg : `${msg}\n${stack}`;
+  });
 }
 
 function failedToStart({ code, stdout, stderr }: Finished): never {

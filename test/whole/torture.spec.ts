@@ -61,7 +61,7 @@ describe(`the other faults with seed ${SEED}`, () => {
     await make(
       [
         () => service.kill(),
-        () => service.restart(random.pick(['SIGTERM', 'SIGINT', 'SIGHUP'])),
+        () => service.restart(random.pick(['SIGTERM', 'SIGINT'])),
         () => service.freeze(random.between(100, 3_000)),
         () => store.lock(random.between(100, 3_500)),
         () => store.fill(random.between(100, 3_000)),

@@ -22,13 +22,15 @@ export function nodeText(): string {
 }
 
 /** Whether the service can listen on its ports, or already does, as a text in its response on a path shows. */
-export function portChecks({ host, port, managementPort }: Settings): Check[] {
+export function portChecks({ host, port, managementPort, managementHost }: Settings): Check[] {
+  const management = {
+    variable: 'MANAGEMENT_PORT',
+    host: managementHost ?? host,
+    port: managementPort,
+  } as const;
   return [
     ['ports', () => portText({ variable: 'PORT', host, port }, '/health/live', '"status"')],
-    [
-      'ports',
-      () => portText({ variable: 'MANAGEMENT_PORT', host, port: managementPort }, '/metrics', 'petstore_'),
-    ],
+    ['ports', () => portText(management, '/metrics', 'petstore_')],
   ];
 }
 

@@ -18,14 +18,19 @@ const SENTENCES: Readonly<Record<string, (place: Place) => string>> = {
   EADDRINUSE: ({ variable, port }) => `${variable}: port ${port} is in use; set ${variable} to a free one.`,
   EACCES: ({ variable, port }) =>
     `${variable}: this user may not listen on port ${port}; set ${variable} to one above 1023, such as ${(port ?? 0) + 8000}.`,
-  EADDRNOTAVAIL: ({ host }) =>
-    `HOST: ${host} is not an address of this machine; set HOST to one, to 127.0.0.1, or to 0.0.0.0 for all.`,
+  EADDRNOTAVAIL: ({ variable, host }) =>
+    `${hostOf(variable)}: ${host} is not an address of this machine; set ${hostOf(variable)} to one, to 127.0.0.1, or to 0.0.0.0 for all.`,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
 };
 
-function unknownHost({ host }: Place): string {
-  return `HOST: ${host} cannot be resolved; set HOST to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all.`;
+function unknownHost({ variable, host }: Place): string {
+  return `${hostOf(variable)}: ${host} cannot be resolved; set ${hostOf(variable)} to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all.`;
+}
+
+/** The setting of the address that belongs to that of a port. */
+function hostOf(port: Place['variable']): string {
+  return port === 'PORT' ? 'HOST' : 'MANAGEMENT_HOST';
 }
 
 /** An error instead of the one that Node gives when a server cannot listen: one sentence with what to set. */

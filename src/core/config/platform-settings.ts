@@ -12,6 +12,7 @@ import {
   origins,
   portOrOff,
   redisUrl,
+  share,
   trustedProxies,
   wholeNumber,
 } from './setting.js';
@@ -32,7 +33,19 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   managementPort: {
     type: portOrOff,
     default: 3001,
-    description: 'Port of /metrics, on the same address.',
+    description: 'Port of /metrics.',
+  },
+  managementHost: {
+    type: host,
+    default: null,
+    description: 'Address that MANAGEMENT_PORT listens on. Unset: that of HOST.',
+  },
+  maintenance: {
+    type: oneOf('on', 'off'),
+    default: 'off',
+    description:
+      'While it is on, the process opens no database and responds with 503 to every request except /health/live, so that the ' +
+      'database can be restored, copied or moved.',
   },
   databaseUrl: {
     type: databaseUrl,
@@ -87,6 +100,13 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',
     description: 'Lowest level that is logged.',
+  },
+  accessLog: {
+    type: share,
+    default: 1,
+    description:
+      'Which requests are logged, among those of LOG_LEVEL: on logs all, off none, and a share such as 0.01 one in a hundred, ' +
+      'besides all responses of 500 and above.',
   },
   trustProxy: {
     type: trustedProxies,

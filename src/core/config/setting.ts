@@ -52,6 +52,17 @@ export const portOrOff: SettingType<number | null> = {
   parse: (value) => (value === 'off' ? null : wholeNumber(0, 65_535).parse(value)),
 };
 
+/** `on` (1), `off` (0), or a share between them. */
+export const share: SettingType<number> = {
+  allowed: 'on, off, or a share from 0.0001 to 1, such as 0.01',
+  parse(text) {
+    if (text === 'on' || text === 'off') return text === 'on' ? 1 : 0;
+    const value = /^(?:1|0?\.\d{1,4})$/.test(text) ? Number(text) : 0;
+    return value > 0 ? value : undefined;
+  },
+  write: (value) => (value === 1 ? 'on' : value === 0 ? 'off' : String(value)),
+};
+
 /** One of the given words. */
 export function oneOf<const Word extends string>(...words: Word[]): SettingType<Word> {
   return {

@@ -86,8 +86,8 @@ export class ApiError extends HttpException {
   readonly body: ErrorBody;
   /** Every fault, also those left out of the body. */
   readonly faults: readonly FaultDetail[];
-  /** Whether the reason was logged already. */
-  readonly isLogged: boolean;
+  /** Whether the reason is in the log already, so that this refusal adds no line. */
+  isLogged: boolean;
 
   constructor(row: ErrorRow, options: ApiErrorOptions = {}) {
     const message = row.message.replace(/\{(\w+)\}/g, (place, name: string) =>

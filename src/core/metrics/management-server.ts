@@ -1,21 +1,14 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { listeningFault } from '../config/listening-faults.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
-import type { ErrorRow } from '../errors/define-errors.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
-import { UNREADABLE, rawResponse, rowOf } from '../errors/raw-response.js';
 import { writeRefusal } from '../errors/write-refusal.js';
+import { plainServer } from '../plain-server.js';
 import { plainTargetOf } from '../request-target.js';
 import { Metrics } from './metrics.js';
 
@@ -50,11 +43,13 @@ export class ManagementServer implements OnApplicationShutdown {
 
   /** Starts listening and returns the port, or null when MANAGEMENT_PORT is off. Throws, in a sentence, when it cannot. */
   async listen(): Promise<number | null> {
-    const { host, managementPort } = this.settings;
+    const { managementPort, managementHost } = this.settings;
+    const host = managementHost ?? this.settings.host;
     if (managementPort === null && this.administration)
       throw new Error('ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.');
     if (managementPort === null) return null;
-    const server = this.administration ?? this.serverOfMetrics();
+    const server =
+      this.administration ?? plainServer((request, response) => void this.answer(request, response));
     server.listen(managementPort, host);
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw listeningFault({ variable: 'MANAGEMENT_PORT', port: managementPort, host }, error);
@@ -66,23 +61,6 @@ export class ManagementServer implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();
-  }
-
-  private serverOfMetrics(): Server {
-    const answer: RequestListener = (request, response) => void this.answer(request, response);
-    // Node itself would refuse a missing Host, and any other `Expect` than 100-continue, without a body.
-    const server = createServer({ requireHostHeader: false }, answer).on('checkExpectation', answer);
-    const bodyOf = (row: ErrorRow) => new ApiError(row, { params: UNREADABLE }).body;
-    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      // Node listens no more to what happens to such a socket: an error would end the process.
-      socket.on('error', () => socket.destroy());
-      socket.end(rawResponse(bodyOf(HTTP_ERRORS.method_not_allowed), { Allow: '' }));
-    });
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-      else socket.end(rawResponse(bodyOf(rowOf(error))));
-    });
-    return server;
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -102,6 +102,26 @@ export function meaningOf(error: unknown): Meaning {
   return IN_WORDS.find(([words]) => words.test(message))?.[1] ?? 'other';
 }
 
+/** What passes when the server is started or its network returns. */
+const UNREACHABLE = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+]);
+
+/** Whether no server has responded to a new connection, or one that starts up or shuts down (57P03). */
+export function isUnreachable(error: unknown): boolean {
+  if (isAnswer(error)) return codeOf(error) === '57P03';
+  return UNREACHABLE.has(codeOf(error) ?? '') || NO_ANSWER.test(messageOf(error));
+}
+
 /** The message of an error, in one line. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

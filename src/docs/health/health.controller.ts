@@ -46,8 +46,8 @@ export class HealthController {
   @AnsweredUnderOverload()
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
-    if (this.readiness.isStopping) throw unavailable('it is shutting down');
-    // The trouble was logged when it began; probes do not log it again.
+    // The shutdown and the trouble were logged when they began; probes do not log them again.
+    if (this.readiness.isStopping) throw unavailable('it is shutting down', undefined, true);
     if (this.trouble.reason !== undefined) throw unavailable(this.trouble.reason, undefined, true);
     if (this.reader.fault) throw this.reader.fault;
     try {

@@ -72,7 +72,7 @@ export class ParserRefusals {
     if (!socket.writable) return;
     const requestId = randomUUID();
     const { status, code } = body;
-    if (isLogged)
+    if (isLogged && this.records.isLogged('info'))
       this.logger.pino.info(
         { requestId, route: 'unparsed', status, code },
         requestLine('unparsed', status, code),

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
+import type { Settings } from '../core/config/settings.js';
+import { logEarly } from './early-log.js';
+
+/** How long a start waits for PostgreSQL, in milliseconds. */
+const WAIT_MS = 60_000;
+/** How often it tries to connect, in milliseconds. */
+const AGAIN_MS = 1_000;
+/** Exit code of a start that PostgreSQL was unreachable for: EX_TEMPFAIL of sysexits.h, so that a supervisor repeats it. */
+export const TRY_AGAIN = 75;
+
+/** Thrown when PostgreSQL stays unreachable: a later start may succeed without any change. */
+export class DatabaseUnreachable extends Error {}
+
+/**
+ * Waits until PostgreSQL accepts a connection, or refuses it for a reason that does not go away by itself, such as a wrong password, which
+ * opening the database then reports. Throws DatabaseUnreachable after a minute without a server. Returns at once on SQLite.
+ */
+export async function waitForDatabase(
+  { databaseUrl, databaseCa }: Pick<Settings, 'databaseUrl' | 'databaseCa'>,
+  waitMs = WAIT_MS,
+): Promise<void> {
+  const address = readDatabaseUrl(databaseUrl);
+  if (address?.kind !== 'postgres') return;
+  const { openSession } = await import('../database/postgres/postgres-options.js');
+  const { isUnreachable, openingFailure } = await import('../database/postgres/postgres-errors.js');
+  const options = { address, sessionName: 'petstore start', ca: databaseCa, pool: 1, statementTimeoutMs: 0 };
+  const until = performance.now() + waitMs;
+  for (let attempts = 0; ; attempts += 1) {
+    try {
+      const session = await openSession(options);
+      await session.end();
+      return;
+    } catch (error) {
+      if (!isUnreachable(error)) return;
+      const reason = `${shownDatabaseUrl(databaseUrl)} cannot be reached: ${openingFailure(error)}`;
+      if (performance.now() >= until) throw new DatabaseUnreachable(reason);
+      if (attempts === 0) logEarly('warn', `${reason} The start waits for it for ${waitMs / 1_000} s.`);
+      await pause(AGAIN_MS);
+    }
+  }
+}

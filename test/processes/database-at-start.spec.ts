@@ -1,0 +1,43 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { DatabaseUnreachable, waitForDatabase } from '../../src/start/wait-for-database.js';
+import { freePort } from '../support/free-port.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { describeWith } from '../support/requirements.js';
+import { folderOfTest, serviceOfTest } from '../support/service-process.js';
+
+it('a start without a server for PostgreSQL says so, and gives up in time', async () => {
+  const databaseUrl = `postgres://petstore:secret@127.0.0.1:${await freePort()}/petstore`;
+  const waiting = waitForDatabase({ databaseUrl, databaseCa: null }, 10);
+  await expect(waiting).rejects.toThrow(DatabaseUnreachable);
+  await expect(waiting).rejects.toThrow(
+    /^postgres:\/\/petstore@[^ ]+ cannot be reached: .*ECONNREFUSED.*Start the server/,
+  );
+});
+
+describeWith('postgres-server', 'a start before its PostgreSQL', () => {
+  it('waits for the server, and serves', async () => {
+    const server = await PostgresServer.start();
+    onTestFinished(() => server.remove());
+    await server.stop('fast');
+    const starting = serviceOfTest(await folderOfTest(), { DATABASE_URL: server.url });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await server.start();
+    expect((await (await starting).request('GET', '/health/ready')).status).toBe(200);
+  });
+
+  it.each([
+    ['a wrong password', 'shop:wrong@', '/postgres', 'password authentication failed'],
+    ['a database that does not exist', 'petstore@', '/none', 'database "none" does not exist'],
+  ])('does not wait because of %s', async (_, user, database, why) => {
+    const server = await PostgresServer.start();
+    onTestFinished(() => server.remove());
+    await server.query(`CREATE ROLE shop LOGIN PASSWORD 'right'`);
+    await server.accept('host all shop 127.0.0.1/32 scram-sha-256');
+    const began = performance.now();
+    const url = `postgres://${user}127.0.0.1:${server.port}${database}`;
+    await expect(serviceOfTest(await folderOfTest(), { DATABASE_URL: url })).rejects.toThrow(
+      new RegExp(`ended with 1:[^]*${why}`),
+    );
+    expect(performance.now() - began).toBeLessThan(50_000);
+  });
+});
