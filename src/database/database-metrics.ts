@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Metrics } from '../core/metrics/metrics.js';
 import type { Database } from './database.js';
+import { fileOf } from './sqlite/sqlite-data-source.js';
+import { freeBytesBeside, sizeOfDiskBeside } from './sqlite/troubles/sqlite-errors.js';
 
-/** Metrics of the database: whether it responds, and the use of its connections. */
+/** Metrics of the database: whether it responds, the use of its connections, and the space on the disk of an SQLite file. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(metrics: Metrics, dataSource: DataSource) {
@@ -34,6 +36,20 @@ export class DatabaseMetrics {
       'Statements and transactions that wait for a connection.',
       [],
       () => database.load.waiting,
+    );
+    const file = fileOf(database);
+    if (file === undefined) return;
+    metrics.gauge(
+      'petstore_database_disk_free_bytes',
+      'Free space on the disk that the SQLite file is on, in bytes.',
+      [],
+      () => freeBytesBeside(file),
+    );
+    metrics.gauge(
+      'petstore_database_disk_size_bytes',
+      'Size of the disk that the SQLite file is on, in bytes.',
+      [],
+      () => sizeOfDiskBeside(file),
     );
   }
 }

@@ -17,14 +17,16 @@ import { folderOfTest, ROOT, serviceOfTest } from '../support/service-process.js
 import { openForTest } from '../support/opened.js';
 
 interface Rule {
-  readonly alert: string;
+  readonly alert?: string;
   readonly expr: string;
   readonly annotations: { readonly runbook_url: string };
 }
 const MONITORING = join(ROOT, 'deploy/monitoring');
 const textOf = (file: string) => readFileSync(join(MONITORING, file), 'utf8');
 const { groups } = parse(textOf('alerts.yml')) as { groups: { rules: Rule[] }[] };
-const alerts = groups.flatMap(({ rules }) => rules);
+const rules = groups.flatMap((group) => group.rules);
+/** The others record the time of a backup. */
+const alerts = rules.filter(({ alert }) => alert !== undefined);
 const dashboard = JSON.parse(textOf('grafana-dashboard.json')) as {
   templating: { list: { name: string }[] };
   panels: { title: string; targets?: { expr: string; legendFormat: string }[] }[];
@@ -115,7 +117,7 @@ describe('the alerts', () => {
       expect(page).toBe('{{ $externalLabels.runbooks }}/monitoring.md');
       const text = readFileSync(join(ROOT, 'docs/operations/monitoring.md'), 'utf8');
       const headings = [...text.matchAll(/^#+ (.+)$/gm)];
-      expect(anchor).toBe(alert.toLowerCase());
+      expect(anchor).toBe(alert?.toLowerCase());
       expect(headings.map(([, heading = '']) => heading.toLowerCase())).toContain(anchor);
     },
   );
@@ -132,13 +134,25 @@ describeWith('postgres-server', 'on PostgreSQL with Redis, where it has all metr
   });
   const withRedis = (): NodeJS.ProcessEnv => ({ REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '60000' });
 
+  it('the metrics say whether Redis keeps its data', async () => {
+    const { scrape } = await served(withRedis());
+    await expect.poll(scrape).toContain('petstore_quota_redis_persistent 0\n');
+    expect(metricIn(await scrape(), 'petstore_database_disk_free_bytes')).toBeGreaterThan(0);
+    const size = metricIn(await scrape(), 'petstore_database_disk_size_bytes');
+    expect(size).toBeGreaterThan(metricIn(await scrape(), 'petstore_database_disk_free_bytes') ?? 0);
+    const sunset = metricIn(await scrape(), 'petstore_deprecated_sunset_timestamp_seconds');
+    expect(sunset).toBe(Date.parse('2030-12-05T00:00:00Z') / 1_000);
+  });
+
   it('the service shows every metric and label that alerts and dashboard ask for', async () => {
     const { scrape } = await served({ ...withRedis(), DATABASE_URL: postgres.url });
     expect(metricIn(await scrape(), 'petstore_build_info')).toBe(1);
     expect(metricIn(await scrape(), 'petstore_database_up')).toBe(1);
     const shown = labelsIn(`${await scrape()}\n${await scrapeOfModules()}`);
-    // Of Prometheus, and of the timer of deploy/systemd.
-    for (const name of ['up', 'petstore_backup_timestamp_seconds']) shown.set(name, new Set());
+    // Of Prometheus, of the timer of deploy/systemd, of a service on SQLite and of one in maintenance mode.
+    const ofOthers = ['up', 'petstore_backup_timestamp_seconds', 'petstore_maintenance'];
+    const ofSqlite = ['petstore_database_disk_free_bytes', 'petstore_database_disk_size_bytes'];
+    for (const name of [...ofOthers, ...ofSqlite]) shown.set(name, new Set());
     const unknown = [...alerts, ...queries].flatMap(({ expr, ...from }) => {
       const { metrics, labels } = askedBy(expr);
       const named = 'legendFormat' in from ? from.legendFormat : '';
@@ -159,8 +173,8 @@ describeWith('postgres-server', 'on PostgreSQL with Redis, where it has all metr
 
     it('takes the configuration and the alerts, and each alert fires when it has to', () => {
       expect(promtool(['check', 'config', join(MONITORING, 'prometheus.yml')])).toContain('SUCCESS');
-      const rules = promtool(['check', 'rules', join(MONITORING, 'alerts.yml')]);
-      expect(rules).toContain(`${alerts.length} rules found`);
+      const checked = promtool(['check', 'rules', join(MONITORING, 'alerts.yml')]);
+      expect(checked).toContain(`${rules.length} rules found`);
       expect(promtool(['test', 'rules', join(MONITORING, 'alerts.test.yml')])).toContain('SUCCESS');
     });
   });

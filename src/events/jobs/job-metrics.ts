@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter, Gauge, Histogram } from 'prom-client';
 import { Clock } from '../../core/time/clock.js';
-import { Metrics } from '../../core/metrics/metrics.js';
+import { type LabelledValue, Metrics } from '../../core/metrics/metrics.js';
 
 /** How a run of a job ended. */
 export interface JobOutcome {
@@ -19,7 +19,7 @@ export class JobMetrics {
   private readonly lastSuccess: Gauge<'job'>;
 
   constructor(
-    metrics: Metrics,
+    private readonly metrics: Metrics,
     private readonly clock: Clock,
   ) {
     this.runs = metrics.counter('petstore_job_runs_total', 'Runs of background jobs', ['job', 'outcome']);
@@ -33,6 +33,16 @@ export class JobMetrics {
       'petstore_job_last_success_timestamp_seconds',
       'When a job last succeeded in this process, in seconds since the Unix epoch',
       ['job'],
+    );
+  }
+
+  /** Shows for how long jobs have been due, as `read` finds them in the database: also one that runs without an end, or nowhere. */
+  showOverdue(read: () => Promise<readonly LabelledValue<'job'>[]>): void {
+    this.metrics.gauge(
+      'petstore_job_overdue_seconds',
+      'For how long a job has been due, until its run has ended; 0 for one that is not due. The same in every process.',
+      ['job'],
+      read,
     );
   }
 

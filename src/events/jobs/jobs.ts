@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { DataSource } from 'typeorm';
+import { DataSource, In } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { Transactions } from '../../database/transactions/transactions.js';
 import type { BackgroundLoop, Piece } from './background-loop.js';
@@ -55,6 +55,7 @@ export class Jobs implements OnApplicationBootstrap {
       this.jobs.set(name, job);
       this.metrics.show(name);
     }
+    if (this.jobs.size > 0) this.metrics.showOverdue(() => this.overdue());
   }
 
   /** Runs jobs from now on when they are due. */
@@ -96,6 +97,15 @@ export class Jobs implements OnApplicationBootstrap {
       pieces.push({ key, run });
     }
     return pieces;
+  }
+
+  private async overdue(): Promise<{ labels: { job: string }; value: number }[]> {
+    const states = await this.dataSource.manager.findBy(JobState, { name: In([...this.jobs.keys()]) });
+    const now = this.clock.now();
+    return states.map(({ name, dueAt }) => ({
+      labels: { job: name },
+      value: Math.max(0, now - Number(dueAt)) / 1_000,
+    }));
   }
 
   private isDue(job: JobOptions, { dueAt, failures }: JobState): boolean {

@@ -24,6 +24,9 @@ export function effectiveSunset(
 @Injectable()
 export class DeprecationService {
   private readonly calls;
+  private readonly sunsets;
+  /** Those whose sunset the metrics show. */
+  private readonly shown = new WeakSet<Deprecation>();
   private readonly prefix;
   /** The header fields of each, made once: formatting a date takes longer than all other headers of a response. */
   private readonly fields = new HandlerMetadata(([handler]) =>
@@ -42,6 +45,11 @@ export class DeprecationService {
       'Calls of deprecated operations; `petstore usage list --deprecated` shows by which clients.',
       // No label by client: there may be a hundred thousand.
       ['method', 'route'],
+    );
+    this.sunsets = metrics.gauge(
+      'petstore_deprecated_sunset_timestamp_seconds',
+      'When a deprecated operation that is called is removed, in seconds since the Unix epoch.',
+      ['route'],
     );
   }
 
@@ -76,6 +84,10 @@ export class DeprecationService {
     const caller = callerOf(request);
     if (caller) this.byClient.noteDeprecated(caller, operationOf(called));
     const sunset = effectiveSunset(deprecation, this.settings);
+    if (!this.shown.has(deprecation)) {
+      this.shown.add(deprecation);
+      this.sunsets.set({ route: called.route }, sunset / 1_000);
+    }
     if (this.clock.now() < sunset) return;
     throw new ApiError(HTTP_ERRORS.operation_removed, {
       params: { date: new Date(sunset).toISOString().slice(0, 10), replacement: deprecation.replacement },

@@ -3,6 +3,7 @@ import {
   type RedisLocation,
   connectWithin,
   isClusterUrl,
+  losesData,
   mastersOf,
   prepare,
   reasonOf,
@@ -50,14 +51,13 @@ export async function checkRedis(location: RedisLocation): Promise<CheckedRedis>
     const aheadMs = there - (before + clock.now()) / 2;
     // A user of Redis may lack the right to ask.
     const memory = await redis.info('memory').catch(() => '');
-    const persistence = await redis.info('persistence').catch(() => '');
-    const [, snapshots] = ((await redis.config('GET', 'save').catch(() => [])) as string[]) ?? [];
+    const forgets = await losesData(redis);
     // A wrong password is reported by this event alone where the user `default` may do all of that.
     if (reason) throw reason;
     return {
       aheadMs,
       evicts: /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(memory)?.[1],
-      forgets: persistence.includes('aof_enabled:0') && snapshots === '',
+      forgets,
     };
   } catch (error) {
     const failure = reason ?? (error as Error);

@@ -124,6 +124,13 @@ export function mastersOf(redis: RedisClient): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [];
 }
 
+/** Whether Redis loses all data when it restarts; false where its user may not ask. */
+export async function losesData(redis: RedisClient): Promise<boolean> {
+  const persistence = await redis.info('persistence').catch(() => '');
+  const [, snapshots] = ((await redis.config('GET', 'save').catch(() => [])) as string[]) ?? [];
+  return persistence.includes('aof_enabled:0') && snapshots === '';
+}
+
 /** Why a client could not connect: a Cluster says only that no node could be asked, and keeps why. */
 export function reasonOf(error: Error & { lastNodeError?: Error | null }): Error {
   return error.lastNodeError ?? error;

@@ -8,6 +8,7 @@ import {
   type RedisClient,
   type RedisLocation,
   connectWithin,
+  losesData,
   mastersOf,
   prepare,
   reasonOf,
@@ -59,6 +60,7 @@ export class RedisLink {
     readonly up: Gauge;
     readonly changes: Counter<'to'>;
     readonly instances: Gauge;
+    readonly persistent: Gauge;
   };
   private probe: () => Promise<unknown> = () => Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
@@ -91,6 +93,10 @@ export class RedisLink {
         'petstore_quota_redis_instances',
         'Instances that count in Redis, as last seen; an instance that counts alone divides limits by this number.',
         [],
+      ),
+      persistent: metrics.gauge(
+        'petstore_quota_redis_persistent',
+        'Whether Redis keeps its data when it restarts (1), as far as its user may ask, or loses all counts and bans (0).',
       ),
     };
     this.metrics.instances.set(this.instances);
@@ -202,6 +208,7 @@ export class RedisLink {
     if (this.isUp || this.isClosed) return;
     this.changed(true);
     this.logger.log('Quotas are counted in Redis');
+    void losesData(this.redis).then((loses) => this.metrics.persistent.set(loses ? 0 : 1));
   }
 
   private changed(isUp: boolean): void {

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statfsSync } from 'node:fs';
+import { existsSync, realpathSync, type StatsFs, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** SQLite's code of an error that TypeORM has wrapped; undefined for other errors. */
@@ -130,8 +130,18 @@ export const LEAST_FREE_BYTES = 1_048_576;
 
 /** Free room on the disk of a file, or of what a link leads to, in bytes; the file need not exist. Throws where that cannot be found out. */
 export function freeBytesBeside(file: string): number {
-  const { bavail, bsize } = statfsSync(dirname(existsSync(file) ? realpathSync(file) : file));
+  const { bavail, bsize } = diskOf(file);
   return bavail * bsize;
+}
+
+/** Size of that disk, in bytes. */
+export function sizeOfDiskBeside(file: string): number {
+  const { blocks, bsize } = diskOf(file);
+  return blocks * bsize;
+}
+
+function diskOf(file: string): StatsFs {
+  return statfsSync(dirname(existsSync(file) ? realpathSync(file) : file));
 }
 
 /** The first tables of another program. */
