@@ -68,7 +68,7 @@ describe('server-sent events', () => {
     await expect.poll(received).toContain('data: still there');
   });
 
-  it('get a comment when they have been quiet for 15 seconds, between two events', async () => {
+  it('get a comment when they have been quiet for 8 seconds, between two events', async () => {
     const { received } = await subscribe();
     EVENTS.emit('news', 'first');
     await expect.poll(received).toContain('data: first');

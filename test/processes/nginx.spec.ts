@@ -73,6 +73,38 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     ]);
   });
 
+  it.each([
+    ['petstore.conf', ownSite],
+    ['the proxy of Compose', composeSite],
+  ])('%s excludes one of four instances that hangs', async (_, site) => {
+    const services: ServiceProcess[] = [];
+    for (let started = 0; started < 4; started += 1)
+      services.push(await serviceOfTest(await folderOfTest(), { TRUST_PROXY: '1' }));
+    const nginx = await Nginx.start(site(services.map(({ url }) => url)));
+    onTestFinished(() => nginx.stop());
+    const twelve = async () => {
+      const began = performance.now();
+      const responses = await Promise.all(
+        Array.from({ length: 12 }, async () => {
+          const { status } = await nginx.ask('/v1/pets');
+          return { status, ms: performance.now() - began };
+        }),
+      );
+      return {
+        statuses: new Set(responses.map(({ status }) => status)),
+        late: responses.filter(({ ms }) => ms > 5_000),
+      };
+    };
+    services[0]?.signal('SIGSTOP');
+    onTestFinished(() => services[0]?.signal('SIGCONT'));
+    const first = await twelve();
+    // A read goes to another instance once this one has not responded for 12 s.
+    expect(first.statuses).toEqual(new Set([401]));
+    expect(first.late.every(({ ms }) => ms < 16_000)).toBe(true);
+    const second = await twelve();
+    expect([second.statuses, second.late]).toEqual([new Set([401]), []]);
+  });
+
   describe.each(['', '/petstore'])('with the prefix "%s"', (prefix) => {
     let nginx: Nginx;
     let service: ServiceProcess;

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { postgresOfTest } from '../support/databases.js';
@@ -12,6 +13,9 @@ import { folderOfTest, petstore, serviceOfTest } from '../support/service-proces
 const CLIENTS = 4;
 /** Answers that must have come between two stops, so that each meets a load that runs. */
 const BETWEEN_STOPS = 80;
+
+/** A little longer than nginx sends an instance nothing that was down, in milliseconds. */
+const EXCLUDED_MS = 11_000;
 
 /** Clients that add animals and list them in turn, each when its last answer is there. */
 function shopping(nginx: Nginx, key: string) {
@@ -58,6 +62,8 @@ describeWith('nginx', 'an update of two instances behind nginx, one after the ot
       expect((await instances[index]?.stop('SIGTERM'))?.code).toBe(0);
       await shoppers.untilAnswered(BETWEEN_STOPS);
       instances[index] = await start(port);
+      // As the recipe does: nginx excludes an instance for 10 s.
+      await setTimeout(EXCLUDED_MS);
     }
     await shoppers.untilAnswered(BETWEEN_STOPS);
     await shoppers.end();

@@ -142,8 +142,8 @@ export function siteFrom(name: string, replacements: Readonly<Record<string, str
 /** The site of its own name, with these instances; nothing but names and addresses differs from the file. */
 export function ownSite(urls: readonly string[]): string {
   return siteFrom('petstore.conf', {
-    '    server 127.0.0.1:3000 max_fails=0;': urls
-      .map((url) => `    server ${new URL(url).host} max_fails=0;`)
+    '    server 127.0.0.1:3000 max_fails=1 fail_timeout=10s;': urls
+      .map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=10s;`)
       .join('\n'),
     'listen 80;': 'listen unix:{tls}/plain.sock;',
     '    listen [::]:80;\n': '',
@@ -152,7 +152,8 @@ export function ownSite(urls: readonly string[]): string {
     // Debian's nginx is older than this word.
     '    http2 on;\n': '',
     'petstore.example': 'localhost',
-    '/etc/nginx/tls/petstore': '{tls}/server',
+    '/etc/letsencrypt/live/localhost/fullchain.pem': '{tls}/server.crt',
+    '/etc/letsencrypt/live/localhost/privkey.pem': '{tls}/server.key',
   });
 }
 
@@ -160,8 +161,10 @@ export function ownSite(urls: readonly string[]): string {
 export function composeSite(urls: readonly string[]): string {
   return siteFrom('../docker/proxy.conf', {
     'resolver 127.0.0.11 valid=2s;': '',
-    '    server petstore:3000 resolve max_fails=0;': urls
-      .map((url) => `    server ${new URL(url).host} max_fails=0;`)
+    'listen 9102;': 'listen unix:{tls}/backups.sock;',
+    'alias /backups/metrics;': 'alias {tls}/metrics;',
+    '    server petstore:3000 resolve max_fails=1 fail_timeout=10s;': urls
+      .map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=10s;`)
       .join('\n'),
     'listen 80;':
       'listen 127.0.0.1:{port} ssl;\nssl_certificate {tls}/server.crt;\nssl_certificate_key {tls}/server.key;',

@@ -2,8 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isEventStream } from '../../core/event-stream.js';
 
-/** After how long without an event an event stream gets a comment, in milliseconds, as the HTML standard advises (9.2.7). */
-const MOST_QUIET_MS = 15_000;
+/**
+ * After how long without an event an event stream gets a comment, in milliseconds, as the HTML standard advises (9.2.7): before the proxies
+ * of deploy/ decide that an instance hangs (proxy_read_timeout).
+ */
+const MOST_QUIET_MS = 8_000;
 
 /** The state of a response, and since when. */
 export interface Reading {
