@@ -118,7 +118,8 @@ describeWith('postgres', 'the drill for PostgreSQL', () => {
     const writer = writing(folder, service);
     await expect.poll(() => writer.ids.length).toBeGreaterThan(20);
     const [first = 0] = writer.ids;
-    expect(await folder.shell(dump, environment)).toEqual({ code: 0, output: '' });
+    const dumped = dump.replace('postgres://petstore@db.internal/petstore', url);
+    expect(await folder.shell(dumped, environment)).toEqual({ code: 0, output: '' });
     await writer.stop();
     const after = await folder.add(service, 'After');
     await service.stop();

@@ -1,17 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { chmod, chown, cp, readdir, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmod, chown, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { validate } from 'dockerfile-utils';
-import { parseDocument } from 'yaml';
+import { parseAllDocuments, parseDocument } from 'yaml';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { INPUTS } from '../../scripts/build-if-stale.mjs';
 import { Settings } from '../../src/core/config/settings.js';
 import { freePort } from '../support/free-port.js';
 
-import { folderOfTest, ran, ROOT } from '../support/service-process.js';
+import { postgresOfTest } from '../support/databases.js';
+import { describeWith } from '../support/requirements.js';
+import { folderOfTest, ran, ROOT, serviceOfTest } from '../support/service-process.js';
 
 /** The user of the image. */
 const IMAGE_USER = 1_000;
@@ -142,6 +144,7 @@ describe('compose.yaml', () => {
     const environment = services.petstore?.environment ?? {};
     const asked = /\$\{POSTGRES_PASSWORD:\?[^}]+\}/;
     expect(environment.DATABASE_URL).toMatch(asked);
+    expect(environment.MAINTENANCE).toBe('${MAINTENANCE:-off}');
     const filled = Object.entries(environment).map(([name, value]) => [
       name,
       value.replace(asked, 'secret').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
@@ -154,43 +157,95 @@ describe('the manifests for Kubernetes', () => {
   const FOLDER = 'kubernetes';
   const KINDS: Readonly<Record<string, string>> = {
     ConfigMap: 'core/v1',
+    CronJob: 'batch/v1',
     Deployment: 'apps/v1',
     HorizontalPodAutoscaler: 'autoscaling/v2',
     Ingress: 'networking.k8s.io/v1',
     NetworkPolicy: 'networking.k8s.io/v1',
+    PersistentVolumeClaim: 'core/v1',
     PodDisruptionBudget: 'policy/v1',
     Service: 'core/v1',
   };
 
-  it('have the fields of the API, no others, with values of their types', async () => {
+  interface Manifest {
+    readonly kind: string;
+    readonly apiVersion: string;
+    readonly spec: { readonly strategy?: object; readonly suspend?: boolean };
+  }
+
+  /** What `kubectl apply -k` applies. */
+  const rendered = async (folder: string): Promise<Manifest[]> => {
+    const { code, stdout, stderr } = await run('kubectl', ['kustomize', join(ROOT, 'deploy', folder)]);
+    expect([code, stderr]).toEqual([0, '']);
+    return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+  };
+
+  /** The faults of these manifests, by the types of the API. */
+  async function faultsByType(manifests: readonly Manifest[]): Promise<string> {
     const path = await folderOfTest();
+    const sources = manifests.map((manifest, at) => {
+      const { kind, apiVersion } = manifest;
+      const types =
+        [...Object.entries(KINDS), ['Job', 'batch/v1']].find(([known]) => known === kind)?.[1] ?? '';
+      expect(types.replace('core/', '')).toBe(apiVersion);
+      const file = join(path, `${at}.ts`);
+      const from = join(ROOT, 'node_modules/kubernetes-types', types.replace('.k8s.io', ''));
+      writeFileSync(
+        file,
+        `import type { ${kind} } from '${from}';\nexport const manifest: ${kind} = ${JSON.stringify(manifest)};\n`,
+      );
+      return file;
+    });
+    const options = '--noEmit --strict --skipLibCheck --ignoreConfig'.split(' ');
+    const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
+    return (await run(process.execPath, [tsc, ...options, ...sources])).stdout;
+  }
+
+  it('have the fields of the API, no others, with values of their types', async () => {
     // Of monitoring.yaml no types are published: it belongs to the Prometheus operator.
     const files = (await readdir(join(ROOT, 'deploy', FOLDER))).filter(
       (file) => !['kustomization.yaml', 'monitoring.yaml'].includes(file),
     );
     expect(files).toHaveLength(Object.keys(KINDS).length);
-    for (const file of files) {
-      const manifest = yaml(`${FOLDER}/${file}`) as { kind: string; apiVersion: string };
-      const { kind, apiVersion } = manifest;
-      expect(KINDS[kind]?.replace('core/', '')).toBe(apiVersion);
-      const types = join(ROOT, 'node_modules/kubernetes-types', KINDS[kind]?.replace('.k8s.io', '') ?? '');
-      await writeFile(
-        join(path, `${file}.ts`),
-        `import type { ${kind} } from '${types}';\nexport const manifest: ${kind} = ${JSON.stringify(manifest)};\n`,
-      );
-    }
-    const options = '--noEmit --strict --skipLibCheck --ignoreConfig'.split(' ');
-    const sources = files.map((file) => join(path, `${file}.ts`));
-    const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
-    expect(await run(process.execPath, [tsc, ...options, ...sources])).toMatchObject({ code: 0, stdout: '' });
+    const manifests = files.map((file) => yaml(`${FOLDER}/${file}`) as Manifest);
+    expect(await faultsByType([...manifests, yaml('kubernetes-maintenance/restore.yaml') as Manifest])).toBe(
+      '',
+    );
   });
+
+  it.skipIf(spawnSync('kubectl', ['version', '--client']).status !== 0)(
+    'stop all pods for the maintenance mode, and no backup begins then',
+    async () => {
+      const manifests = (await rendered('kubernetes-maintenance')).filter(
+        ({ kind }) => kind !== 'PodMonitor',
+      );
+      expect(await faultsByType(manifests)).toBe('');
+      const specOf = (wanted: string) => manifests.find(({ kind }) => kind === wanted)?.spec;
+      expect(specOf('Deployment')?.strategy).toEqual({ type: 'Recreate' });
+      expect(specOf('CronJob')?.suspend).toBe(true);
+      const { containers, initContainers } = (
+        specOf('Deployment') as { template: { spec: Record<string, unknown[]> } }
+      ).template.spec;
+      expect(initContainers).toEqual([]);
+      expect(containers).toMatchObject([
+        {
+          env: [{ name: 'MAINTENANCE', value: 'on' }],
+          readinessProbe: { httpGet: { path: '/health/live', port: 'http' } },
+        },
+      ]);
+      const usual = await rendered(FOLDER);
+      expect(usual.map(({ kind }) => kind).toSorted()).toEqual(
+        [...manifests.map(({ kind }) => kind), 'PodMonitor'].toSorted(),
+      );
+    },
+  );
 
   it('are listed for `kubectl apply -k`, with one image for all containers', async () => {
     const { resources } = yaml(`${FOLDER}/kustomization.yaml`) as { resources: string[] };
     const files = await readdir(join(ROOT, 'deploy', FOLDER));
     expect(files.toSorted()).toEqual([...resources, 'kustomization.yaml'].toSorted());
     const images = files.flatMap((file) => [...deployed(`${FOLDER}/${file}`).matchAll(/image: (.+)/g)]);
-    expect(images.map(([, image]) => image)).toEqual(['petstore', 'petstore']);
+    expect(images.map(([, image]) => image)).toEqual(['postgres:17-bookworm', 'petstore', 'petstore']);
   });
 
   it('set what the service understands', () => {
@@ -226,18 +281,57 @@ describe('the systemd units', () => {
     spawnSync('systemd-analyze', ['--version']).status === 0 ? undefined : 'systemd is not installed';
 
   it.skipIf(missing)('has no fault that systemd finds', async () => {
+    const folder = join(ROOT, 'deploy/systemd');
+    const units = (await readdir(folder)).filter((file) => /\.(?:service|timer)$/.test(file));
     const { code, stderr } = await run('systemd-analyze', [
       'verify',
       '--man=no',
-      UNIT,
-      BACKUP,
-      BACKUP.replace('.service', '.timer'),
+      ...units.map((file) => join(folder, file)),
     ]);
     // Only what is installed elsewhere may be missing here.
     const faults = stderr
       .split('\n')
       .filter((line) => line !== '' && !/is not executable|Failed to open/.test(line));
     expect([code === 0 || stderr.includes('is not executable'), faults]).toEqual([true, []]);
+  });
+
+  it.skipIf(missing)('protects the machine from each program, as systemd judges it', async () => {
+    const folder = await folderOfTest();
+    const units = {
+      'petstore@': 'petstore@3000',
+      'petstore-backup': 'petstore-backup',
+      'petstore-probe@': 'probe',
+    };
+    for (const [unit, name] of Object.entries(units)) {
+      const file = join(folder, `${name}.service`);
+      await cp(join(ROOT, `deploy/systemd/${unit}.service`), file);
+      const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--threshold=20', file]);
+      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]), unit).toBeLessThan(2);
+    }
+  });
+
+  it('ends an instance that hangs, and none that starts, stops or is busy', async () => {
+    const [, line = ''] =
+      /^ExecStart=\/bin\/sh -c '(.+)'$/m.exec(deployed('systemd/petstore-probe@.service')) ?? [];
+    const folder = await folderOfTest();
+    const ended = join(folder, 'ended');
+    await writeFile(join(folder, 'systemctl'), `#!/bin/sh\necho "$@" >${ended}\n`);
+    await chmod(join(folder, 'systemctl'), 0o755);
+    const probe = (port: number) => {
+      const here = line
+        .replaceAll('%i', String(port))
+        .replaceAll('$$', '$')
+        .replace('--max-time 5', '--max-time 1');
+      return run('sh', ['-c', here], { PATH: `${folder}:${process.env.PATH}` });
+    };
+    const port = await freePort();
+    expect(await probe(port)).toMatchObject({ code: 0, stdout: '' });
+    const service = await serviceOfTest(folder, { PORT: String(port) });
+    expect(await probe(port)).toMatchObject({ code: 0, stdout: '' });
+    expect(existsSync(ended)).toBe(false);
+    service.signal('SIGSTOP');
+    expect(await probe(port)).toMatchObject({ code: 0, stdout: expect.stringContaining('hangs') as string });
+    expect(readFileSync(ended, 'utf8')).toBe(`kill --signal=SIGKILL petstore@${port}.service\n`);
   });
 
   it('make a backup and tell when, by the lines that systemd runs', async () => {
@@ -269,9 +363,66 @@ describe('the systemd units', () => {
       scripts: { start: string };
     };
     expect(readFileSync(UNIT, 'utf8')).toContain(
-      `ExecStart=${scripts.start.replace('node ', '/usr/bin/node /opt/petstore/')}\n`,
+      `ExecStart=${scripts.start.replace('node ', 'node /opt/petstore/')}\n`,
     );
   });
+});
+
+describeWith('postgres', 'the schedules for PostgreSQL', () => {
+  interface WithCommand {
+    readonly args: readonly string[];
+    readonly command: readonly string[];
+  }
+  /** The script of each, with the folder of its dumps, and without the wait for the next one. */
+  const SCRIPTS: Readonly<Record<string, (folder: string) => string>> = {
+    systemd: (folder) => {
+      const [, line = ''] =
+        /^ExecStart=\/bin\/sh -ec '(.+)'$/m.exec(deployed('systemd/petstore-backup-postgresql.conf')) ?? [];
+      return `cd ${folder}/..; ${line.replaceAll('%%', '%').replaceAll('$$', '$')}`;
+    },
+    Compose: (folder) => {
+      const { services } = yaml('docker/compose.yaml') as { services: Record<string, WithCommand> };
+      const [script = ''] = services['backup']?.command ?? [];
+      return script
+        .replaceAll('$$', '$')
+        .replace('/backups', folder)
+        .replace('sleep 86400', 'exit 0')
+        .replace('sleep 3600', 'exit 1');
+    },
+    Kubernetes: (folder) => {
+      const manifest = yaml('kubernetes/backup.yaml') as {
+        spec: { jobTemplate: { spec: { template: { spec: { containers: WithCommand[] } } } } };
+      };
+      const [container] = manifest.spec.jobTemplate.spec.template.spec.containers;
+      return (container?.args[0] ?? '').replace('/backups', folder);
+    },
+  };
+
+  it.each(Object.entries(SCRIPTS))(
+    '%s: dumps the database, for each day of the week',
+    async (_, scriptFor) => {
+      const folder = join(await folderOfTest(), 'backups');
+      await mkdir(folder);
+      const url = await postgresOfTest();
+      const { hostname, port, username, pathname } = new URL(url);
+      const { code, stderr } = await run('bash', ['-euc', scriptFor(folder)], {
+        DATABASE_URL: url,
+        PGHOST: hostname,
+        PGPORT: port,
+        PGUSER: username,
+        PGDATABASE: pathname.slice(1),
+      });
+      expect([code, stderr]).toEqual([0, '']);
+      const files = await readdir(folder);
+      expect(files.filter((file) => file !== 'metrics')).toEqual([
+        expect.stringMatching(/^petstore-[1-7]\.dump$/),
+      ]);
+      if (files.includes('metrics'))
+        expect(readFileSync(join(folder, 'metrics'), 'utf8')).toMatch(
+          /^petstore_backup_timestamp_seconds \d+\n$/,
+        );
+    },
+  );
 });
 
 /** What of these is no setting of the service, or no value that it takes. */
