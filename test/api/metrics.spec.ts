@@ -133,6 +133,20 @@ describe('the caches', () => {
     expect(responses[0]).toBe(ON_POSTGRES ? 0 : 2);
     expect(await service.metric('petstore_cache_entries', { cache: 'responses' })).toBe(ON_POSTGRES ? 0 : 1);
   });
+
+  it('hold no more than RESPONSE_CACHE_MIB of responses', async () => {
+    const service = await open({ RESPONSE_CACHE_MIB: '1' });
+    const most = await service.metric('petstore_response_cache_max_bytes', {});
+    expect(most).toBe(1_048_576);
+    // Each takes some 900 bytes.
+    const padding = 'x'.repeat(450);
+    for (let sent = 0; sent < 1_500; sent += 1)
+      await service.request('GET', `/v1/pets?limit=1&sent=${sent}${padding}`);
+    expect(await service.metric('petstore_response_cache_bytes', {})).toBeLessThanOrEqual(1_048_576);
+    const entries = Number(await service.metric('petstore_cache_entries', { cache: 'responses' }));
+    expect(entries).toBeLessThan(1_500);
+    if (!ON_POSTGRES) expect(entries).toBeGreaterThan(500);
+  });
 });
 
 describe('the database', () => {

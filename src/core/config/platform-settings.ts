@@ -182,6 +182,12 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     description:
       'Longest time that requests may wait for the event loop of a process, in milliseconds, before some get 503 at once. A single pause does not count. 0: no limit.',
   },
+  responseCacheMib: {
+    type: wholeNumber(1, 4_096),
+    default: null,
+    description:
+      'Memory for cached responses of GET operations, in MiB; the least recently used ones are evicted. Unset: a sixteenth of the memory that the process may use, at least 16 and at most 64.',
+  },
   plans: {
     type: planTable,
     default: SPECIFIED_PLANS,

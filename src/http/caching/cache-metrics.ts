@@ -21,5 +21,17 @@ export class CacheMetrics {
     metrics.gauge('petstore_cache_entries', 'Entries in a cache.', ['cache'], () =>
       caches.map(([cache, { size }]) => ({ labels: { cache }, value: size })),
     );
+    metrics.gauge(
+      'petstore_response_cache_bytes',
+      'Approximate memory of the cached responses.',
+      [],
+      () => responses.bytes,
+    );
+    metrics.gauge(
+      'petstore_response_cache_max_bytes',
+      'The memory that cached responses may use (RESPONSE_CACHE_MIB).',
+      [],
+      () => responses.maxBytes,
+    );
   }
 }

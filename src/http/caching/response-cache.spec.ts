@@ -1,5 +1,7 @@
 import type { Response } from 'express';
 import { describe, expect, it, vi } from 'vitest';
+import { exampleEnvironment } from '../../core/config/define-settings.js';
+import { Settings } from '../../core/config/settings.js';
 import { SystemClock } from '../../core/time/clock.js';
 import { DataVersion, OwnWritesVersion, type Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
@@ -18,9 +20,11 @@ function responseTo(originalUrl: string): Response {
   } as unknown as Response;
 }
 
+const settings = new Settings({ ...exampleEnvironment(), RESPONSE_CACHE_MIB: '16' });
+
 /** A cache, and requests to it by their target, each with the handler that it would run. */
 function cacheOf(version: DataVersion) {
-  const cache = new ResponseCache(version, new SystemClock());
+  const cache = new ResponseCache(version, new SystemClock(), settings);
   const request = async (target: string, handler: () => unknown, ofRowsAlone = false) => {
     const result = await cache.wrap(responseTo(target), version.versions(), handler, ofRowsAlone);
     return result instanceof JsonText ? result.text : result;

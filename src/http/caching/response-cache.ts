@@ -1,14 +1,20 @@
 import type { OutgoingHttpHeader } from 'node:http';
+import { totalmem } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { LRUCache } from 'lru-cache';
+import { Settings } from '../../core/config/settings.js';
 import { Clock } from '../../core/time/clock.js';
 import { DataVersion, NO_VERSIONS, type Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
 import { TransientMap } from '../../core/transient-map.js';
 
-/** Approximate maximum memory of the responses, in bytes; beyond it the least recently used ones are evicted. */
-const MOST_BYTES = 16 * 1_048_576;
+const MIB = 1_048_576;
+/** The share of its memory that a process uses for responses unless RESPONSE_CACHE_MIB is set. */
+const SHARE = 1 / 16;
+/** Bounds of that, in MiB. */
+const LEAST_MIB = 16;
+const MOST_MIB = 64;
 /** Memory of a response besides its target and its body, in bytes: measured, with its entity tag. */
 const BYTES_BESIDE = 256;
 /** Longest request target whose response is cached, in characters. */
@@ -44,20 +50,31 @@ interface Pending {
 export class ResponseCache {
   /** Hits and misses; a shared running read is a hit. */
   readonly use = { hits: 0, misses: 0 };
-  private readonly entries = new LRUCache<string, Entry>({
-    maxSize: MOST_BYTES,
-    sizeCalculation: (entry, target) => bytesOf(entry, target),
-  });
+  /** Approximate maximum memory of the responses, in bytes; beyond it the least recently used ones are evicted. */
+  readonly maxBytes: number;
+  private readonly entries: LRUCache<string, Entry>;
   private readonly pending = new TransientMap<string, Pending>();
 
   constructor(
     private readonly dataVersion: DataVersion,
     private readonly clock: Clock,
-  ) {}
+    settings: Settings,
+  ) {
+    this.maxBytes = MIB * (settings.responseCacheMib ?? shareOf(memoryOfProcess()));
+    this.entries = new LRUCache<string, Entry>({
+      maxSize: this.maxBytes,
+      sizeCalculation: (entry, target) => bytesOf(entry, target),
+    });
+  }
 
   /** The number of responses. */
   get size(): number {
     return this.entries.size;
+  }
+
+  /** Approximate memory of the responses, in bytes. */
+  get bytes(): number {
+    return this.entries.calculatedSize;
   }
 
   /** The versions as of a moment after a request of this target has arrived. */
@@ -139,6 +156,17 @@ async function read(
 }
 
 const nothing = (): undefined => undefined;
+
+/** The bytes that the process may use: of its container, if that has a limit, or of the machine. */
+function memoryOfProcess(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+/** In whole MiB. */
+function shareOf(bytes: number): number {
+  return Math.min(Math.max(Math.floor((bytes * SHARE) / MIB), LEAST_MIB), MOST_MIB);
+}
 
 function bytesOf({ cached: { body, link = '' } }: Entry, target: string): number {
   return BYTES_BESIDE + target.length + String(link).length + bytesOfText(body.text);
