@@ -12,7 +12,7 @@ export function envExample(all) {
   const parts = all.flatMap(({ settings }) =>
     settings.map(({ description, required, type, variable, text }) => {
       const isRequired = required ? ' Required: the service does not start without it.' : '';
-      return `${wrapped(`${description}${isRequired} Allowed: ${type.allowed}.`)}\n# ${variable}=${text}`;
+      return `${wrapped(`${description}${isRequired} Allowed: ${type.mustBe}.`)}\n# ${variable}=${text}`;
     }),
   );
   return `${[head, ...parts].join('\n\n')}\n`;

@@ -48,19 +48,19 @@ export {
 
 // Operations: their callers, names and errors.
 export { Public, RequireScopes } from './auth/auth.decorators.js';
-export { type Caller, CurrentClient, callerOf } from './auth/caller.js';
-export { type Answer, NEXT_PAGE, Operation, Tag } from './http/declarations/operation.decorator.js';
+export { type Caller, CurrentCaller, callerOf } from './auth/caller.js';
+export { NEXT_PAGE, Operation, type SuccessResponse, Tag } from './http/declarations/operation.decorator.js';
 export { ApiErrors, ErrorSchema } from './core/errors/api-errors.decorator.js';
 export { Idempotent } from './http/idempotency/idempotent.decorator.js';
 export { Cached } from './http/caching/cached.decorator.js';
-export { AnsweredUnderOverload } from './http/operations/answered-under-overload.decorator.js';
+export { ServedUnderOverload } from './http/operations/served-under-overload.decorator.js';
 export { IfMatch } from './http/replies/if-match.decorator.js';
 export { Precondition, entityTagOf } from './http/replies/precondition.js';
 export { Deprecated } from './http/deprecation/deprecated.decorator.js';
 export type { Deprecation } from './core/declared-operation.js';
 
 // Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
-export { ApiError, type ApiErrorOptions, type ErrorBody, type FaultDetail } from './core/errors/api-error.js';
+export { ApiError, type ApiErrorOptions, type ErrorBody, type ErrorDetail } from './core/errors/api-error.js';
 export { HTTP_ERRORS } from './core/errors/http.errors.js';
 export { isForeignKeyViolation, uniqueViolation } from './database/constraint-violations.js';
 
@@ -75,7 +75,7 @@ export {
   Instant,
   Int64,
   Integer,
-  Names,
+  StringList,
   Text,
   Uuid,
 } from './http/validation/fields.js';
@@ -107,7 +107,7 @@ export { type Sweep, Sweeper } from './database/sweeper.js';
 export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js';
 
 // Entity tags.
-export { entityTag, namesEntityTag } from './http/replies/entity-tag.js';
+export { entityTag, matchesEntityTag } from './http/replies/entity-tag.js';
 
 // Parts to replace: a global module provides another class under the name of one of these.
 export {

@@ -30,7 +30,7 @@ export class PhotosController {
     id: 'putPhoto',
     summary: 'Keep a photo',
     description: 'Keeps the photo of an animal in place of the one that was there.',
-    answers: { status: 204, description: 'The photo is kept' },
+    responses: { status: 204, description: 'The photo is kept' },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)
   async putPhoto(@Param() { petId }: PhotoParams, @Req() request: Request): Promise<void> {
@@ -44,7 +44,7 @@ export class PhotosController {
     id: 'getPhoto',
     summary: 'Get a photo',
     description: 'Sends the photo of an animal, or a range of its bytes (RFC 9110 section 14).',
-    answers: { status: 200, description: 'The photo', contentType: 'image/png' },
+    responses: { status: 200, description: 'The photo', contentType: 'image/png' },
   })
   @ApiResponse({ status: 206, description: 'The range that was asked for', content: PNG })
   @ApiErrors(PHOTOS_ERRORS.photo_not_found)
@@ -58,7 +58,7 @@ export class PhotosController {
     id: 'deletePhoto',
     summary: 'Delete a photo',
     description: 'Deletes the photo of an animal.',
-    answers: { status: 204, description: 'The photo is gone' },
+    responses: { status: 204, description: 'The photo is gone' },
   })
   deletePhoto(@Param() { petId }: PhotoParams): Promise<void> {
     return this.store.delete(petId);

@@ -17,7 +17,7 @@ it('lists all animals, page by page', async () => {
 });
 
 it('publishes an event for a new animal', async () => {
-  const published = service.on(PET_CREATED);
+  const published = service.collect(PET_CREATED);
   await service.request('POST', '/v1/pets', { json: { name: 'Biscuit', categoryId: 1 } });
   await service.settled();
   expect(published).toMatchObject([{ name: 'Biscuit' }]);

@@ -6,7 +6,7 @@ import { ClientsService } from '../auth/clients/clients.service.js';
 import { RequestHistory } from '../auth/usage/request-history.js';
 import { UsageService } from '../auth/usage/usage.service.js';
 import { RequireScopes } from '../auth/auth.decorators.js';
-import { type Caller, CurrentClient } from '../auth/caller.js';
+import { type Caller, CurrentCaller } from '../auth/caller.js';
 import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { ApiKeyStateDto, toApiKeyStateDto } from '../admin/dto/api-key.dto.js';
 import { ClientDetailsDto, toClientUsageDto } from '../admin/dto/client-usage.dto.js';
@@ -47,10 +47,10 @@ export class AccountController {
     summary: 'Show your client and key',
     description:
       'Shows the client of the key that is sent, with its plan and limits, and the key. Needs no scope.',
-    answers: { status: 200, description: 'The client and the key', type: AccountDto },
+    responses: { status: 200, description: 'The client and the key', type: AccountDto },
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)
-  async get(@CurrentClient() caller: Caller | undefined): Promise<AccountDto> {
+  async get(@CurrentCaller() caller: Caller | undefined): Promise<AccountDto> {
     const { clientId, keyId } = accountHolderOf(caller);
     const client = await this.clients.get(clientId);
     const key = await this.keys.get(keyId);
@@ -68,12 +68,12 @@ export class AccountController {
       'Shows the current minute and day, past minutes and days, outcomes of requests, calls of deprecated operations, ' +
       'and which keys of the client are banned. ' +
       'Needs no scope.',
-    answers: { status: 200, description: 'The client and its usage', type: ClientDetailsDto },
+    responses: { status: 200, description: 'The client and its usage', type: ClientDetailsDto },
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)
   async getUsage(
     @Query() { days }: DaysQuery,
-    @CurrentClient() caller: Caller | undefined,
+    @CurrentCaller() caller: Caller | undefined,
   ): Promise<ClientDetailsDto> {
     const client = await this.clients.get(accountHolderOf(caller).clientId);
     return toClientUsageDto(client, await this.usage.of(client, days));
@@ -85,15 +85,15 @@ export class AccountController {
     summary: 'List your last errors',
     description:
       'Lists the last 200 requests of the client that got an error, latest first, with a delay of up to a second. Needs no scope.',
-    answers: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
+    responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)
   async getRequests(
     @Query() query: OwnRequestsQuery,
-    @CurrentClient() caller: Caller | undefined,
+    @CurrentCaller() caller: Caller | undefined,
     @Paged() pager: Pager,
   ): Promise<RefusedRequestDto[]> {
     const of = { clientId: accountHolderOf(caller).clientId, requestId: query.requestId };
-    return (await pager.answer(query, (page) => this.history.errors(page, of))).map(toRefusedRequestDto);
+    return (await pager.respond(query, (page) => this.history.errors(page, of))).map(toRefusedRequestDto);
   }
 }

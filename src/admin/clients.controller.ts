@@ -41,10 +41,10 @@ export class ClientsController {
     id: 'listClients',
     summary: 'List clients',
     description: 'Lists the clients, oldest first.',
-    answers: pageOf(ClientDto, 'Clients', 'A page of clients'),
+    responses: pageOf(ClientDto, 'Clients', 'A page of clients'),
   })
   async list(@Query() query: ClientsQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
-    const found = await pager.answer(query, (page) => this.clients.list(page, query));
+    const found = await pager.respond(query, (page) => this.clients.list(page, query));
     return found.map((client) => this.shown(client));
   }
 
@@ -53,7 +53,7 @@ export class ClientsController {
     id: 'createClient',
     summary: 'Create a client',
     description: 'Creates a client with a plan. An enterprise client needs its own limits.',
-    answers: {
+    responses: {
       status: 201,
       description: 'The client',
       type: ClientDto,
@@ -72,7 +72,7 @@ export class ClientsController {
     summary: 'Show a client',
     description:
       'Shows a client and its usage: the current minute and day, bans, last use, past minutes and days, and the outcomes of its requests.',
-    answers: {
+    responses: {
       status: 200,
       description: 'The client and its usage',
       type: ClientDetailsDto,
@@ -99,7 +99,7 @@ export class ClientsController {
     description:
       'Changes the given fields; the usage of the current windows is kept. With `If-Match`, the request is refused if the client has ' +
       'changed since.',
-    answers: { status: 200, description: 'The client as it is now', type: ClientDto, entityTag: true },
+    responses: { status: 200, description: 'The client as it is now', type: ClientDto, entityTag: true },
   })
   @ApiBody({ type: ClientChangesDto, examples: CLIENT_CHANGES_EXAMPLES })
   @ApiErrors(client_not_found)
@@ -118,7 +118,7 @@ export class ClientsController {
     id: 'suspendClient',
     summary: 'Suspend a client',
     description: 'Refuses all keys of the client with 403 `client_suspended` until it is resumed.',
-    answers: { status: 200, description: 'The client as it is now', type: ClientDto },
+    responses: { status: 200, description: 'The client as it is now', type: ClientDto },
   })
   @ApiErrors(client_not_found, client_already_suspended, last_key_with_scope)
   async suspend(
@@ -134,7 +134,7 @@ export class ClientsController {
     id: 'resumeClient',
     summary: 'Resume a client',
     description: 'Accepts the keys of a suspended client again.',
-    answers: { status: 200, description: 'The client as it is now', type: ClientDto },
+    responses: { status: 200, description: 'The client as it is now', type: ClientDto },
   })
   @ApiErrors(client_not_found, client_not_suspended)
   async resume(@Param() { clientId }: ClientParams, @CurrentRequester() by: Requester): Promise<ClientDto> {
@@ -146,7 +146,7 @@ export class ClientsController {
     id: 'deleteClient',
     summary: 'Delete a client',
     description: 'Deletes a client with all its keys. The audit trail stays.',
-    answers: { status: 200, description: 'The client as it was', type: ClientDto },
+    responses: { status: 200, description: 'The client as it was', type: ClientDto },
   })
   @ApiErrors(client_not_found, last_key_with_scope)
   async delete(

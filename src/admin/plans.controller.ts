@@ -17,7 +17,7 @@ export class PlansController {
     id: 'listPlans',
     summary: 'List the plans',
     description: 'Lists the plans with fixed limits. Clients of enterprise have their own limits.',
-    answers: { status: 200, description: 'The plans', arrayOf: PlanLimitsDto, schemaName: 'Plans' },
+    responses: { status: 200, description: 'The plans', arrayOf: PlanLimitsDto, schemaName: 'Plans' },
   })
   listPlans(): PlanLimitsDto[] {
     return Object.entries(PLAN_LIMITS).map(([plan, limits]) => ({ plan, ...limits }));

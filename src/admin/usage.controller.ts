@@ -23,10 +23,10 @@ export class UsageController {
     summary: 'List the usage of all clients',
     description:
       'Lists every client, oldest first, with both windows now, bans, last use, its last days, outcomes of its requests, and its calls of deprecated operations.',
-    answers: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage'),
+    responses: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage'),
   })
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
-    const found = await pager.answer(query, (page) => this.usage.list(page, query.days, query));
+    const found = await pager.respond(query, (page) => this.usage.list(page, query.days, query));
     return found.map(({ client, usage }) => toClientUsageDto(client, usage));
   }
 
@@ -36,10 +36,10 @@ export class UsageController {
     summary: 'List the last errors of clients',
     description:
       'Lists the last 200 requests of each client that got an error, latest first, with a delay of up to a second.',
-    answers: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
+    responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   async listRequests(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {
     const filter = { clientId: query.client, requestId: query.requestId };
-    return (await pager.answer(query, (page) => this.history.errors(page, filter))).map(toRefusedRequestDto);
+    return (await pager.respond(query, (page) => this.history.errors(page, filter))).map(toRefusedRequestDto);
   }
 }

@@ -20,7 +20,7 @@ export function callerOf(request: IncomingMessage): Caller | undefined {
 }
 
 /** Handler parameter: the caller of the request. */
-export const CurrentClient = createParamDecorator(
+export const CurrentCaller = createParamDecorator(
   reading('head', (_: unknown, context: ExecutionContext): Caller | undefined =>
     callerOf(context.switchToHttp().getRequest<Request>()),
   ),

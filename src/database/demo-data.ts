@@ -9,7 +9,7 @@ export interface DemoDataProvider {
    * Adds `count` realistic rows, or the feature's whole demo set when it is omitted; returns their number. One that adds many may report from
    * time to time how many of them are there.
    */
-  add(count?: number, tell?: (added: number) => void): Promise<number>;
+  add(count?: number, onProgress?: (added: number) => void): Promise<number>;
 }
 
 /** Marks a provider as a feature's DemoDataProvider: the first start and `petstore db seed` find it. */
@@ -27,14 +27,14 @@ export class DemoData {
   }
 
   /** Adds demo data to every feature that has some, reports how many of how many rows exist, and returns how many it added. */
-  async add(count?: number, tell?: (added: number, of: number) => void): Promise<number> {
+  async add(count?: number, onProgress?: (added: number, of: number) => void): Promise<number> {
     const providers = this.providers();
     const all = (count ?? 0) * providers.length;
     let added = 0;
     for (const provider of providers) {
       const before = added;
-      added += await provider.add(count, (more) => tell?.(before + more, all));
-      tell?.(added, all);
+      added += await provider.add(count, (more) => onProgress?.(before + more, all));
+      onProgress?.(added, all);
     }
     return added;
   }

@@ -21,10 +21,10 @@ export interface Dialect {
    */
   readonly insertsDoMore: string | undefined;
   /**
-   * Queries that claim the name `$1` until the transaction ends: `wait` until no other has, `ask` returns in `claimed` whether it could
-   * be claimed. Undefined where the one writer has claimed everything.
+   * Queries that lock the name `$1` until the transaction ends: `wait` until no other has the lock, `ask` returns in `locked` whether it
+   * was free. Undefined where the one writer has locked everything.
    */
-  readonly claims: { readonly wait: string; readonly ask: string } | undefined;
+  readonly locks: { readonly wait: string; readonly ask: string } | undefined;
   /** An INSERT of the rows in `?1`, a JSON array of objects with these columns, that returns the id of each, on SQLite as text. */
   insertOfJson(table: string, columns: readonly string[], id: string): string;
   /** In FROM: a row for each element of a JSON array, with the element in its column `value`. */
@@ -49,7 +49,7 @@ export const SQLITE_DIALECT: Dialect = {
   generatesGrowingIds: true,
   insertsDoMore: `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
     WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%CONFLICT%') LIMIT 1`,
-  claims: undefined,
+  locks: undefined,
   // TypeORM's runner reads no rows of a statement that begins with INSERT.
   insertOfJson: (table, columns, id) =>
     `WITH batch AS (SELECT key, value FROM json_each(?1)) INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) ` +
@@ -81,9 +81,9 @@ export const POSTGRES_DIALECT: Dialect = {
   generatesGrowingIds: false,
   insertsDoMore: undefined,
   // Other programs on the same database hardly have the same 64-bit number.
-  claims: {
+  locks: {
     wait: `SELECT pg_advisory_xact_lock(hashtextextended('petstore ' || $1, 0))`,
-    ask: `SELECT pg_try_advisory_xact_lock(hashtextextended('petstore ' || $1, 0)) AS claimed`,
+    ask: `SELECT pg_try_advisory_xact_lock(hashtextextended('petstore ' || $1, 0)) AS locked`,
   },
   // A row of the table, which is null, shows the types: by its name PostgreSQL's own type would be meant, such as `line`.
   insertOfJson: (table, columns, id) =>

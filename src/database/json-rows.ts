@@ -19,9 +19,9 @@ export class JsonText<Shown = unknown> extends Untransformed {
   constructor(
     readonly text: string,
     /** Whether rows that are inserted, with ids that the database generates, change nothing of it. */
-    readonly outlastsNewRows = false,
+    readonly survivesInserts = false,
     /** The DTO whose members alone it has; undefined where nobody has made sure of it. */
-    readonly shownAs?: Type,
+    readonly dto?: Type,
   ) {
     super();
   }

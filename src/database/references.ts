@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import type { ForeignKeyMetadata } from 'typeorm/metadata/ForeignKeyMetadata.js';
-import { ApiError, type FaultDetail } from '../core/errors/api-error.js';
+import { ApiError, type ErrorDetail } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { isForeignKeyViolation } from './constraint-violations.js';
 import { Transactions } from './transactions/transactions.js';
@@ -49,7 +49,7 @@ export class References {
     cause?: unknown,
     path = '',
   ): Promise<void> {
-    const details: FaultDetail[] = [];
+    const details: ErrorDetail[] = [];
     for (const [at, row] of Object.entries<object>(Array.isArray(rows) ? rows : { '': rows }))
       for (const key of this.dataSource.getMetadata(entity).foreignKeys)
         if (!(await this.isThere(key, row))) details.push(...faultsOf(key, row, [path, at]));
@@ -69,7 +69,7 @@ export class References {
   }
 }
 
-function faultsOf({ columns }: ForeignKeyMetadata, row: object, parents: readonly string[]): FaultDetail[] {
+function faultsOf({ columns }: ForeignKeyMetadata, row: object, parents: readonly string[]): ErrorDetail[] {
   return columns.map((column) => ({
     field: [...parents, column.propertyName].filter((name) => name !== '').join('.'),
     code: 'unknown_reference',

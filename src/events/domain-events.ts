@@ -14,25 +14,25 @@ import { OutboxStore } from './outbox/outbox-store.js';
 import { DURABLE_LISTENER, type DurableListening, Outbox } from './outbox/outbox.js';
 
 /** The type of the event's data; it exists only for the compiler. */
-declare const TOLD: unique symbol;
+declare const DATA: unique symbol;
 
 /** Something that can happen: its name, unique in the service, and the type of what its listeners are given. */
-export interface DomainEvent<Told extends object> {
+export interface DomainEvent<Data extends object> {
   /** Such as `pet.created`. */
   readonly name: string;
-  readonly [TOLD]?: Told;
+  readonly [DATA]?: Data;
 }
 
 /** How a durable event is stored. */
-export interface DurableOptions<Told extends object> {
+export interface DurableOptions<Data extends object> {
   /** The event is stored in the database until every listener has handled it. */
   readonly durable: true;
   /** Events of one key reach each listener in their order; as text at most 255 characters. Such as the id of the row. */
-  readonly key: (told: Told) => string | number | bigint;
+  readonly key: (data: Data) => string | number | bigint;
 }
 
 /** An event that is not lost when a process dies or a listener fails. */
-export interface DurableEvent<Told extends object> extends DomainEvent<Told>, DurableOptions<Told> {}
+export interface DurableEvent<Data extends object> extends DomainEvent<Data>, DurableOptions<Data> {}
 
 const declared = new Set<string>();
 
@@ -40,12 +40,12 @@ const declared = new Set<string>();
  * Declares an event that a feature publishes: `defineEvent<PetCreated>('pet.created')`. A name that is malformed, or declared by
  * another feature already, stops the start.
  */
-export function defineEvent<Told extends object>(name: string): DomainEvent<Told>;
+export function defineEvent<Data extends object>(name: string): DomainEvent<Data>;
 /** Declares a durable event: listeners get it at least once, whatever happens to processes and to them. */
-export function defineEvent<Told extends object>(
+export function defineEvent<Data extends object>(
   name: string,
-  options: DurableOptions<Told>,
-): DurableEvent<Told>;
+  options: DurableOptions<Data>,
+): DurableEvent<Data>;
 export function defineEvent(name: string, options?: DurableOptions<object>): DomainEvent<object> {
   checkDeclaredName('Event', name, 'subject.verb', 'pet.created');
   if (declared.has(name)) declarationFault(`Event "${name}" is declared twice. Rename one of them.`);
@@ -70,30 +70,30 @@ export class DomainEvents {
    * Keeps a durable event for its listeners, in the transaction that the caller takes part in; outside of any it is committed
    * at once. Rejects when it cannot be kept: await it, so that the change is rolled back with it.
    */
-  publish<Told extends object>(event: DurableEvent<Told>, told: NoInfer<Told>): Promise<void>;
+  publish<Data extends object>(event: DurableEvent<Data>, data: NoInfer<Data>): Promise<void>;
   /**
    * Calls the listeners of an event once the transaction that the caller takes part in is committed (never when it is rolled
    * back), and at once outside of any. It does so in a later turn of the event loop, so that no listener can delay or fail the
    * request that published it. A listener that throws is logged.
    */
-  publish<Told extends object>(event: DomainEvent<Told>, told: NoInfer<Told>): void;
-  publish(event: DomainEvent<object>, told: object): void | Promise<void> {
-    return isDurable(event) ? this.keep(event, told) : this.tell(event, told);
+  publish<Data extends object>(event: DomainEvent<Data>, data: NoInfer<Data>): void;
+  publish(event: DomainEvent<object>, data: object): void | Promise<void> {
+    return isDurable(event) ? this.keep(event, data) : this.emit(event, data);
   }
 
-  private async keep(event: DurableEvent<object>, told: object): Promise<void> {
-    await this.outbox.add(event.name, String(event.key(told)), told);
-    this.tell(event, told);
+  private async keep(event: DurableEvent<object>, data: object): Promise<void> {
+    await this.outbox.add(event.name, String(event.key(data)), data);
+    this.emit(event, data);
   }
 
-  private tell({ name }: DomainEvent<object>, told: object): void {
+  private emit({ name }: DomainEvent<object>, data: object): void {
     if (this.emitter.listenerCount(name) === 0) return;
     this.transactions.afterCommit(() => {
       this.scheduled += 1;
       setImmediate(() => {
         this.scheduled -= 1;
         // What a listener throws has been logged by @nestjs/event-emitter.
-        const calls = this.emitter.emitAsync(name, told).catch(() => undefined);
+        const calls = this.emitter.emitAsync(name, data).catch(() => undefined);
         this.running.set(calls, true);
         void calls.then(() => this.running.delete(calls));
       });
@@ -120,14 +120,14 @@ export interface DurableListenerOptions {
  * Makes a provider's method a listener of a durable event; the method takes what publish() was given, and the Delivery. It is
  * given an event again until it succeeds, 20 times at most; see docs/guides/jobs-and-events.md. A malformed name stops the start.
  */
-export function OnDomainEvent<Told extends object>(
-  event: DurableEvent<Told>,
+export function OnDomainEvent<Data extends object>(
+  event: DurableEvent<Data>,
   options: DurableListenerOptions,
-): ListenerDecorator<[told: Told, delivery: Delivery]>;
+): ListenerDecorator<[data: Data, delivery: Delivery]>;
 /** Makes a provider's method a listener of an event; the method takes what publish() was given. */
-export function OnDomainEvent<Told extends object>(
-  event: DomainEvent<Told> & { readonly durable?: never },
-): ListenerDecorator<[told: Told]>;
+export function OnDomainEvent<Data extends object>(
+  event: DomainEvent<Data> & { readonly durable?: never },
+): ListenerDecorator<[data: Data]>;
 export function OnDomainEvent(
   event: DomainEvent<object> | undefined,
   options?: DurableListenerOptions,

@@ -25,12 +25,12 @@ export class PetsController {
 
   @Get()
   @RequireScopes(PETS_SCOPES.read)
-  @Cached({ ofRowsAlone: true })
+  @Cached({ rowsOnly: true })
   @Operation({
     id: 'listPets',
     summary: 'List animals',
     description: 'Lists animals in the order of their ids, at most `limit` of them, of one status or of all.',
-    answers: {
+    responses: {
       status: 200,
       description: 'A paginated list of animals',
       arrayOf: PetDto,
@@ -39,7 +39,7 @@ export class PetsController {
     },
   })
   listPets(@Query() query: ListPetsQuery, @Paged() pager: Pager): Promise<JsonText<PetDto[]>> {
-    return pager.answer(query, (page) => this.pets.list(page));
+    return pager.respond(query, (page) => this.pets.list(page));
   }
 
   @Post()
@@ -50,7 +50,7 @@ export class PetsController {
     summary: 'Add an animal',
     description:
       'Adds an animal and returns it with its assigned `id`. The animal is on disk before the response is sent.',
-    answers: {
+    responses: {
       status: 201,
       description: 'The created animal, including the assigned `id`',
       type: PetDto,
@@ -64,7 +64,7 @@ export class PetsController {
 
   @Get(':petId')
   @RequireScopes(PETS_SCOPES.read)
-  @Cached({ ofRowsAlone: true })
+  @Cached({ rowsOnly: true })
   @Deprecated({
     since: Date.UTC(2026, 10, 20),
     sunset: Date.UTC(2030, 11, 5),
@@ -76,7 +76,7 @@ export class PetsController {
     summary: 'Get an animal',
     description:
       'Fetches one animal by its id. Until its removal, no other operation fetches a single animal.',
-    answers: { status: 200, description: 'The animal', type: PetDto },
+    responses: { status: 200, description: 'The animal', type: PetDto },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)
   getPet(@Param() { petId }: GetPetParams): Promise<JsonText<PetDto>> {

@@ -100,14 +100,14 @@ export class PetsDemoData implements DemoDataProvider {
     return this.pets.count();
   }
 
-  async add(count = DEMO_CATALOGUE.length, tell?: (added: number) => void): Promise<number> {
+  async add(count = DEMO_CATALOGUE.length, onProgress?: (added: number) => void): Promise<number> {
     await this.pets.manager.transaction(async () => {
       for (let start = 0; start < count; start += BATCH) {
         const rows = Array.from({ length: Math.min(BATCH, count - start) }, (_, index) =>
           demoPet(start + index),
         );
         await this.pets.createQueryBuilder().insert().values(rows).updateEntity(false).execute();
-        tell?.(start + rows.length);
+        onProgress?.(start + rows.length);
       }
     });
     return count;

@@ -15,7 +15,7 @@ export interface PetCreated {
 export const PET_CREATED = defineEvent<PetCreated>('pet.created');
 
 /** An animal was added, for webhook endpoints; its data is the animal as the API returns it. */
-export const PETS_CREATED = defineWebhookEvent('pets.created', {
+export const WEBHOOK_PET_CREATED = defineWebhookEvent('pets.created', {
   description: 'An animal was added to the catalogue; `data` is the animal as `createPet` returns it.',
   scope: PETS_SCOPES.read,
   data: PetDto,

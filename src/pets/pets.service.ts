@@ -13,7 +13,7 @@ import {
 import { Pet, type PetStatus } from './pet.entity.js';
 import { type NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
-import { PET_CREATED, PETS_CREATED } from './pets.events.js';
+import { PET_CREATED, WEBHOOK_PET_CREATED } from './pets.events.js';
 
 /** The catalogue of animals. */
 @Injectable()
@@ -34,7 +34,7 @@ export class PetsService {
   async create(newPet: NewPet): Promise<Pet> {
     const pet = this.pets.create(newPet);
     await this.webhooks.sendWith(
-      PETS_CREATED,
+      WEBHOOK_PET_CREATED,
       () => this.pets.insert(pet),
       () => pet,
     );

@@ -20,7 +20,7 @@ export async function prepareFirstStart(
 ): Promise<boolean> {
   if (app.get(Settings).nodeEnv === 'production' || !(await isEmpty(app))) return false;
   return app.get(DataSource).transaction(async () => {
-    await app.get(Transactions).claim(ADMINISTRATION);
+    await app.get(Transactions).lock(ADMINISTRATION);
     // Another process that started at the same time may have done it since the first check.
     if (!(await isEmpty(app))) return false;
     await app.get(DemoData).add();

@@ -70,7 +70,7 @@ export async function start(
   if (managementAt !== null)
     logger.log(`Metrics on port ${managementAt} at /metrics${onManagement}`, 'Start');
   if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
-  app.get(Jobs).begin();
+  app.get(Jobs).start();
 }
 
 /** Starts the maintenance mode, which knows nothing of a database. */

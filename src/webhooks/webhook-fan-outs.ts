@@ -74,7 +74,7 @@ export class WebhookFanOuts {
 
   /** Returns whether there may be more. */
   private async fanOut(manager: EntityManager): Promise<boolean> {
-    await this.transactions.claim('webhook fan-outs');
+    await this.transactions.lock('webhook fan-outs');
     const began = performance.now();
     const take = this.batch;
     const fanOuts = await manager.find(WebhookFanOut, { order: { id: 'ASC' }, take });

@@ -122,7 +122,7 @@ export class WebhookMessages {
 
   /** Whether the message exists; another transaction that would write it waits until this one ends. */
   private async isThere(id: string, manager: EntityManager): Promise<boolean> {
-    await this.transactions.claim(`webhook message ${id}`);
+    await this.transactions.lock(`webhook message ${id}`);
     return manager.existsBy(WebhookMessage, { id });
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiKey } from '../../src/auth/clients/api-key.entity.js';
 import { declaredScopes } from '../../src/auth/scopes.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
-import { type Answer, TestService } from '../kit/test-service.js';
+import { type TestResponse, TestService } from '../kit/test-service.js';
 import { openClients } from '../support/as-client.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
 import { UNLIMITED } from '../support/opened.js';
@@ -16,14 +16,14 @@ const HOLDER = ['account', 'pets:read', 'pets:write'];
 const open = await openClients({ scopes: HOLDER });
 
 /** What a client is told of its quota. */
-const quotaOf = ({ headers }: Answer) =>
+const quotaOf = ({ headers }: TestResponse) =>
   Object.fromEntries(
     ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit-policy', 'ratelimit'].map(
       (name) => [name, headers.get(name)],
     ),
   );
 
-const outcome = ({ status, body }: Answer) => (status < 300 ? status : `${status} ${body.code}`);
+const outcome = ({ status, body }: TestResponse) => (status < 300 ? status : `${status} ${body.code}`);
 
 describe('who am I', () => {
   it('tells the client with its plan and limits, and the key that was sent', async () => {

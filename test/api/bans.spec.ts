@@ -6,7 +6,7 @@ import { UsageService } from '../../src/auth/usage/usage.service.js';
 import { asClient, beginAt } from '../support/as-client.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
 import { databaseOfTest } from '../support/service-process.js';
-import { type Answer, TestService } from '../kit/test-service.js';
+import { type TestResponse, TestService } from '../kit/test-service.js';
 import { openForAll } from '../support/opened.js';
 
 const MINUTE = 60_000;
@@ -116,7 +116,7 @@ describe('a key that goes on after 429', () => {
 it('refusals, strikes and bans survive restarts: the next ban is the longer one', async () => {
   const environment = { DATABASE_URL: await databaseOfTest() };
   let key = '';
-  const from = async (at: string, work: (service: TestService) => Promise<Answer>) => {
+  const from = async (at: string, work: (service: TestService) => Promise<TestResponse>) => {
     const service = await TestService.open({ environment, plan: 'free', at: `2026-11-20T${at}Z` });
     key ||= service.key;
     const { body } = await work(service);

@@ -21,7 +21,7 @@ import type { Cache } from 'cache-manager';
 import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
-import { CurrentClient, callerOf } from '../../src/auth/caller.js';
+import { CurrentCaller, callerOf } from '../../src/auth/caller.js';
 import { Paged, PageQuery, type Pager } from '../../src/http/paging/pager.js';
 import { application } from '../support/application.js';
 import { openForAll } from '../support/opened.js';
@@ -61,7 +61,7 @@ class MineController {
   calls = 0;
 
   @Get()
-  mine(@CurrentClient() client: string): object {
+  mine(@CurrentCaller() client: string): object {
     return { client, calls: (this.calls += 1) };
   }
 }
@@ -145,7 +145,7 @@ describe('CacheInterceptor by the URL alone stops the start', () => {
     @Get()
     @UseInterceptors(CacheInterceptor)
     @RequireScopes()
-    own(@CurrentClient() client: string): object {
+    own(@CurrentCaller() client: string): object {
       return { client };
     }
   }

@@ -47,7 +47,7 @@ class BoxesController {
     id: 'getBox',
     summary: 'A box',
     description: 'A box.',
-    answers: { status: 200, type: BoxDto, description: 'A box' },
+    responses: { status: 200, type: BoxDto, description: 'A box' },
   })
   declared(): BoxDto {
     return circle();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
-import { type Answer, TestService, type TestServiceOptions } from '../kit/test-service.js';
+import { type TestResponse, TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
 
 const SECOND = 1_000;
@@ -17,7 +17,7 @@ async function open(options: TestServiceOptions = {}): Promise<TestService> {
 const list = (service: TestService) => service.request('GET', '/v1/pets?limit=1');
 
 /** All families of headers speak of one instant, by the clock as it is now. */
-function expectConsistent(service: TestService, { headers }: Answer): void {
+function expectConsistent(service: TestService, { headers }: TestResponse): void {
   const reset = Number(headers.get('x-ratelimit-reset'));
   const left = Math.max(1, Math.ceil(reset - service.clock.now() / SECOND));
   expect(headers.get('ratelimit')).toContain(`r=${headers.get('x-ratelimit-remaining')};t=${left}`);

@@ -28,7 +28,7 @@ function moduleOf(shownAs: Type, path: string, version = '1'): Type {
       id: `get_${path}`,
       summary: 'A toy',
       description: 'A toy.',
-      answers: { status: 200, type: shownAs, description: 'A toy' },
+      responses: { status: 200, type: shownAs, description: 'A toy' },
     })
     toy(): object {
       return { name: 'Bear' };
@@ -92,7 +92,7 @@ it('an example that is a bigint is shown exactly', async () => {
       id: 'addCoin',
       summary: 'Add a coin',
       description: 'Add a coin.',
-      answers: { status: 201, type: Coin, description: 'A coin' },
+      responses: { status: 201, type: Coin, description: 'A coin' },
     })
     add(@Body() coin: Coin): Coin {
       return coin;

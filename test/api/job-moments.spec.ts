@@ -54,7 +54,7 @@ async function open(options: TestServiceOptions = {}) {
   /** Lets the jobs run by themselves; the timers of the service are those of the test from here on. */
   const begin = async (): Promise<void> => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-    jobs.begin();
+    jobs.start();
     vi.advanceTimersByTime(0);
     await jobs.runDue();
   };

@@ -5,7 +5,7 @@ import { IsInt, IsNumber, IsOptional, ValidateNested } from 'class-validator';
 import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
 import { parseRaw, sendRaw } from '../support/raw-http.js';
-import { CurrentClient } from '../../src/auth/caller.js';
+import { CurrentCaller } from '../../src/auth/caller.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64, Integer } from '../../src/http/validation/fields.js';
 import { faultsOf } from '../support/faults.js';
@@ -85,7 +85,7 @@ class OrdersController {
   @Post('repeated')
   @described('repeatOrder', { type: Object })
   @Idempotent()
-  repeat(@CurrentClient() client: unknown): object {
+  repeat(@CurrentCaller() client: unknown): object {
     return { isKnown: client !== undefined };
   }
 

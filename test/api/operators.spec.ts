@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ManagementServer } from '../../src/core/metrics/management-server.js';
-import { send } from '../kit/answer.js';
+import { send } from '../kit/test-response.js';
 import { printedBy } from '../support/orders.js';
 import { openForAll, openForTest } from '../support/opened.js';
 import { sendRaw } from '../support/raw-http.js';

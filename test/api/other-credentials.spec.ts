@@ -17,7 +17,7 @@ import {
 import { DataSource } from 'typeorm';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Caller, CurrentClient } from '../../src/auth/caller.js';
+import { type Caller, CurrentCaller } from '../../src/auth/caller.js';
 import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { CredentialVerifier, clientIdOfUser } from '../../src/auth/credential-verifier.js';
 import { Public } from '../../src/auth/auth.decorators.js';
@@ -26,7 +26,7 @@ import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { emptyFolder } from '../support/service-process.js';
 import { SsoModule } from '../support/sso/sso.module.js';
-import { type Answer, type RequestOptions, TestService } from '../kit/test-service.js';
+import { type TestResponse, type RequestOptions, TestService } from '../kit/test-service.js';
 
 const AT = '2026-11-20T12:00:10.250Z';
 const NOW = Math.floor(Date.parse(AT) / 1_000);
@@ -58,7 +58,7 @@ class CallersController {
   private made = 0;
 
   @Get()
-  get(@CurrentClient() caller: Caller): Caller {
+  get(@CurrentCaller() caller: Caller): Caller {
     return caller;
   }
 
@@ -70,7 +70,7 @@ class CallersController {
 
   @Get('open')
   @Public()
-  open(@CurrentClient() caller: Caller | undefined): object {
+  open(@CurrentCaller() caller: Caller | undefined): object {
     return { known: caller !== undefined };
   }
 }
@@ -106,14 +106,18 @@ async function open(modules: readonly Type[] = [SsoModule], running?: TestServic
     path = '/v1/callers',
     method = 'GET',
     { headers = {}, ...more }: RequestOptions = {},
-  ): Promise<Answer> =>
+  ): Promise<TestResponse> =>
     service.request(method, path, { key, ...more, headers: { 'x-forwarded-for': address, ...headers } });
   return { service, send };
 }
 
-const told = ({ status, body, headers }: Answer) => [status, body.code, headers.get('www-authenticate')];
-const limitOf = ({ headers }: Answer) => Number(headers.get('x-ratelimit-limit'));
-const leftOf = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+const told = ({ status, body, headers }: TestResponse) => [
+  status,
+  body.code,
+  headers.get('www-authenticate'),
+];
+const limitOf = ({ headers }: TestResponse) => Number(headers.get('x-ratelimit-limit'));
+const leftOf = ({ headers }: TestResponse) => Number(headers.get('x-ratelimit-remaining'));
 
 describe('a token of another issuer, beside API keys', async () => {
   const shared = await started([SsoModule]);

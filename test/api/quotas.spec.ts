@@ -2,13 +2,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { QuotaJournal } from '../../src/throttling/memory/quota-journal.js';
-import { type Answer, TestService } from '../kit/test-service.js';
+import { type TestResponse, TestService } from '../kit/test-service.js';
 import { openClients } from '../support/as-client.js';
 import { gate } from '../support/gate.js';
 
 const open = await openClients();
 
-const shown = ({ headers }: Answer) => ({
+const shown = ({ headers }: TestResponse) => ({
   limit: headers.get('x-ratelimit-limit'),
   remaining: headers.get('x-ratelimit-remaining'),
   reset: headers.get('x-ratelimit-reset'),

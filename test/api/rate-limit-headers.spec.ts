@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asClient } from '../support/as-client.js';
 import { earnBan, hammer } from '../support/earn-ban.js';
 import {
-  type Answer,
+  type TestResponse,
   type RequestOptions,
   TestService,
   type TestServiceOptions,
@@ -26,7 +26,7 @@ async function open(options: TestServiceOptions = {}): Promise<TestService> {
 }
 
 /** The three headers of the specification (heading "Rate limit headers") as numbers; NaN where one is no integer. */
-function numbersOf({ headers }: Answer): { limit: number; remaining: number; reset: number } {
+function numbersOf({ headers }: TestResponse): { limit: number; remaining: number; reset: number } {
   const number = (name: string) => Number(/^\d+$/.exec(headers.get(`x-ratelimit-${name}`) ?? '')?.[0]);
   return { limit: number('limit'), remaining: number('remaining'), reset: number('reset') };
 }

@@ -76,7 +76,7 @@ describe('a QuotaPolicy of a module, as the guide shows it', async () => {
 
   it('leaves bans with the key alone, of which its client is told', async () => {
     const [till, web] = [await shop('Zoo/till'), await shop('Zoo/web')];
-    const banned = service.on(API_KEY_BANNED);
+    const banned = service.collect(API_KEY_BANNED);
     expect((await earnBan(service, till.key)).body.code).toBe('api_key_banned');
     expect((await list(service, web.key)).body.code).toBe('rate_limit_exceeded');
     await expect.poll(() => banned).toMatchObject([{ clientId: till.clientId, keyId: till.id }]);

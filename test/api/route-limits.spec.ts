@@ -178,7 +178,7 @@ describe('a route', () => {
       plan: 'enterprise',
       limits: { perMinute: 60, perDay: 4 },
     });
-    const published = own.on(QUOTA_THRESHOLD);
+    const published = own.collect(QUOTA_THRESHOLD);
     for (const path of ['rare', 'rare', 'rare', 'plain']) await own.request('GET', `/v1/${path}`);
     expect(published.map(({ window, percent }) => [window, percent])).toEqual([
       ['day', 80],

@@ -39,7 +39,7 @@ import { openDataSource } from '../../src/database/data-source.js';
 import { migrate, schemaDifference } from '../../src/database/schema.js';
 import { Deprecated } from '../../src/http/deprecation/deprecated.decorator.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Enum, Int64, Integer, Names, Text, Uuid } from '../../src/http/validation/fields.js';
+import { Enum, Int64, Integer, StringList, Text, Uuid } from '../../src/http/validation/fields.js';
 import { Filter as Filtering, Sort } from '../../src/http/paging/selection.decorators.js';
 import { Job } from '../../src/events/jobs/job.decorator.js';
 import { PageQuery } from '../../src/http/paging/pager.js';
@@ -772,7 +772,12 @@ describe('a field that cannot be meant', () => {
       String,
       'its maxLength 0 is below 1, so that no value fits.',
     ],
-    ['no name', () => [Names({ most: 0 })], Array, 'its most 0 is below 1, so that no value fits.'],
+    [
+      'no string',
+      () => [StringList({ maxItems: 0 })],
+      Array,
+      'its maxItems 0 is below 1, so that no value fits.',
+    ],
     [
       'an enumeration of nothing',
       () => [Enum({ enumName: 'Size', values: [] })],

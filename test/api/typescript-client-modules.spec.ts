@@ -19,10 +19,10 @@ const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
 export async function use(baseUrl: string, apiKey: string): Promise<unknown[]> {
   const client = new PetstoreClient({ baseUrl, apiKey, int64: 'string' });
   const petId = 1n;
-  const { answer, etag = '', location, status } = await client.exchange('requestAdoption', {
+  const { data, etag = '', location, status } = await client.exchange('requestAdoption', {
     body: { petId, adopterName: 'Ada' },
   });
-  const id: string = answer.id;
+  const id: string = data.id;
   const path = { adoptionId: id };
   const states: string[] = [];
   for await (const one of client.list('listAdoptions', { query: { petId, state: ['requested', 'approved'], limit: 1 } }))
@@ -38,7 +38,7 @@ export async function use(baseUrl: string, apiKey: string): Promise<unknown[]> {
   // @ts-expect-error -- the document requires the header
   const unconditional = await codeOf(client.call('decideAdoption', { path, body: { state: 'declined' } }));
   return [
-    [status, location === '/v1/adoptions/' + id, answer.petId],
+    [status, location === '/v1/adoptions/' + id, data.petId],
     [states, none, decided.state, late, deleted],
     [missing instanceof AdoptionNotFoundError, unconditional, PreconditionFailedError.name],
   ];

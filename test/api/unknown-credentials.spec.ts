@@ -5,7 +5,7 @@ import { CredentialVerifier, type VerifiedCredential } from '../../src/auth/cred
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { JsonReader } from '../../src/database/database.js';
-import type { Answer, TestService } from '../kit/test-service.js';
+import type { TestResponse, TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
 
 /** How many credentials of an address may wait once it has used up its minute. */
@@ -260,7 +260,7 @@ describe('a flood of tokens', () => {
     await useUp(service);
     held.release();
     for (let round = 0; round < 3; round += 1) {
-      const answers: Answer[] = await Promise.all(
+      const answers: TestResponse[] = await Promise.all(
         Array.from({ length: 9 }, () =>
           service.request('GET', '/v1/pets', { key: token, headers: { 'x-forwarded-for': '192.0.2.1' } }),
         ),

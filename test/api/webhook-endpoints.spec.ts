@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
-import { type Answer, TestService } from '../kit/test-service.js';
+import { type TestResponse, TestService } from '../kit/test-service.js';
 import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.entity.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { WebhookEndpoint, WebhookSubscription } from '../../src/webhooks/webhook-endpoint.entity.js';
@@ -23,7 +23,7 @@ const AUDIENCES = ['/account', '/admin'] as const;
 
 const open = await openClients({ scopes: HOLDER });
 
-const outcome = ({ status, body }: Answer) => (status < 300 ? status : `${status} ${body.code}`);
+const outcome = ({ status, body }: TestResponse) => (status < 300 ? status : `${status} ${body.code}`);
 
 /** An order of an endpoint, at one of the audiences. */
 const orderAt = (service: TestService, audience: string, order: object = {}) => ({
@@ -37,7 +37,7 @@ async function make(
   service: TestService,
   audience = '/account',
   order: object = {},
-): Promise<Answer['body']> {
+): Promise<TestResponse['body']> {
   const json = orderAt(service, audience, order);
   const { status, body, text } = await service.request('POST', `${audience}/webhooks`, { json });
   if (status !== 201) throw new Error(`${status} ${text}`);

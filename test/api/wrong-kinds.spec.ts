@@ -3,7 +3,7 @@ import { Type } from 'class-transformer';
 import { IsDefined, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
-import { Int64, Names, Text } from '../../src/http/validation/fields.js';
+import { Int64, StringList, Text } from '../../src/http/validation/fields.js';
 import { MergePatch } from '../../src/http/validation/merge-patch.js';
 import { faultsOf } from '../support/faults.js';
 import { UNLIMITED, openForAll } from '../support/opened.js';
@@ -15,7 +15,7 @@ class Fields {
   @Int64({ optional: true })
   count?: bigint;
 
-  @Names({ optional: true })
+  @StringList({ optional: true })
   names?: string[];
 }
 

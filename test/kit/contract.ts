@@ -4,7 +4,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { errorCatalogue } from '../../src/core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import type { OperationObject, ResponseObject } from '../../src/docs/openapi/document-outlines.js';
-import type { Answer } from './answer.js';
+import type { TestResponse } from './test-response.js';
 import { withClosedSchemas } from './closed-schemas.js';
 
 interface ResponseValidator {
@@ -28,7 +28,7 @@ const RATE_LIMIT_HEADERS = [
 ];
 
 /** An OpenAPI document, the path that its operations are at and below, and the prefix that the document's paths leave out. */
-export interface DocumentBelow {
+export interface ApiDocument {
   readonly prefix: string;
   readonly base: string;
   readonly document: OpenAPIObject;
@@ -39,42 +39,42 @@ const validators = new WeakMap<ResponseObject, ResponseValidator>();
 
 /** Checks responses of the service against its OpenAPI documents. Undeclared members are faults. */
 export class Contract {
-  constructor(readonly documents: readonly DocumentBelow[]) {}
+  constructor(readonly documents: readonly ApiDocument[]) {}
 
   /** Fails the test if the document of the path does not allow the response. */
-  check(method: string, target: string, answer: Answer): void {
+  check(method: string, target: string, response: TestResponse): void {
     // The path as fetch sends it: `/v1/pets/.` becomes `/v1/pets/`.
     const path = new URL(target, 'http://service').pathname;
-    const where = `${method} ${target} → ${answer.status} ${answer.text}`;
-    matches(answer.headers.get('x-request-id'), /^[\w.-]{1,128}$/, `x-request-id: ${where}`);
-    if (answer.status >= 400 && method !== 'HEAD') checkError(answer, where);
+    const where = `${method} ${target} → ${response.status} ${response.text}`;
+    matches(response.headers.get('x-request-id'), /^[\w.-]{1,128}$/, `x-request-id: ${where}`);
+    if (response.status >= 400 && method !== 'HEAD') checkError(response, where);
     const below = this.documents.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
     if (!below) return;
     // Under overload the key was not checked, so there is no quota to show.
-    if (answer.status !== 204 && !(answer.status === 503 && answer.text.includes('it is overloaded')))
-      for (const name of RATE_LIMIT_HEADERS) assert.ok(answer.headers.has(name), `no ${name}: ${where}`);
+    if (response.status !== 204 && !(response.status === 503 && response.text.includes('it is overloaded')))
+      for (const name of RATE_LIMIT_HEADERS) assert.ok(response.headers.has(name), `no ${name}: ${where}`);
     const operation = operationOf(below.document, method, path.slice(below.base.length));
-    if (operation) this.checkOperation(operation, below.document, method, answer, where);
+    if (operation) this.checkOperation(operation, below.document, method, response, where);
   }
 
   private checkOperation(
     operation: OperationObject,
     document: OpenAPIObject,
     method: string,
-    answer: Answer,
+    response: TestResponse,
     where: string,
   ): void {
-    const declared = responseOf(operation, String(answer.status), document);
+    const declared = responseOf(operation, String(response.status), document);
     for (const name of requiredHeaders(declared, document))
-      assert.ok(answer.headers.has(name), `no header ${name}: ${where}`);
+      assert.ok(response.headers.has(name), `no header ${name}: ${where}`);
     // If the document describes no body, any body is allowed.
     if (method === 'HEAD' || !declared.content) return;
-    const type = answer.headers.get('content-type')?.split(';', 1)[0] ?? '';
+    const type = response.headers.get('content-type')?.split(';', 1)[0] ?? '';
     assert.ok(type in declared.content, `content-type ${type}: ${where}`);
     // Others are texts or bytes.
     if (type !== 'application/json') return;
-    if (answer.status >= 400) checkCode(answer, declared.content[type]?.examples ?? {}, where);
-    const faults = validatorOf(declared, document).validateResponse(answer.status, answer.body);
+    if (response.status >= 400) checkCode(response, declared.content[type]?.examples ?? {}, where);
+    const faults = validatorOf(declared, document).validateResponse(response.status, response.body);
     assert.ok(faults === undefined, `${where}: ${JSON.stringify(faults)}`);
   }
 }
@@ -142,19 +142,23 @@ function isUuid(text: string): boolean {
 }
 
 /** Checks the Error body of the specification: it has no other members, and `details` only for `validation_failed`. */
-function checkError(answer: Answer, where: string): void {
-  matches(answer.headers.get('content-type'), /^application\/json; charset=utf-8$/, `content-type: ${where}`);
-  const { code, message, status, details, ...rest } = answer.body as Record<string, unknown>;
+function checkError(response: TestResponse, where: string): void {
+  matches(
+    response.headers.get('content-type'),
+    /^application\/json; charset=utf-8$/,
+    `content-type: ${where}`,
+  );
+  const { code, message, status, details, ...rest } = response.body as Record<string, unknown>;
   assert.deepEqual(Object.keys(rest), [], `members that are not part of Error: ${where}`);
   matches(code, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, `code: ${where}`);
   matches(message, /^.{5,}$/, `message: ${where}`);
   assert.doesNotMatch(String(message), /\{\w+\}/, `an unfilled place in the message: ${where}`);
-  assert.equal(status, answer.status, `status: ${where}`);
+  assert.equal(status, response.status, `status: ${where}`);
   if (code !== 'validation_failed') assert.equal(details, undefined, `details: ${where}`);
 }
 
 /** Checks that an operation documents an error that a feature has defined. Those of HTTP may come from Nest's exceptions. */
-function checkCode({ body }: Answer, documented: object, where: string): void {
+function checkCode({ body }: TestResponse, documented: object, where: string): void {
   const { code = '' } = body as { code?: string };
   const isOfFeature = !(code in HTTP_ERRORS) && errorCatalogue().some((row) => row.code === code);
   assert.ok(!isOfFeature || code in documented, `the operation lacks @ApiErrors() of ${code}: ${where}`);

@@ -1,14 +1,14 @@
 import type { INestApplication } from '@nestjs/common';
 import { outlinesOf } from '../../src/docs/openapi/document-outlines.js';
 import { buildDocument } from '../../src/docs/openapi/document.js';
-import type { DocumentBelow } from './contract.js';
+import type { ApiDocument } from './contract.js';
 import type { TestServiceOptions } from './test-service-options.js';
 
 /** Maximum number of cached sets of documents. */
 const KEPT = 8;
 
 /** Documents by what they depend on, the one used last at the end. */
-const known = new Map<string, readonly DocumentBelow[]>();
+const known = new Map<string, readonly ApiDocument[]>();
 /** Numbers of the classes that were added as modules. */
 const modules: unknown[] = [];
 
@@ -21,7 +21,7 @@ export function documentsOf(
   app: INestApplication,
   at: string,
   options: TestServiceOptions,
-): readonly DocumentBelow[] {
+): readonly ApiDocument[] {
   const name = nameOf(at, options);
   if (name === undefined) return build(app);
   const documents = known.get(name) ?? build(app);
@@ -44,7 +44,7 @@ function nameOf(
   return JSON.stringify([at, environment, places]);
 }
 
-function build(app: INestApplication): readonly DocumentBelow[] {
+function build(app: INestApplication): readonly ApiDocument[] {
   return outlinesOf(app).map((outline) => ({
     prefix: outline.prefix,
     base: outline.base,

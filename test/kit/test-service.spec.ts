@@ -105,12 +105,12 @@ describe.each(['memory', 'file'] as const)('the kit, with a database in %s', asy
   });
 
   it('holds a refusal against the response that operations share', async () => {
-    const answer = await service.request('GET', '/v1/pets', { key: null });
+    const response = await service.request('GET', '/v1/pets', { key: null });
     const contract = new Contract(service.documents);
-    contract.check('GET', '/v1/pets', answer);
-    const headers = new Headers(answer.headers);
+    contract.check('GET', '/v1/pets', response);
+    const headers = new Headers(response.headers);
     headers.delete('www-authenticate');
-    expect(() => contract.check('GET', '/v1/pets', { ...answer, headers })).toThrow(
+    expect(() => contract.check('GET', '/v1/pets', { ...response, headers })).toThrow(
       'no header WWW-Authenticate',
     );
   });

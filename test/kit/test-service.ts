@@ -17,8 +17,8 @@ import { AppLogger } from '../../src/core/logging/app-logger.js';
 import { ServiceAdapter } from '../../src/http/server/service-adapter.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } from '../../src/docs/openapi/document-outlines.js';
-import { type Answer, type RequestOptions, nextPageOf, send } from './answer.js';
-import { Contract, type DocumentBelow } from './contract.js';
+import { type TestResponse, type RequestOptions, nextPageOf, send } from './test-response.js';
+import { Contract, type ApiDocument } from './contract.js';
 import type { Fixture } from './fixture.js';
 import { type KeyOptions, issueKey } from './issued-key.js';
 import { documentsOf } from './known-documents.js';
@@ -27,7 +27,7 @@ import { TestClock } from './test-clock.js';
 import { type MadeDatabase, makeDatabase } from './test-database.js';
 import type { TestServiceOptions } from './test-service-options.js';
 
-export type { Answer, RequestOptions, TestServiceOptions };
+export type { TestResponse, RequestOptions, TestServiceOptions };
 
 /** A running service with its own database; tests call it over real HTTP. */
 export class TestService {
@@ -51,7 +51,7 @@ export class TestService {
   ) {}
 
   /** A copy, which a test may change. */
-  private given: readonly DocumentBelow[] | undefined;
+  private given: readonly ApiDocument[] | undefined;
 
   /** How many rows of each fixture were added. */
   private readonly added = new Map<object, number>();
@@ -110,9 +110,9 @@ export class TestService {
   }
 
   /** The OpenAPI documents of this service, each with the path that its operations are below. */
-  get documents(): readonly DocumentBelow[] {
+  get documents(): readonly ApiDocument[] {
     // As it is served: a function within it is left out.
-    return (this.given ??= JSON.parse(writeExactJson(this.contract.documents)) as readonly DocumentBelow[]);
+    return (this.given ??= JSON.parse(writeExactJson(this.contract.documents)) as readonly ApiDocument[]);
   }
 
   /** The OpenAPI document of this service. `request()` checks each response against that of its path. */
@@ -141,16 +141,16 @@ export class TestService {
    * Sends a request with the client's key and checks the response against the OpenAPI document. `json` is sent as the body; if it
    * is a string, as it is. Pass `key: null` to send no key.
    */
-  async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> {
     const { key = this.key } = options;
-    const answer = await send(this.url, method, path, { ...options, key });
-    this.contract.check(method, path, answer);
-    return answer;
+    const response = await send(this.url, method, path, { ...options, key });
+    this.contract.check(method, path, response);
+    return response;
   }
 
   /** The entries of a list, of all its pages: follows the `Link` of each page to the next. */
-  async everyPage(path: string, options: RequestOptions = {}): Promise<Answer['body'][]> {
-    const entries: Answer['body'][] = [];
+  async everyPage(path: string, options: RequestOptions = {}): Promise<TestResponse['body'][]> {
+    const entries: TestResponse['body'][] = [];
     for (let next: string | undefined = path; next !== undefined;) {
       const { status, headers, text, body } = await this.request('GET', next, options);
       if (status !== 200) throw new Error(`GET ${next} → ${status} ${text}`);
@@ -180,10 +180,10 @@ export class TestService {
   }
 
   /** Collects the data of an event that listeners get from now on, in order. */
-  on<Told extends object>(event: DomainEvent<Told>): readonly Told[] {
-    const told: Told[] = [];
-    this.app.get(EventEmitter2).on(event.name, (one: Told) => told.push(one));
-    return told;
+  collect<Data extends object>(event: DomainEvent<Data>): readonly Data[] {
+    const collected: Data[] = [];
+    this.app.get(EventEmitter2).on(event.name, (data: Data) => collected.push(data));
+    return collected;
   }
 
   /** Waits until the listeners of all events so far have ended; durable events have been given to theirs once. */

@@ -3,9 +3,9 @@
  * openapi-response-validator, which are devDependencies of the service: a package that uses it has them as its own.
  */
 export { TestService, type TestServiceOptions } from './test-service.js';
-export type { Answer, RequestOptions } from './answer.js';
+export type { TestResponse, RequestOptions } from './test-response.js';
 export { TestClock } from './test-clock.js';
-export { Contract, type DocumentBelow } from './contract.js';
+export { Contract, type ApiDocument } from './contract.js';
 export { type Fixture, defineFixture } from './fixture.js';
 export { type KeyOptions, issueKey } from './issued-key.js';
 export { unindexedLists } from './unindexed-lists.js';

@@ -93,7 +93,7 @@ class PricesController {
   @Get()
   @described('listPrices', { arrayOf: PriceDto, schemaName: 'Prices' })
   list(@Query() query: ListPrices, @Paged() pager: Pager): Promise<Price[]> {
-    return pager.answer(query, (page) =>
+    return pager.respond(query, (page) =>
       keysetPage(this.prices.createQueryBuilder('price'), page, BY_INT64_ID),
     );
   }

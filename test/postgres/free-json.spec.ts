@@ -40,7 +40,7 @@ const Json = (options: FieldOptions<object>) =>
       schema: { type: 'object', additionalProperties: true },
       code: 'not_an_object',
       mustBe: 'an object',
-      read: (sent) => (typeof sent === 'object' && sent !== null ? sent : undefined),
+      parse: (sent) => (typeof sent === 'object' && sent !== null ? sent : undefined),
     },
     options,
   );
@@ -134,7 +134,7 @@ class ReadingsController {
   @Get()
   @described('listReadings', { arrayOf: RowDto, schemaName: 'Readings' })
   list(@Query() query: ListReadings, @Paged() pager: Pager): Promise<JsonText<RowDto[]>> {
-    return pager.answer(query, (page) => this.rows.page(Reading, RowDto, page));
+    return pager.respond(query, (page) => this.rows.page(Reading, RowDto, page));
   }
 
   @Post()

@@ -11,7 +11,7 @@ import { Sweeper } from '../../src/database/sweeper.js';
 import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Pet } from '../../src/pets/pet.entity.js';
-import { type Answer } from '../kit/test-service.js';
+import { type TestResponse } from '../kit/test-service.js';
 import { openForAll } from '../support/opened.js';
 
 const NEW = { name: 'Rex', categoryId: 1 };
@@ -62,7 +62,7 @@ async function open() {
     json: unknown = NEW,
     path = '/v1/pets',
     apiKey = own,
-  ): Promise<Answer> =>
+  ): Promise<TestResponse> =>
     service.request('POST', path, {
       key: apiKey,
       json,
@@ -95,7 +95,7 @@ describe('a POST with an Idempotency-Key', () => {
   it('is carried out once under 20 parallel duplicates, which are 409 meanwhile and get the answer when they retry', async () => {
     const { post, pets } = await open();
     let inProgress = 0;
-    const patiently = async (): Promise<Answer> => {
+    const patiently = async (): Promise<TestResponse> => {
       const answer = await post('k-1');
       if (answer.status !== 409) return answer;
       inProgress += 1;

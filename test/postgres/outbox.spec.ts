@@ -152,7 +152,7 @@ describe('a durable event', () => {
 
   itOnSqlite('makes no row where nobody listens durably', async () => {
     const none = await another({ modules: [] });
-    const told = none.service.on(PET_SOLD);
+    const told = none.service.collect(PET_SOLD);
     await none.sell(1, 'a');
     await expect.poll(() => told).toHaveLength(1);
     expect(await none.dataSource.manager.count(OutboxEvent)).toBe(0);

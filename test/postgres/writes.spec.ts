@@ -25,7 +25,7 @@ const noted = (id: string, isList = false) =>
     id,
     summary: id,
     description: 'For a test.',
-    answers: {
+    responses: {
       status: 200,
       description: 'Visits',
       ...(isList ? { arrayOf: NotedVisit, schemaName: 'NotedVisits' } : { type: NotedVisit }),

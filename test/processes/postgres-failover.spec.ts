@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SoleProcessLock } from '../../src/throttling/memory/sole-process-lock.js';
-import { send } from '../kit/answer.js';
+import { send } from '../kit/test-response.js';
 import type { TestService } from '../kit/test-service.js';
 import { keepDoing } from '../support/keep-doing.js';
 import { NetworkProxy } from '../support/network-proxy.js';

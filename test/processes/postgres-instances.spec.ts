@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Answer } from '../kit/answer.js';
+import type { TestResponse } from '../kit/test-response.js';
 import { makeDatabase } from '../kit/test-database.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
@@ -44,7 +44,7 @@ describeWith('postgres', 'two instances on one PostgreSQL and one Redis', () => 
     Promise.all(instances.map((instance) => instance.request('GET', path, { key: by })));
   const add = (instance: ServiceProcess, name: string, status: string) =>
     instance.request('POST', '/v1/pets', { key, json: { name, categoryId: 1, status } });
-  const has = ({ body }: Answer, name: string) =>
+  const has = ({ body }: TestResponse, name: string) =>
     (body as { name: string }[]).some((pet) => pet.name === name);
 
   it('migrated once, and made one demo client', async () => {

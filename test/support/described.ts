@@ -1,4 +1,4 @@
-import { type Answer, Operation } from '../../src/http/declarations/operation.decorator.js';
+import { Operation, type SuccessResponse } from '../../src/http/declarations/operation.decorator.js';
 
 /** Declares no member. */
 export class Anything {}
@@ -9,6 +9,6 @@ export function described(id: string, answers: object = { type: Anything }): Met
     id,
     summary: id,
     description: 'For a test.',
-    answers: { status: 200, description: 'What it answers', ...answers } as Answer,
+    responses: { status: 200, description: 'What it answers', ...answers } as SuccessResponse,
   });
 }

@@ -1,17 +1,17 @@
-import { type Answer, type TestService } from '../kit/test-service.js';
+import { type TestResponse, type TestService } from '../kit/test-service.js';
 
 /** Strikes that bring a ban. */
 const STRIKES = 20;
 
 /** Sends requests without waiting for anything, and answers the last. */
-export async function hammer(service: TestService, times: number, key?: string): Promise<Answer> {
+export async function hammer(service: TestService, times: number, key?: string): Promise<TestResponse> {
   const options = key === undefined ? {} : { key };
   for (let sent = 1; sent < times; sent += 1) await service.request('GET', '/v1/pets?limit=1', options);
   return service.request('GET', '/v1/pets?limit=1', options);
 }
 
 /** Sends one request a second, so that each that is refused is a strike, and answers the last. */
-export async function goOn(service: TestService, strikes: number, key?: string): Promise<Answer> {
+export async function goOn(service: TestService, strikes: number, key?: string): Promise<TestResponse> {
   for (let sent = 1; sent < strikes; sent += 1) {
     await hammer(service, 1, key);
     service.clock.advance(1_000);
@@ -23,7 +23,7 @@ export async function goOn(service: TestService, strikes: number, key?: string):
  * Uses up the minute of a client on the free plan, lets the forgiven two seconds pass, and goes on until the ban, which
  * begins 21 seconds later. Answers the first refusal of the ban.
  */
-export async function earnBan(service: TestService, key?: string): Promise<Answer> {
+export async function earnBan(service: TestService, key?: string): Promise<TestResponse> {
   await hammer(service, 61, key);
   service.clock.advance(2_000);
   return goOn(service, STRIKES, key);

@@ -22,7 +22,7 @@ class PetChanges {
     id: 'changePet',
     summary: 'Change an animal',
     description: 'Changes what is given.',
-    answers: { status: 200, description: 'It', type: PetDto },
+    responses: { status: 200, description: 'It', type: PetDto },
   })
   async change(@Param() { petId: id }: GetPetParams, @Body() changes: PetPatch): Promise<PetDto> {
     return this.pets.manager.transaction(async (manager) => {
@@ -40,7 +40,7 @@ class PetChanges {
     id: 'deletePet',
     summary: 'Delete an animal',
     description: 'Deletes it for good.',
-    answers: { status: 204, description: 'It is deleted' },
+    responses: { status: 204, description: 'It is deleted' },
   })
   async delete(@Param() { petId: id }: GetPetParams): Promise<void> {
     await this.pets.delete({ id });

@@ -85,7 +85,7 @@ export class PurchasesController {
     id: 'addPurchase',
     summary: 'Buy animals',
     description: 'Buys all animals of the lines, or none.',
-    answers: { status: 201, type: PurchaseDto, description: 'The purchase' },
+    responses: { status: 201, type: PurchaseDto, description: 'The purchase' },
   })
   addPurchase(@Body() { customer, lines }: NewPurchase): Promise<PurchaseDto> {
     return this.dataSource.transaction(async () => {

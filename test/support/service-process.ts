@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { type Answer, type RequestOptions, send } from '../kit/answer.js';
+import { type TestResponse, type RequestOptions, send } from '../kit/test-response.js';
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -180,7 +180,7 @@ export class ServiceProcess {
   }
 
   /** Sends a request, with the key of the demo client unless another one, or none, is given. */
-  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  request(method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> {
     return send(this.url, method, path, { key: this.demoKey || null, ...options });
   }
 

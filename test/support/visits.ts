@@ -181,7 +181,7 @@ export class VisitsController {
     id: 'listVisits',
     summary: 'List visits',
     description: 'Lists visits, page by page.',
-    answers: {
+    responses: {
       status: 200,
       description: 'A page of visits',
       arrayOf: VisitDto,
@@ -190,7 +190,7 @@ export class VisitsController {
     },
   })
   listVisits(@Query() query: ListVisitsQuery, @Paged() pager: Pager): Promise<JsonText<VisitDto[]>> {
-    return pager.answer(query, (page) => this.visits.list(page));
+    return pager.respond(query, (page) => this.visits.list(page));
   }
 
   @Post()
@@ -200,7 +200,7 @@ export class VisitsController {
     id: 'createVisit',
     summary: 'Add a visit',
     description: 'Adds a visit.',
-    answers: {
+    responses: {
       status: 201,
       description: 'The created visit',
       type: VisitDto,
@@ -218,7 +218,7 @@ export class VisitsController {
     id: 'getVisit',
     summary: 'Get a visit',
     description: 'Fetches one visit.',
-    answers: { status: 200, description: 'The visit', type: VisitDto },
+    responses: { status: 200, description: 'The visit', type: VisitDto },
   })
   @ApiErrors(VISITS_ERRORS.visit_not_found)
   getVisit(@Param() { visitId }: VisitParams): Promise<JsonText<VisitDto>> {
@@ -232,7 +232,7 @@ export class VisitsController {
     id: 'updateVisit',
     summary: 'Change a visit',
     description: 'Changes the fields that are sent; null removes one (RFC 7396).',
-    answers: { status: 200, description: 'The visit as it is now', type: VisitDto, entityTag: true },
+    responses: { status: 200, description: 'The visit as it is now', type: VisitDto, entityTag: true },
   })
   @ApiErrors(VISITS_ERRORS.visit_not_found)
   updateVisit(
@@ -250,7 +250,7 @@ export class VisitsController {
     id: 'deleteVisit',
     summary: 'Delete a visit',
     description: 'Deletes a visit.',
-    answers: { status: 204, description: 'The visit is deleted' },
+    responses: { status: 204, description: 'The visit is deleted' },
   })
   @ApiErrors(VISITS_ERRORS.visit_not_found)
   deleteVisit(

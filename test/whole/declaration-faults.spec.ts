@@ -56,7 +56,7 @@ class ToysController {
     id: 'listToys',
     summary: 'List toys',
     description: 'Lists toys.',
-    answers: { status: 200, description: 'A toy', type: ToyDto },
+    responses: { status: 200, description: 'A toy', type: ToyDto },
   })
   list(): ToyDto {
     return { name: 'x' };

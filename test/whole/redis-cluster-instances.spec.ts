@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Answer } from '../kit/answer.js';
+import type { TestResponse } from '../kit/test-response.js';
 import { makeDatabase } from '../kit/test-database.js';
 import { Instances } from '../support/instances.js';
 import { RedisClusterServers } from '../support/redis-groups.js';
@@ -45,7 +45,7 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
         const answer = await instances.all[round % 3]?.request('POST', '/v1/pets', { key, json: pet });
         expect(answer?.status).toBe(201);
         const id = answer?.body.id as number;
-        const isListed = ({ body }: Answer) => (body as { id: number }[]).some((one) => one.id === id);
+        const isListed = ({ body }: TestResponse) => (body as { id: number }[]).some((one) => one.id === id);
         if (!(await lists()).every(isListed)) stale.push(id);
       }
       expect(stale).toEqual([]);

@@ -62,19 +62,19 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
   async call<Id extends T.OperationId>(
     id: Id,
     ...given: T.OptionalInput<Id, T.IdempotentCallOptions>
-  ): Promise<T.AnswerTo<Id, Int64Of<Form>>> {
-    return (await this.exchange(id, ...given)).answer;
+  ): Promise<T.DataOf<Id, Int64Of<Form>>> {
+    return (await this.exchange(id, ...given)).data;
   }
 
   /** As `call`, with the headers of the response: the `etag` for an `If-Match`, the `location` of what was created. */
   async exchange<Id extends T.OperationId>(
     id: Id,
     ...[input, options]: T.OptionalInput<Id, T.IdempotentCallOptions>
-  ): Promise<T.Exchange<T.AnswerTo<Id, Int64Of<Form>>>> {
-    const { answer, response } = await this.#carryOut(id, input, options);
+  ): Promise<T.Exchange<T.DataOf<Id, Int64Of<Form>>>> {
+    const { data, response } = await this.#carryOut(id, input, options);
     const { status, headers } = response;
     return {
-      answer: answer as T.AnswerTo<Id, Int64Of<Form>>,
+      data: data as T.DataOf<Id, Int64Of<Form>>,
       status,
       etag: tagOf(headers),
       location: headers.get('location') ?? undefined,
@@ -90,13 +90,13 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     const pages = async function* (this: PetstoreClient<Form>) {
       let search: string | undefined;
       do {
-        const { answer, response, unexpected } = await this.#carryOut(id, input, options, search);
-        if (!Array.isArray(answer)) throw unexpected('a body that is no list');
+        const { data, response, unexpected } = await this.#carryOut(id, input, options, search);
+        if (!Array.isArray(data)) throw unexpected('a body that is no list');
         const next = linkTarget(response.headers, 'next', this.#options.root);
         const isLinked = next !== undefined || /;\s*rel="next"/.test(response.headers.get('link') ?? '');
         if (isLinked && (next?.search ?? search) === search)
           throw unexpected('a link to the next page that does not lead there');
-        const items = answer as T.EntryOf<Id, Int64Of<Form>>[];
+        const items = data as T.EntryOf<Id, Int64Of<Form>>[];
         yield { items, cursor: next?.searchParams.get('cursor') ?? undefined };
         search = next?.search;
       } while (search !== undefined);
@@ -123,7 +123,7 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     const exact = (values: Values = {}) => withInt64(values, parameters) as Record<string, unknown>;
     const query = exact(input.query);
     for (const name of commas) if (Array.isArray(query[name])) query[name] = query[name].join(',');
-    const { data, response } = await this.#http.request(method as 'get', path, {
+    const { data: received, response } = await this.#http.request(method as 'get', path, {
       params: { path: exact(input.path), query, header: exact(input.header) },
       headers: isIdempotent ? { 'Idempotency-Key': idempotencyKey ?? randomKey() } : {},
       body: input.body,
@@ -133,14 +133,14 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
       // Only the query of a Link is used, so that no response leads the client, and the key, elsewhere.
       ...(search === undefined ? {} : { querySerializer: () => search }),
     });
-    const text = data ?? '';
+    const text = received ?? '';
     const unexpected = (what: string) =>
       new UnexpectedResponseError(`${method} ${path} got ${response.status} with ${what}.`, response, text);
-    if (operation.response === undefined) return { answer: undefined, response, unexpected };
+    if (operation.response === undefined) return { data: undefined, response, unexpected };
     if (!isJson(response)) throw unexpected('a body that is not JSON');
     try {
-      const answer = readJson(text, operation.response, this.#options.form);
-      if (answer !== null) return { answer, response, unexpected };
+      const data = readJson(text, operation.response, this.#options.form);
+      if (data !== null) return { data, response, unexpected };
     } catch (cause) {
       throw unexpected(`a body that cannot be read (${String(cause)})`);
     }

@@ -4,7 +4,7 @@ export class PetstoreClientError extends Error {
 }
 
 /** One fault of a request that was refused with `validation_failed`. */
-export interface FaultDetail {
+export interface ErrorDetail {
   /** Field or parameter; empty for the body as a whole. */
   readonly field: string;
   readonly code: string;
@@ -17,7 +17,7 @@ export class PetstoreError extends PetstoreClientError {
   declare readonly code: string;
   declare readonly status: number;
   /** Every fault that was found; only with `validation_failed`. */
-  declare readonly details: readonly FaultDetail[];
+  declare readonly details: readonly ErrorDetail[];
   /** Name it when you report a fault. */
   declare readonly requestId: string | undefined;
   /** Address of the page that explains the code. */

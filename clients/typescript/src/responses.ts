@@ -1,4 +1,4 @@
-import { PetstoreError, type FaultDetail, type Refusal, UnexpectedResponseError } from './errors.js';
+import { PetstoreError, type ErrorDetail, type Refusal, UnexpectedResponseError } from './errors.js';
 import { ERROR_CLASSES } from './generated/errors.js';
 
 /** The limit that applies, by the last response. */
@@ -69,7 +69,7 @@ function errorBody(text: string): Pick<Refusal, 'code' | 'message' | 'details'> 
   try {
     const { code, message, details } = JSON.parse(text) as Record<string, unknown>;
     if (typeof code !== 'string' || typeof message !== 'string') return undefined;
-    return { code, message, details: Array.isArray(details) ? (details as FaultDetail[]) : [] };
+    return { code, message, details: Array.isArray(details) ? (details as ErrorDetail[]) : [] };
   } catch {
     return undefined;
   }

@@ -29,19 +29,19 @@ type Json<Part> = Part extends { content: { 'application/json': infer Body } } ?
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 
 /** What an operation returns. */
-export type AnswerTo<Id extends OperationId, Int64 = bigint> = With<
+export type DataOf<Id extends OperationId, Int64 = bigint> = With<
   Json<Responses<Id>[keyof Responses<Id>]>,
   Int64
 >;
 
 /** The operations that return a list, page by page. */
 export type ListId = {
-  [Id in OperationId]: AnswerTo<Id> extends readonly unknown[] ? Id : never;
+  [Id in OperationId]: DataOf<Id> extends readonly unknown[] ? Id : never;
 }[OperationId];
 
 /** An entry of a list. */
 export type EntryOf<Id extends ListId, Int64 = bigint> =
-  AnswerTo<Id, Int64> extends readonly (infer Entry)[] ? Entry : never;
+  DataOf<Id, Int64> extends readonly (infer Entry)[] ? Entry : never;
 
 type BodyOf<Operation> = Operation extends { requestBody: infer Part }
   ? { readonly body: Json<Part> }
@@ -73,8 +73,8 @@ export interface PagedList<Entry> extends AsyncIterable<Entry> {
 }
 
 /** A response with its headers. */
-export interface Exchange<Answer> {
-  readonly answer: Answer;
+export interface Exchange<Data> {
+  readonly data: Data;
   readonly status: number;
   /**
    * Names the returned state, as the service sent it, whatever a proxy has made of it: send it as `If-Match` to change that state and no

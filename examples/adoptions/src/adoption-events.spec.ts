@@ -24,13 +24,13 @@ const decide = (id: number, state: string, headers: Record<string, string> = {})
   });
 
 describe('adoption.requested', () => {
-  it('is told once the animal is reserved, and never when it is refused', async () => {
-    const told = service.on(ADOPTION_REQUESTED);
+  it('is published once the animal is reserved, and never when it is refused', async () => {
+    const published = service.collect(ADOPTION_REQUESTED);
     const { id: petId } = await service.add(PET);
     const { body } = await request(petId);
     await request(petId);
     await service.settled();
-    expect(told).toEqual([{ id: BigInt(body.id), petId }]);
+    expect(published).toEqual([{ id: BigInt(body.id), petId }]);
   });
 });
 

@@ -36,7 +36,7 @@ export class AdoptionsController {
     id: 'listAdoptions',
     summary: 'List adoptions',
     description: 'Lists adoptions, page by page.',
-    answers: {
+    responses: {
       status: 200,
       description: 'A page of adoptions',
       arrayOf: AdoptionDto,
@@ -45,7 +45,7 @@ export class AdoptionsController {
     },
   })
   listAdoptions(@Query() query: ListAdoptionsQuery, @Paged() pager: Pager): Promise<JsonText<AdoptionDto[]>> {
-    return pager.answer(query, (page) => this.adoptions.list(page));
+    return pager.respond(query, (page) => this.adoptions.list(page));
   }
 
   @Post()
@@ -55,7 +55,7 @@ export class AdoptionsController {
     id: 'requestAdoption',
     summary: 'Request an adoption',
     description: 'Reserves an available animal for an adopter: its status becomes `pending`.',
-    answers: {
+    responses: {
       status: 201,
       description: 'The open adoption',
       type: AdoptionDto,
@@ -75,7 +75,7 @@ export class AdoptionsController {
     id: 'getAdoption',
     summary: 'Get an adoption',
     description: 'Fetches one adoption.',
-    answers: { status: 200, description: 'The adoption', type: AdoptionDto },
+    responses: { status: 200, description: 'The adoption', type: AdoptionDto },
   })
   @ApiErrors(ADOPTIONS_ERRORS.adoption_not_found)
   getAdoption(@Param() { adoptionId }: AdoptionParams): Promise<JsonText<AdoptionDto>> {
@@ -90,7 +90,7 @@ export class AdoptionsController {
     summary: 'Decide an adoption',
     description:
       'Changes the fields that are sent (RFC 7396). An approved animal is `sold`; one that is declined or expired is `available` again.',
-    answers: { status: 200, description: 'The adoption as it is now', type: AdoptionDto, entityTag: true },
+    responses: { status: 200, description: 'The adoption as it is now', type: AdoptionDto, entityTag: true },
   })
   @ApiErrors(
     ADOPTIONS_ERRORS.adoption_not_found,
@@ -112,7 +112,7 @@ export class AdoptionsController {
     id: 'deleteAdoption',
     summary: 'Delete a declined adoption',
     description: 'Deletes an adoption that was declined; every other one is kept.',
-    answers: { status: 204, description: 'The adoption is deleted' },
+    responses: { status: 204, description: 'The adoption is deleted' },
   })
   @ApiErrors(ADOPTIONS_ERRORS.adoption_not_found, ADOPTIONS_ERRORS.adoption_not_declined)
   deleteAdoption(

@@ -24,14 +24,14 @@ export const ADOPTION_APPROVED = defineEvent<AdoptionApproved>('adoption.approve
   key: ({ petId }) => petId,
 });
 
-/** An adoption that is open no longer, as endpoints of clients are told of it. */
+/** An adoption that is open no longer, as endpoints of clients get it. */
 export interface AdoptionDecided {
   readonly id: bigint;
   readonly petId: bigint;
   readonly state: AdoptionState;
 }
 
-/** Told to the endpoints of whoever may read adoptions; without the name of the adopter, which need not leave the service. */
+/** Sent to the endpoints of clients that may read adoptions; without the name of the adopter, which need not leave the service. */
 export const ADOPTIONS_DECIDED = defineWebhookEvent<AdoptionDecided>('adoptions.decided', {
   description: 'An adoption was approved or declined, or has expired; `state` tells which.',
   scope: ADOPTIONS_SCOPES.read,

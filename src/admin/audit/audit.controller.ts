@@ -17,10 +17,10 @@ export class AuditController {
     id: 'listAudit',
     summary: 'List the audit trail',
     description: 'Lists changes to clients, keys, webhook endpoints and durable events, latest first.',
-    answers: pageOf(AuditEntryDto, 'AuditEntries', 'A page of changes'),
+    responses: pageOf(AuditEntryDto, 'AuditEntries', 'A page of changes'),
   })
   list(@Query() query: AuditQuery, @Paged() pager: Pager): Promise<AuditEntryDto[]> {
-    return pager.answer(query, (page) => this.audit.page(page, query));
+    return pager.respond(query, (page) => this.audit.page(page, query));
   }
 
   @Get('export')
@@ -29,7 +29,7 @@ export class AuditController {
     summary: 'Export the audit trail',
     description:
       'Sends all changes that match the filters as CSV (RFC 4180), latest first. The export counts as one request.',
-    answers: { status: 200, description: 'The changes', contentType: 'text/csv' },
+    responses: { status: 200, description: 'The changes', contentType: 'text/csv' },
   })
   @Header('Content-Disposition', 'attachment; filename="audit.csv"')
   export(@Query() filters: AuditFilters): AsyncGenerator<string> {

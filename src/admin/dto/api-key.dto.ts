@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ONE_CHANGE } from '../../auth/clients/key-rules.js';
-import { Duration, Instant, Names, Text, Uuid } from '../../http/validation/fields.js';
+import { Duration, Instant, StringList, Text, Uuid } from '../../http/validation/fields.js';
 import type { ApiKey } from '../../auth/clients/api-key.entity.js';
 import type { IssuedKey } from '../../auth/clients/key-issuing.service.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
@@ -93,7 +93,7 @@ const LABEL = {
 /** Body that issues a key for the caller's client. */
 @ApiSchema({ name: 'NewOwnKey', description: 'The scopes, label and lifetime of a new key.' })
 export class NewOwnKeyDto {
-  @Names({
+  @StringList({
     optional: true,
     description:
       'Scopes of the new key, each of which the sending key must have; default: those of the default scopes that the sending key has',
@@ -150,7 +150,7 @@ export class KeyRotationDto {
     description: 'How long the old key remains valid, at most until its own expiry; 0 ends it at once',
     example: '24h',
     default: '24h',
-    orZero: true,
+    allowZero: true,
   })
   grace!: number;
 

@@ -89,7 +89,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       id: `list${own}Keys`,
       summary: isOwn ? 'List your keys' : 'List keys',
       description: `Lists the keys of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
-      answers: pageOf(ApiKeyDto, 'ApiKeys', 'A page of keys'),
+      responses: pageOf(ApiKeyDto, 'ApiKeys', 'A page of keys'),
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     async list(
@@ -98,7 +98,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @Paged() pager: Pager,
     ): Promise<ApiKeyDto[]> {
       const of = { clientId: by.clientId ?? query.client };
-      return (await pager.answer(query, (page) => this.keys.list(page, of))).map(toApiKeyDto);
+      return (await pager.respond(query, (page) => this.keys.list(page, of))).map(toApiKeyDto);
     }
 
     @Post()
@@ -106,7 +106,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       id: `issue${own}Key`,
       summary: 'Issue a key',
       description: `Creates a key for ${your} client. A key cannot pass on a scope that it does not have${isOwn ? ', and never `admin`' : ''}.`,
-      answers: {
+      responses: {
         status: 201,
         description: 'The key with its secret, which is shown only in this response',
         type: IssuedKeyDto,
@@ -132,7 +132,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       id: `get${own}Key`,
       summary: 'Show a key',
       description: `Shows a key${isOwn ? ' of your client' : ''}, never its secret, and whether it is banned.`,
-      answers: { status: 200, description: 'The key', type: ApiKeyStateDto },
+      responses: { status: 200, description: 'The key', type: ApiKeyStateDto },
     })
     @ApiErrors(...errors, key_not_found)
     async get(
@@ -149,7 +149,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       summary: 'Change the label or the expiry of a key',
       description:
         'Changes the given fields. The expiry of a key can be brought forward, never postponed; to use a later one, issue a new key.',
-      answers: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
+      responses: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
     })
     @ApiErrors(
       ...keyErrors,
@@ -173,7 +173,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       description:
         `Creates a key with a new secret${isOwn ? '' : ' for the same client'}, with the same scopes and label${isOwn ? '; also for the key that is sent' : ''}. The old one works ` +
         'until the grace period is over, so that nothing stops while it is replaced.',
-      answers: {
+      responses: {
         status: 201,
         description: 'The new key with its secret, which is shown only in this response',
         type: IssuedKeyDto,
@@ -205,7 +205,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       id: `revoke${own}Key`,
       summary: 'Revoke a key',
       description: `Ends a key at once and for good.${isOwn ? ' It may be the sending key: later requests with it get 401 `revoked_api_key`.' : ''}`,
-      answers: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
+      responses: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
     })
     @ApiErrors(...keyErrors, key_already_revoked)
     async revoke(

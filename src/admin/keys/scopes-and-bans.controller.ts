@@ -35,7 +35,7 @@ export class ScopesAndBansController {
     id: 'unbanKey',
     summary: 'Lift the ban of a key',
     description: 'Lifts the ban of a key and resets its strikes.',
-    answers: { status: 200, description: 'The key', type: ApiKeyDto },
+    responses: { status: 200, description: 'The key', type: ApiKeyDto },
   })
   @ApiErrors(CLIENTS_ERRORS.key_not_found)
   async unban(@Param() { keyId }: KeyParams, @CurrentRequester() by: Requester): Promise<ApiKeyDto> {
@@ -47,7 +47,7 @@ export class ScopesAndBansController {
     id: 'listScopes',
     summary: 'List the scopes',
     description: 'Lists all scopes that keys can have, by name.',
-    answers: { status: 200, description: 'The scopes', arrayOf: ScopeDto, schemaName: 'Scopes' },
+    responses: { status: 200, description: 'The scopes', arrayOf: ScopeDto, schemaName: 'Scopes' },
   })
   listScopes(): ScopeDto[] {
     return declaredScopes().map(({ name, description, grantedByDefault }) => {

@@ -70,7 +70,7 @@ export class AuditedChanges {
   ): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       this.transactions.afterCommit(() => this.keys.forget());
-      await this.transactions.claim(ADMINISTRATION);
+      await this.transactions.lock(ADMINISTRATION);
       const end = by.kind === 'key' ? await this.endOf(by.keyId, manager) : null;
       const record = async (change: AuditedChange): Promise<void> => {
         const { action, clientId, keyId } = change;

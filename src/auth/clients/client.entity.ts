@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import type { PlanLimits } from '../../core/config/plan-table.js';
 import type { Plan } from '../../throttling/plans.js';
@@ -53,7 +53,7 @@ export function planColumns(plan: Plan, limits: Partial<PlanLimits>): Pick<Clien
   return { perMinute: limits.perMinute ?? null, perDay: limits.perDay ?? null };
 }
 
-function faultsOf(plan: Plan, field: string, limit: number | undefined): FaultDetail[] {
+function faultsOf(plan: Plan, field: string, limit: number | undefined): ErrorDetail[] {
   if (plan !== 'enterprise') {
     const message = `The plan ${plan} has fixed limits; only enterprise takes its own.`;
     return limit === undefined ? [] : [{ field, code: 'not_allowed', message }];

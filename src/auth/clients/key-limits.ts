@@ -56,7 +56,7 @@ export class KeyLimits {
   changing<T>(clientId: string | undefined, change: () => Promise<T>): Promise<T> {
     if (clientId === undefined) return change();
     return this.dataSource.transaction(async (manager) => {
-      await this.transactions.claim(ADMINISTRATION);
+      await this.transactions.lock(ADMINISTRATION);
       const since = this.clock.now() - DAY_MS;
       if (await this.audit.wasChanged(clientId, MOST_CHANGES, since, manager))
         throw new ApiError(CLIENTS_ERRORS.key_change_limit_reached, { params: { limit: MOST_CHANGES } });

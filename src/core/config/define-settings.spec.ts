@@ -5,9 +5,9 @@ import { type SettingType, flag, httpUrl, oneOf, textUpTo, wholeNumber } from '.
 import { Settings } from './settings.js';
 
 const hours: SettingType<number> = {
-  allowed: 'a number of hours such as 12h',
+  mustBe: 'a number of hours such as 12h',
   parse: (value) => (/^\d{1,3}h$/.test(value) ? Number.parseInt(value, 10) : undefined),
-  write: (value) => `${value}h`,
+  format: (value) => `${value}h`,
 };
 
 const KENNELS_SETTINGS = defineSettings('kennels', {

@@ -124,8 +124,8 @@ export function readInto(target: object, { settings }: DeclaredSettings, environ
     if (value === undefined) {
       const shown = secret ? 'the value given' : JSON.stringify(text);
       const fault = text === '' ? 'not set' : `${shown} is not allowed`;
-      const why = type.faultOf?.(text);
-      faults.push(`${variable}: ${fault}; it must be ${type.allowed}.${why === undefined ? '' : ` ${why}`}`);
+      const why = type.hint?.(text);
+      faults.push(`${variable}: ${fault}; it must be ${type.mustBe}.${why === undefined ? '' : ` ${why}`}`);
     }
     Object.defineProperty(target, property, { value, enumerable: !secret });
   }
@@ -141,7 +141,7 @@ function variableOf(feature: string, property: string): string {
 function textOf({ type, required, default: byDefault, example }: SettingDefinition): string {
   const value = required ? example : byDefault;
   if (value === null || value === undefined) return '';
-  return type.write?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
+  return type.format?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** The fault of a setting's default or example, which is written as this text; undefined if it is valid. */
@@ -151,5 +151,5 @@ function faultOfValues(definition: SettingDefinition, text: string): string | un
   if (required && (text === '' || definition.default !== undefined))
     return 'is required, so it must have an example, and no default.';
   if (text === '' || type.parse(text) !== undefined) return undefined;
-  return `has ${required ? 'an example' : 'a default'} that is not allowed: it must be ${type.allowed}.`;
+  return `has ${required ? 'an example' : 'a default'} that is not allowed: it must be ${type.mustBe}.`;
 }

@@ -18,7 +18,7 @@ it.each([
     ' free=1/2 , team=500/50000',
     { ...SPECIFIED_PLANS, free: { perMinute: 1, perDay: 2 }, team },
   ],
-  ['what is written is read', planTable.write?.(SPECIFIED_PLANS) ?? '', SPECIFIED_PLANS],
+  ['what is written is read', planTable.format?.(SPECIFIED_PLANS) ?? '', SPECIFIED_PLANS],
   [
     'the largest name and limit',
     `${'a'.repeat(20)}=1/1000000000`,

@@ -26,7 +26,7 @@ const RESERVED = new Set(['enterprise', 'anonymous']);
 
 /** The plans with fixed limits: those given, over those of the specification. */
 export const planTable: SettingType<PlanTable> = {
-  allowed:
+  mustBe:
     'plans such as free=60/1000 (requests per minute/per UTC day, 1 to 1000000000), separated by commas, each once; ' +
     'enterprise is not allowed',
   parse(text) {
@@ -40,7 +40,7 @@ export const planTable: SettingType<PlanTable> = {
     }
     return { ...SPECIFIED_PLANS, ...given };
   },
-  write: (plans) =>
+  format: (plans) =>
     Object.entries(plans)
       .map(([name, { perMinute, perDay }]) => `${name}=${perMinute}/${perDay}`)
       .join(','),

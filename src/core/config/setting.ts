@@ -6,19 +6,19 @@ import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 /** How the value of one kind of setting is parsed. You can write your own. */
 export interface SettingType<T> {
   /** The allowed values, in words that complete "must be …". */
-  readonly allowed: string;
+  readonly mustBe: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;
-  /** A sentence about a text that is not allowed, without the text, where `allowed` is not enough to find the fault. */
-  faultOf?(text: string): string | undefined;
+  /** A sentence about a text that is not allowed, without the text, where `mustBe` is not enough to find the fault. */
+  hint?(text: string): string | undefined;
   /** A value as text that `parse` takes, for the docs; needed where it is not a string, number or boolean. */
-  write?(value: T): string;
+  format?(value: T): string;
 }
 
 /** A whole number within bounds, both included. */
 export function wholeNumber(min: number, max: number): SettingType<number> {
   return {
-    allowed: `a whole number from ${min} to ${max}`,
+    mustBe: `a whole number from ${min} to ${max}`,
     parse(text) {
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
       return value >= min && value <= max ? value : undefined;
@@ -28,77 +28,77 @@ export function wholeNumber(min: number, max: number): SettingType<number> {
 
 /** `true` or `false`. */
 export const flag: SettingType<boolean> = {
-  allowed: 'true or false',
+  mustBe: 'true or false',
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
 };
 
 /** Text of at most so many characters. White space around it does not count. */
 export function textUpTo(maxLength: number): SettingType<string> {
   return {
-    allowed: `a text of at most ${maxLength} characters`,
+    mustBe: `a text of at most ${maxLength} characters`,
     parse: (value) => (value.length <= maxLength ? value : undefined),
   };
 }
 
 /** An absolute http or https URL. Declare the setting as secret if the URL may hold a password or a token. */
 export const httpUrl: SettingType<string> = {
-  allowed: 'a URL that begins with http:// or https://',
+  mustBe: 'a URL that begins with http:// or https://',
   parse: (value) => (/^https?:\/\/./.test(value) && URL.canParse(value) ? value : undefined),
 };
 
 /** A TCP port, or `off` (null). Port 0 takes any free port. */
 export const portOrOff: SettingType<number | null> = {
-  allowed: 'a port from 0 to 65535 (0 takes any free one), or off',
+  mustBe: 'a port from 0 to 65535 (0 takes any free one), or off',
   parse: (value) => (value === 'off' ? null : wholeNumber(0, 65_535).parse(value)),
 };
 
 /** `on` (1), `off` (0), or a share between them. */
 export const share: SettingType<number> = {
-  allowed: 'on, off, or a share from 0.0001 to 1, such as 0.01',
+  mustBe: 'on, off, or a share from 0.0001 to 1, such as 0.01',
   parse(text) {
     if (text === 'on' || text === 'off') return text === 'on' ? 1 : 0;
     const value = /^(?:1|0?\.\d{1,4})$/.test(text) ? Number(text) : 0;
     return value > 0 ? value : undefined;
   },
-  write: (value) => (value === 1 ? 'on' : value === 0 ? 'off' : String(value)),
+  format: (value) => (value === 1 ? 'on' : value === 0 ? 'off' : String(value)),
 };
 
 /** One of the given words. */
 export function oneOf<const Word extends string>(...words: Word[]): SettingType<Word> {
   return {
-    allowed: `one of ${words.join(', ')}`,
+    mustBe: `one of ${words.join(', ')}`,
     parse: (text) => words.find((word) => word === text),
   };
 }
 
 /** A host name or IP address to listen on. */
 export const host: SettingType<string> = {
-  allowed: 'an IP address or a host name',
+  mustBe: 'an IP address or a host name',
   parse: (text) => (isIP(text) !== 0 || /^[A-Za-z0-9.-]{1,253}$/.test(text) ? text : undefined),
 };
 
 /** The database: an SQLite file, memory, or PostgreSQL. */
 export const databaseUrl: SettingType<string> = {
-  allowed: DATABASE_URL_ALLOWED,
+  mustBe: DATABASE_URL_ALLOWED,
   parse: (text) => (readDatabaseUrl(text) ? text : undefined),
-  faultOf: faultOfSqlitePath,
+  hint: faultOfSqlitePath,
 };
 
 /** The path of a file. */
 export const filePath: SettingType<string | null> = {
-  allowed: 'the path of a file',
+  mustBe: 'the path of a file',
   parse: (text) => text,
 };
 
 /** The URL of a Redis server, a Sentinel group or a Redis Cluster. */
 export const redisUrl: SettingType<string> = {
-  allowed: REDIS_URL_ALLOWED,
+  mustBe: REDIS_URL_ALLOWED,
   parse: (text) => (readRedisUrl(text) ? text : undefined),
 };
 
 /** An absolute http(s) URL, or a path beginning with a slash; it has no trailing slash, query or fragment. */
 export const baseUrl: SettingType<string> = {
-  allowed: 'a path such as /v1 or an http(s) URL that ends in /v1, without query, fragment or trailing slash',
+  mustBe: 'a path such as /v1 or an http(s) URL that ends in /v1, without query, fragment or trailing slash',
   parse(text) {
     if (!text.endsWith('/v1')) return undefined;
     if (/^\/[\w./~-]*$/.test(text)) return text;
@@ -110,7 +110,7 @@ export const baseUrl: SettingType<string> = {
 
 /** Origins separated by commas, or `*`. */
 export const origins: SettingType<readonly string[]> = {
-  allowed: '* or origins such as https://shop.example, separated by commas',
+  mustBe: '* or origins such as https://shop.example, separated by commas',
   parse(text) {
     const list = listIn(text);
     if (list.length === 1 && list[0] === '*') return list;
@@ -118,12 +118,12 @@ export const origins: SettingType<readonly string[]> = {
       ? list
       : undefined;
   },
-  write: (list) => list.join(','),
+  format: (list) => list.join(','),
 };
 
 /** The proxies whose X-Forwarded-For is trusted: a number of hops, or address ranges; null for none. */
 export const trustedProxies: SettingType<number | readonly string[] | null> = {
-  allowed: 'the number of proxies in front (1 to 32) or their addresses as CIDRs, separated by commas',
+  mustBe: 'the number of proxies in front (1 to 32) or their addresses as CIDRs, separated by commas',
   parse(text) {
     if (/^\d+$/.test(text)) return wholeNumber(1, 32).parse(text);
     return networks.parse(text);
@@ -132,12 +132,12 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
 
 /** Networks as CIDRs, separated by commas; an address alone is a network of one. */
 export const networks: SettingType<readonly string[]> = {
-  allowed: 'networks as CIDRs such as 10.0.0.0/8, separated by commas',
+  mustBe: 'networks as CIDRs such as 10.0.0.0/8, separated by commas',
   parse(text) {
     const list = listIn(text);
     return list.every(isAddressRange) ? list : undefined;
   },
-  write: (list) => list.join(','),
+  format: (list) => list.join(','),
 };
 
 function listIn(text: string): string[] {
@@ -156,8 +156,8 @@ function isAddressRange(text: string): boolean {
 
 /** An instant as ISO 8601 text in UTC; the value is in milliseconds since the Unix epoch. */
 export const instant: SettingType<number> = {
-  allowed: 'an instant in UTC such as 2031-06-01T00:00:00Z',
+  mustBe: 'an instant in UTC such as 2031-06-01T00:00:00Z',
   parse: (text) => parseInstant(text)?.getTime(),
   // 0 means none.
-  write: (value) => (value === 0 ? '' : new Date(value).toISOString().replace('.000Z', 'Z')),
+  format: (value) => (value === 0 ? '' : new Date(value).toISOString().replace('.000Z', 'Z')),
 };

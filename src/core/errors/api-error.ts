@@ -2,7 +2,7 @@ import { HttpException } from '@nestjs/common';
 import type { ErrorRow } from './define-errors.js';
 
 /** One fault of a value that the client sent (the `details` of a 400). */
-export interface FaultDetail {
+export interface ErrorDetail {
   /** Name of the field or parameter; empty when the body as a whole is at fault. */
   readonly field: string;
   /** Lower_snake slug of the violated rule. */
@@ -18,7 +18,7 @@ const LONGEST_FIELD = 100;
 const LONGEST_TEXT = 500;
 
 /** The faults to send, shortened and limited in number. */
-export function shownFaults(faults: readonly FaultDetail[]): FaultDetail[] {
+export function shownFaults(faults: readonly ErrorDetail[]): ErrorDetail[] {
   const shown = faults.length > MOST_DETAILS ? faults.slice(0, MOST_DETAILS - 1) : faults;
   const details = shown.map(({ field, code, message }) => ({
     field: shortened(field, LONGEST_FIELD),
@@ -40,7 +40,7 @@ export interface ErrorBody {
   readonly code: string;
   readonly message: string;
   readonly status: number;
-  readonly details?: readonly FaultDetail[];
+  readonly details?: readonly ErrorDetail[];
 }
 
 /** Details of one occurrence of an error. */
@@ -50,7 +50,7 @@ export interface ApiErrorOptions {
   /** Response headers that belong to this refusal, such as `Allow` or `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Every fault of the values that were sent; `body.details` shows the first of them. */
-  readonly details?: readonly FaultDetail[];
+  readonly details?: readonly ErrorDetail[];
   /** The internal reason: logged, never sent. */
   readonly cause?: unknown;
   /** The reason was logged when it began, so that not every request that it refuses is logged again. */
@@ -59,7 +59,7 @@ export interface ApiErrorOptions {
 
 /** The body of an ApiError, which has its headers, too: an exception filter of a module sends what `getResponse()` returns. */
 export class BodyWithHeaders implements ErrorBody {
-  readonly details?: readonly FaultDetail[];
+  readonly details?: readonly ErrorDetail[];
   readonly #headers: ApiError['headers'];
 
   constructor(
@@ -67,7 +67,7 @@ export class BodyWithHeaders implements ErrorBody {
     readonly message: string,
     readonly status: number,
     headers: ApiError['headers'],
-    details: readonly FaultDetail[] | undefined,
+    details: readonly ErrorDetail[] | undefined,
   ) {
     this.#headers = headers;
     if (details) this.details = details;
@@ -85,7 +85,7 @@ export class ApiError extends HttpException {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorBody;
   /** Every fault, also those left out of the body. */
-  readonly faults: readonly FaultDetail[];
+  readonly faults: readonly ErrorDetail[];
   /** Whether the reason is in the log already, so that this refusal adds no line. */
   isLogged: boolean;
 

@@ -129,7 +129,7 @@ class DatabaseCopy {
     const { source, target, order } = this;
     await target.query(SETTINGS);
     // Instances that start now wait until the copy is complete.
-    if (!(await target.transactions.tryToClaim('migrations')))
+    if (!(await target.transactions.tryLock('migrations')))
       throw new Refusal(
         `Another copy into ${this.name}, or a migration of it, is running. Wait until it has ended.`,
       );

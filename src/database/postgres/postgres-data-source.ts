@@ -107,7 +107,7 @@ export class PostgresDataSource extends Database {
 
   /** Asks again and again: a statement that waits for the claim has a snapshot, for whose end CREATE INDEX CONCURRENTLY waits. */
   private async claimMigrations(): Promise<void> {
-    for (let waitedMs = 0; !(await this.transactions.tryToClaim('migrations')); waitedMs += CLAIM_AGAIN_MS) {
+    for (let waitedMs = 0; !(await this.transactions.tryLock('migrations')); waitedMs += CLAIM_AGAIN_MS) {
       if (waitedMs >= MIGRATION_WAIT_MS)
         throw new Error(
           `Another process has been migrating the database for ${MIGRATION_WAIT_MS / 60_000} minutes. Start again when it has ended.`,

@@ -54,7 +54,7 @@ export class Transactions implements TransactionHome {
     return this.commitChanging([], async (inside, manager) => {
       const result = await inside(async () => {
         // Instances write the same counters in different orders, and would wait for each other.
-        await this.claim('cache-neutral writes');
+        await this.lock('cache-neutral writes');
         return writes(manager);
       });
       // So that SQLite commits although no row may have changed: the version of the file means nothing.
@@ -84,20 +84,20 @@ export class Transactions implements TransactionHome {
   }
 
   /**
-   * Waits until no other transaction has claimed this name; the claim ends with the transaction that the caller takes part in. So
-   * what is read after it stays as it is until then, as far as all who change it claim the same name. SQLite has one writer, whose
-   * transaction has claimed everything.
+   * Takes the advisory lock of a name, for which it waits; it is released when the transaction that the caller takes part in ends. So
+   * what is read after it stays as it is until then, as far as all who change it take the same lock. SQLite has one writer, whose
+   * transaction has locked everything.
    */
-  async claim(name: string): Promise<void> {
-    const { claims } = this.database.dialect;
-    if (claims) await this.database.query(claims.wait, [name]);
+  async lock(name: string): Promise<void> {
+    const { locks } = this.database.dialect;
+    if (locks) await this.database.query(locks.wait, [name]);
   }
 
-  /** Claims a name if no other transaction has claimed it; returns whether it did. */
-  async tryToClaim(name: string): Promise<boolean> {
-    const { claims } = this.database.dialect;
-    if (!claims) return true;
-    const [row] = await this.database.query<{ claimed: boolean }[]>(claims.ask, [name]);
-    return row?.claimed === true;
+  /** Takes the lock of a name if no other transaction has it; returns whether it did. */
+  async tryLock(name: string): Promise<boolean> {
+    const { locks } = this.database.dialect;
+    if (!locks) return true;
+    const [row] = await this.database.query<{ locked: boolean }[]>(locks.ask, [name]);
+    return row?.locked === true;
   }
 }

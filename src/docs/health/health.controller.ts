@@ -6,7 +6,7 @@ import { Public } from '../../auth/auth.decorators.js';
 import { JsonReader, WriteTrouble } from '../../database/database.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { AnsweredUnderOverload } from '../../http/operations/answered-under-overload.decorator.js';
+import { ServedUnderOverload } from '../../http/operations/served-under-overload.decorator.js';
 
 /** Whether the service accepts requests, or is stopping: then /health/ready responds 503. */
 @Injectable()
@@ -35,7 +35,7 @@ export class HealthController {
 
   /** Liveness: 200 as long as the process responds. */
   @Get('live')
-  @AnsweredUnderOverload()
+  @ServedUnderOverload()
   @Header('Cache-Control', 'no-store')
   live(): Promise<HealthCheckResult> {
     return this.health.check([]);
@@ -43,7 +43,7 @@ export class HealthController {
 
   /** Readiness: 200 if the database responds and accepts writes and the service is not shutting down; otherwise 503. */
   @Get('ready')
-  @AnsweredUnderOverload()
+  @ServedUnderOverload()
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
     // The shutdown and the trouble were logged when they began; probes do not log them again.

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { AUTH_ERRORS } from '../../auth/auth.errors.js';
-import { ApiError, type ErrorBody, type FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorBody, type ErrorDetail } from '../../core/errors/api-error.js';
 import { type ErrorRow, errorCatalogue } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { writeExactJson } from '../../core/exact-json.js';
@@ -58,7 +58,7 @@ function nameOf(status: string, { content }: ResponseObject): string {
 }
 
 /** The faults of an example of validation_failed. */
-const EXAMPLE_FAULTS: readonly FaultDetail[] = [
+const EXAMPLE_FAULTS: readonly ErrorDetail[] = [
   { field: 'limit', code: 'out_of_range', message: 'This must be from 1 to 100.' },
 ];
 const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { namesEntityTag, requireMatch } from '../../http/replies/entity-tag.js';
+import { matchesEntityTag, requireMatch } from '../../http/replies/entity-tag.js';
 
 const compressWithBrotli = promisify(brotliCompress);
 const compressWithGzip = promisify(gzip);
@@ -47,7 +47,7 @@ export class ServedAsset {
     response.setHeader('ETag', tag);
     if (this.isText) response.vary('Accept-Encoding');
     if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
-    if (namesEntityTag(ifNoneMatch ?? '', tag)) {
+    if (matchesEntityTag(ifNoneMatch ?? '', tag)) {
       response.removeHeader('Content-Type');
       response.statusCode = 304;
       response.end();

@@ -59,7 +59,7 @@ export class Jobs implements OnApplicationBootstrap {
   }
 
   /** Runs jobs from now on when they are due. */
-  begin(): void {
+  start(): void {
     if (this.jobs.size > 0) this.loop.begin();
   }
 

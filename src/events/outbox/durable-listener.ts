@@ -7,7 +7,7 @@ import { withinTime } from '../limited-time.js';
 import type { OutboxEvent } from './outbox-event.entity.js';
 import type { OutboxMetrics } from './outbox-metrics.js';
 import { type FailedDelivery, LONGEST_RETRY_MS, type OutboxStore } from './outbox-store.js';
-import { toldFrom } from './told-json.js';
+import { eventDataFrom } from './event-data.js';
 
 /** Number of events that are read at once. */
 const BATCH = 100;
@@ -40,7 +40,7 @@ export interface Delivery {
 }
 
 /** Calls the method that listens to an event. */
-export type Handler = (told: object, delivery: Delivery) => unknown;
+export type Handler = (data: object, delivery: Delivery) => unknown;
 
 /**
  * Delivers the events that wait for one listener: a few keys side by side, each in its order. A listener that fails with one event
@@ -120,7 +120,7 @@ export class DurableListener implements BackgroundWork {
         this.transactions.outside(() => {
           const handler = this.handlers.get(event);
           if (!handler) throw new Error(`Listener ${this.name} no longer listens to ${event}.`);
-          return handler(toldFrom(row.told), { id, failures, publishedAt, signal: limited });
+          return handler(eventDataFrom(row.data), { id, failures, publishedAt, signal: limited });
         }),
       );
     } catch (error) {

@@ -27,9 +27,9 @@ export class OutboxEvent {
   @Column('varchar', { length: 255 })
   key!: string;
 
-  /** The data for the listener (told-json.ts). */
-  @Column('text')
-  told!: string;
+  /** The data for the listener (event-data.ts). */
+  @Column('text', { name: 'told' })
+  data!: string;
 
   @Column('varchar', { name: 'published_at', length: 24 })
   publishedAt!: string;

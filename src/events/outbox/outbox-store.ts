@@ -47,9 +47,9 @@ export class OutboxStore {
   }
 
   /** Writes one row for each listener, in the caller's transaction if there is one. */
-  async add(listeners: readonly string[], event: string, key: string, told: string): Promise<void> {
+  async add(listeners: readonly string[], event: string, key: string, data: string): Promise<void> {
     const publishedAt = this.clock.instant();
-    const row = { event, key, told, publishedAt, failures: 0, dueAt: AT_ONCE, error: null };
+    const row = { event, key, data, publishedAt, failures: 0, dueAt: AT_ONCE, error: null };
     const rows = listeners.map((listener) => ({ listener, ...row }));
     const [first] = rows;
     // A single row is committed together with those of other callers.

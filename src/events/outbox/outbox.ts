@@ -8,7 +8,7 @@ import { providerMethods } from '../jobs/provider-methods.js';
 import { DurableListener, type Handler } from './durable-listener.js';
 import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxStore } from './outbox-store.js';
-import { toldText } from './told-json.js';
+import { textOfEventData } from './event-data.js';
 
 const LONGEST_KEY = 255;
 
@@ -62,9 +62,9 @@ export class Outbox implements OnApplicationBootstrap {
    * Keeps an event for its listeners, in the caller's transaction if there is one. Throws TypeError or RangeError for what it
    * cannot keep.
    */
-  async add(event: string, key: string, told: object): Promise<void> {
+  async add(event: string, key: string, data: object): Promise<void> {
     if (key.length > LONGEST_KEY) throw new RangeError(`A key of ${event} is longer than ${LONGEST_KEY}.`);
-    const text = toldText(told);
+    const text = textOfEventData(data);
     const listeners = [...this.listeners].flatMap(([name, handlers]) => (handlers.has(event) ? [name] : []));
     if (listeners.length === 0) return;
     await this.store.add(listeners, event, key, text);

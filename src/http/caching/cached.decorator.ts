@@ -22,7 +22,7 @@ export interface CachedOptions {
    * whether there are any. Then, on SQLite, a new row does not invalidate a response with one row, or a page, in the order of the
    * id, that another follows. Default: false.
    */
-  readonly ofRowsAlone?: boolean;
+  readonly rowsOnly?: boolean;
 }
 
 /**
@@ -31,9 +31,9 @@ export interface CachedOptions {
  * response may show a sequence, a foreign table or a setting of the server as it was up to 5 s ago. Guards,
  * interceptors, pipes, keys, scopes, quotas, headers, logs and metrics are as without it. A response is not cached when the handler
  * sets another header than `Link`, or another status than 200. A parameter that may depend on more than the target, such as
- * `@CurrentClient()`, stops the start.
+ * `@CurrentCaller()`, stops the start.
  */
-export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecorator {
+export function Cached({ rowsOnly = false }: CachedOptions = {}): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
     const name = `${decorated(prototype)}.${String(method)}`;
     const parameters = parametersOf(prototype.constructor as Type, String(method));
@@ -44,7 +44,7 @@ export function Cached({ ofRowsAlone = false }: CachedOptions = {}): MethodDecor
     let isLogged = false;
     wrapHandler(prototype, method, descriptor, async ({ cached, res }, handler) => {
       if (!cached) return handler();
-      const body = await cached.in.wrap(res as Response, cached.versions, handler, ofRowsAlone);
+      const body = await cached.in.wrap(res as Response, cached.versions, handler, rowsOnly);
       if (!isLogged && !(body instanceof JsonText)) {
         isLogged = true;
         logger.warn(`The result of ${name} is not cached, although it is @Cached(): it is not a JsonText.`);

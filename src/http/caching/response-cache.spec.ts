@@ -25,8 +25,8 @@ const settings = new Settings({ ...exampleEnvironment(), RESPONSE_CACHE_MIB: '16
 /** A cache, and requests to it by their target, each with the handler that it would run. */
 function cacheOf(version: DataVersion) {
   const cache = new ResponseCache(version, new SystemClock(), settings);
-  const request = async (target: string, handler: () => unknown, ofRowsAlone = false) => {
-    const result = await cache.wrap(responseTo(target), version.versions(), handler, ofRowsAlone);
+  const request = async (target: string, handler: () => unknown, rowsOnly = false) => {
+    const result = await cache.wrap(responseTo(target), version.versions(), handler, rowsOnly);
     return result instanceof JsonText ? result.text : result;
   };
   return { cache, request };
@@ -71,19 +71,19 @@ describe('a response', () => {
     },
   );
 
-  it.each<[outlastsNewRows: boolean, commits: readonly ('responses' | 'rows')[], cached: string]>([
+  it.each<[survivesInserts: boolean, commits: readonly ('responses' | 'rows')[], cached: string]>([
     [false, [], 'first'],
     [false, ['responses'], 'second'],
     [true, ['responses'], 'first'],
     [true, ['responses', 'rows'], 'second'],
   ])('that outlasts new rows: %o, is read while %o change; the next request gets the %s', async (...row) => {
-    const [outlastsNewRows, commits, expected] = row;
+    const [survivesInserts, commits, expected] = row;
     const version = new CountedVersion();
     const { request } = cacheOf(version);
     const { handler, resolve } = pending();
     const first = request('/a', handler, true);
     for (const kind of commits) version[kind] += 1;
-    resolve(new JsonText('first', outlastsNewRows));
+    resolve(new JsonText('first', survivesInserts));
     expect(await first).toBe('first');
     expect(await request('/a', () => new JsonText('second'))).toBe(expected);
   });

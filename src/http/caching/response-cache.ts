@@ -92,13 +92,13 @@ export class ResponseCache {
 
   /**
    * What a handler returns for a request: from the cache, from a read of the same target that is under way, or from the handler, whose
-   * result is cached. A commit after `versions` were taken changes them, and what was read is not used again. `ofRowsAlone`: see Cached.
+   * result is cached. A commit after `versions` were taken changes them, and what was read is not used again. `rowsOnly`: see Cached.
    */
   async wrap(
     response: Response,
     versions: Versions,
     handler: () => unknown,
-    ofRowsAlone: boolean,
+    rowsOnly: boolean,
   ): Promise<unknown> {
     const target = response.req.originalUrl;
     const found = this.find(response, versions);
@@ -121,7 +121,7 @@ export class ResponseCache {
     try {
       const { result, cached } = await reading;
       // A new row that came while it was read changes a response no more than a later one that outlasts it.
-      const kind = ofRowsAlone && cached?.body.outlastsNewRows ? 'rows' : 'responses';
+      const kind = rowsOnly && cached?.body.survivesInserts ? 'rows' : 'responses';
       const version = versions[kind];
       if (cached && version !== undefined) this.entries.set(target, { cached, version, kind, readAt });
       return result;

@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, type ArgumentsHost, HttpException, Injectable } from '@nestjs/common';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { Request, Response } from 'express';
-import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { prepareRefusal } from '../../core/errors/write-refusal.js';
 import { refusalOfViolation } from '../../database/constraint-violations.js';
@@ -79,7 +79,7 @@ export class Exceptions {
     return new ApiError(HTTP_ERRORS.validation_failed, { details: faults, headers: error.headers });
   }
 
-  private async faultsOf(argument: ArgumentMetadata, request: Request): Promise<readonly FaultDetail[]> {
+  private async faultsOf(argument: ArgumentMetadata, request: Request): Promise<readonly ErrorDetail[]> {
     try {
       await this.pipe.transform(valueOf(argument, request), argument);
       return [];

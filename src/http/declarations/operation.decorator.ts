@@ -17,7 +17,7 @@ interface Success {
 interface Resource<Dto> extends Success {
   readonly type: Type<Dto>;
   /** The address of the created resource, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is put before it. */
-  readonly location?: (answer: Dto) => string;
+  readonly location?: (resource: Dto) => string;
   /** Sends the entity tag of the resource, for a later `If-Match`; GET has one without this. */
   readonly entityTag?: boolean;
 }
@@ -39,13 +39,13 @@ interface Nothing extends Success {
 }
 
 /** The success response of an operation. */
-export type Answer<Dto = unknown> = Resource<Dto> | Resources | OtherType | Nothing;
+export type SuccessResponse<Dto = unknown> = Resource<Dto> | Resources | OtherType | Nothing;
 
 /** The header of a page that has a next page. */
 export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
 
 /** The response of an operation that lists something page by page. */
-export function pageOf(arrayOf: Type, schemaName: string, description: string): Answer {
+export function pageOf(arrayOf: Type, schemaName: string, description: string): SuccessResponse {
   return { status: 200, description, arrayOf, schemaName, optionalHeaders: NEXT_PAGE };
 }
 
@@ -54,13 +54,13 @@ export function Operation<Dto>(operation: {
   readonly id: string;
   readonly summary: string;
   readonly description: string;
-  readonly answers: Answer<Dto>;
+  readonly responses: SuccessResponse<Dto>;
 }): MethodDecorator {
-  const { id, summary, description, answers } = operation;
-  const { declared, response } = partsOf(answers);
+  const { id, summary, description, responses } = operation;
+  const { declared, documented } = partsOf(responses);
   return applyDecorators(
     ApiOperation({ operationId: id, summary, description }),
-    HttpCode(answers.status),
+    HttpCode(responses.status),
     (prototype: object, method: string | symbol, { value }: PropertyDescriptor) =>
       declareOperation(value as object, {
         id,
@@ -68,32 +68,35 @@ export function Operation<Dto>(operation: {
         controller: prototype.constructor as Type,
         method: String(method),
       }),
-    ...('contentType' in answers ? [Header('Content-Type', withCharset(answers.contentType))] : []),
-    ApiResponse({ ...successOf(answers), ...response }),
+    ...('contentType' in responses ? [Header('Content-Type', withCharset(responses.contentType))] : []),
+    ApiResponse({ ...successOf(responses), ...documented }),
   );
 }
 
 /** Splits the declaration of a response into the parts for the chain and for the document. */
-function partsOf<Dto>(answers: Answer<Dto>): { declared: DeclaredResponse; response: ApiResponseOptions } {
-  if ('arrayOf' in answers) {
-    const { arrayOf, schemaName } = answers;
-    return { declared: { dto: arrayOf, schemaName }, response: { type: [arrayOf] } };
+function partsOf<Dto>(responses: SuccessResponse<Dto>): {
+  declared: DeclaredResponse;
+  documented: ApiResponseOptions;
+} {
+  if ('arrayOf' in responses) {
+    const { arrayOf, schemaName } = responses;
+    return { declared: { dto: arrayOf, schemaName }, documented: { type: [arrayOf] } };
   }
-  if ('contentType' in answers)
-    return { declared: {}, response: { content: contentOf(answers.contentType) } };
-  if (!('type' in answers)) return { declared: {}, response: {} };
-  const { type, location, entityTag = false } = answers;
+  if ('contentType' in responses)
+    return { declared: {}, documented: { content: contentOf(responses.contentType) } };
+  if (!('type' in responses)) return { declared: {}, documented: {} };
+  const { type, location, entityTag = false } = responses;
   const headers = documentedHeaders(
     {
       ...(location ? { Location: 'Address of the created resource' } : {}),
       ...(entityTag ? { ETag: 'Entity tag of the resource as it is now, for `If-Match`' } : {}),
-      ...answers.headers,
+      ...responses.headers,
     },
     true,
   );
   return {
     declared: { dto: type, location, hasEntityTag: entityTag },
-    response: { type, headers: { ...headers, ...documentedHeaders(answers.optionalHeaders, false) } },
+    documented: { type, headers: { ...headers, ...documentedHeaders(responses.optionalHeaders, false) } },
   };
 }
 

@@ -151,7 +151,7 @@ export class IdempotencyGuard implements CanActivate {
     const { operation } = response.req;
     const first = async (): Promise<void> => {
       // Another instance may be carrying it out, or has done so by now, and the same would be committed again.
-      const isClaimed = await this.transactions.tryToClaim(`idempotency ${asked.clientId} ${asked.key}`);
+      const isClaimed = await this.transactions.tryLock(`idempotency ${asked.clientId} ${asked.key}`);
       if (!isClaimed || (await this.store.find(asked.clientId, asked.key))) throw inProgress();
     };
     return this.transactions.run({ name: () => operation?.name ?? '', first }, (inside) =>

@@ -86,7 +86,7 @@ export class ObjectShape implements Shape {
     if (this.members.length === 0 && !this.others) return given;
     const isOfText = isText || given instanceof JsonText;
     // What was made for this class is shown already.
-    if (given instanceof JsonText && this.dto && given.shownAs === this.dto) return given;
+    if (given instanceof JsonText && this.dto && given.dto === this.dto) return given;
     const value = inJson(given);
     if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isOfText));
     if (!isObject(value)) return undefined;

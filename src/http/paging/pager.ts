@@ -45,7 +45,7 @@ export class Pager {
    * The entries of the requested page that match its `@Filter()` and `@Sort()`. Throws
    * validation_failed for a broken or foreign cursor, and for filters and orders that exclude each other.
    */
-  async answer<T>(
+  async respond<T>(
     query: PageQuery,
     list: (page: PageRequest) => Promise<{ readonly items: T; readonly next?: Position }>,
   ): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Bindable, Comparison, Condition, Order, Selection } from '../../database/selection.js';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
-import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { defineField, valuesFault } from '../validation/define-field.js';
 
@@ -72,7 +72,7 @@ export function Sort(options: { readonly by: readonly string[] }): PropertyDecor
       fault: valuesFault(by),
       code: 'not_allowed_value',
       mustBe: `one of ${by.join(', ')}`,
-      read: (sent) => by.find((value) => value === sent),
+      parse: (sent) => by.find((value) => value === sent),
     },
     {
       optional: true,
@@ -121,7 +121,7 @@ function faultsOf(
   ranges: readonly DeclaredFilter[],
   order: Order | undefined,
   { sort }: DeclaredSelection,
-): FaultDetail[] {
+): ErrorDetail[] {
   const faults = ranges
     .filter(({ property }) => property !== range.property)
     .map(({ parameter }) => ({

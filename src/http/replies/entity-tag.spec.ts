@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { namesEntityTag } from './entity-tag.js';
+import { matchesEntityTag } from './entity-tag.js';
 
 describe('If-None-Match', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('If-None-Match', () => {
     ['"b\\", "a"', true],
     ["'a'", false],
   ])('%s names "a": %s', (header, expected) => {
-    expect(namesEntityTag(header, '"a"')).toBe(expected);
+    expect(matchesEntityTag(header, '"a"')).toBe(expected);
   });
 
   it('of well-formed tags names each of them and no other', () => {
@@ -42,9 +42,9 @@ describe('If-None-Match', () => {
         opaque,
         (tags, other) => {
           const header = tags.map(([isWeak, tag, comma]) => `${isWeak ? 'W/' : ''}"${tag}"${comma}`).join('');
-          for (const [, tag] of tags) expect(namesEntityTag(header, `"${tag}"`)).toBe(true);
+          for (const [, tag] of tags) expect(matchesEntityTag(header, `"${tag}"`)).toBe(true);
           const isNamed = tags.some(([, tag]) => tag === other);
-          expect(namesEntityTag(header, `"${other}"`)).toBe(isNamed);
+          expect(matchesEntityTag(header, `"${other}"`)).toBe(isNamed);
         },
       ),
     );

@@ -18,7 +18,11 @@ const TAG = /(W\/)?("[^"]*")/g;
  * weakness, `If-Match` strongly, where a weak tag is equal to none (RFC 9110 sections 8.8.3.2, 13.1.1, 13.1.2). A field that is
  * not a list of entity tags names none.
  */
-export function namesEntityTag(field: string, tag: string, comparison: 'weak' | 'strong' = 'weak'): boolean {
+export function matchesEntityTag(
+  field: string,
+  tag: string,
+  comparison: 'weak' | 'strong' = 'weak',
+): boolean {
   const list = field.trim();
   if (list === '*' || (list === tag && tag.startsWith('"'))) return true;
   if (!TAGS.test(list)) return false;
@@ -44,7 +48,7 @@ const CHANGED_BY_PROXY = {
 
 /** Throws precondition_failed unless an `If-Match` names this tag. */
 export function requireMatch(ifMatch: string, tag: string): void {
-  if (namesEntityTag(ifMatch, tag, 'strong')) return;
+  if (matchesEntityTag(ifMatch, tag, 'strong')) return;
   const isChanged = [...ifMatch.matchAll(TAG)].some(
     ([, , named]) => named?.replace(OF_COMPRESSION, '"') === tag,
   );
@@ -64,7 +68,7 @@ export function writeRevalidated(request: Request, response: Response, tag: stri
   const vary = response.getHeader('Vary');
   response.setHeader('Vary', vary === undefined ? 'Authorization' : `${String(vary)}, Authorization`);
   if (ifNoneMatch === undefined) return false;
-  if (!namesEntityTag(ifNoneMatch, tag)) {
+  if (!matchesEntityTag(ifNoneMatch, tag)) {
     // Express would parse the field again, and accept malformed tags.
     Object.defineProperty(request, 'fresh', { value: false });
     return false;

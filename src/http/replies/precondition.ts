@@ -4,7 +4,7 @@ import type { Transactions } from '../../database/transactions/transactions.js';
 import { jsonOf } from './reply.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { entityTag, namesEntityTag, requireMatch } from './entity-tag.js';
+import { entityTag, matchesEntityTag, requireMatch } from './entity-tag.js';
 
 /** The current `ETag` of a resource: that of its DTO, as returned by GET, POST and PATCH. */
 export function entityTagOf<Dto extends object>(dto: Type<Dto>, current: Dto | JsonText<Dto>): string {
@@ -33,7 +33,7 @@ export class Precondition {
     if (!this.transactions.isInside())
       throw new Error('A precondition must be checked in the transaction that makes the change.');
     if (this.ifMatch !== undefined) requireMatch(this.ifMatch, current());
-    if (this.ifNoneMatch !== undefined && namesEntityTag(this.ifNoneMatch, current()))
+    if (this.ifNoneMatch !== undefined && matchesEntityTag(this.ifNoneMatch, current()))
       throw new ApiError(HTTP_ERRORS.precondition_failed);
   }
 }

@@ -56,9 +56,9 @@ const reduced = new WeakMap<JsonText, JsonText>();
 function textOf(body: unknown, dto: Type | undefined, operation?: RegisteredOperation): JsonText {
   if (!dto) return body instanceof JsonText ? body : new JsonText(writeExactJson(body));
   if (!(body instanceof JsonText)) return shownText(body, dto, operation);
-  if (body.shownAs === dto) return body;
+  if (body.dto === dto) return body;
   let text = reduced.get(body);
-  if (text?.shownAs !== dto) reduced.set(body, (text = shownText(body, dto, operation)));
+  if (text?.dto !== dto) reduced.set(body, (text = shownText(body, dto, operation)));
   return text;
 }
 

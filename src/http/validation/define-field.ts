@@ -40,9 +40,9 @@ export interface FieldKind<Value> {
   /** The allowed values, in words that complete "This must be …". */
   readonly mustBe: string;
   /** Converts a JSON value; undefined when it is of another kind. */
-  readonly read: (sent: unknown) => Value | undefined;
+  readonly parse: (sent: unknown) => Value | undefined;
   /** Converts the text of a path or query parameter, where that differs. */
-  readonly text?: { readonly mustBe?: string; readonly read: (sent: unknown) => Value | undefined };
+  readonly text?: { readonly mustBe?: string; readonly parse: (sent: unknown) => Value | undefined };
   /** The decorator and the type that its property has to have, such as `['@Text()', String]`; the start compares them. */
   readonly declares?: readonly [decorator: string, type: object];
   /** The fault of its bounds or values, which stops the start. */
@@ -69,7 +69,7 @@ export function isAsSent(value: unknown): boolean {
 
 /** Converts the sent values of a field. */
 export class Field {
-  private readonly ofText: Pick<FieldKind<unknown>, 'mustBe' | 'read'>;
+  private readonly ofText: Pick<FieldKind<unknown>, 'mustBe' | 'parse'>;
 
   constructor(
     private readonly kind: FieldKind<unknown>,
@@ -83,11 +83,11 @@ export class Field {
   /** The value of the property; an Unreadable, which the rule of the kind reports, for a value of another kind. */
   read(sent: unknown, as: SentAs): unknown {
     if (sent === undefined)
-      return this.fallback === undefined || as === 'patch' ? undefined : this.kind.read(this.fallback);
+      return this.fallback === undefined || as === 'patch' ? undefined : this.kind.parse(this.fallback);
     // Whether a field may be removed by null is a rule of the patch.
     if (sent === null && (this.nullable || as === 'patch')) return null;
-    const { read, mustBe } = as === 'text' ? this.ofText : this.kind;
-    const value = read(sent);
+    const { parse, mustBe } = as === 'text' ? this.ofText : this.kind;
+    const value = parse(sent);
     if (value === sent && typeof value === 'object' && value !== null) asSent.add(value);
     return value ?? new Unreadable(`This must be ${mustBe}${this.nullable ? ' or null' : ''}.`);
   }
@@ -120,8 +120,8 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
     fault,
     ...(declares ? { declares: [declares[0], Array] as const } : {}),
     mustBe: `1 to ${MOST_LISTED} values separated by commas, each ${one.mustBe}`,
-    read: (sent) => {
-      const values = typeof sent === 'string' ? sent.split(',', MOST_LISTED + 1).map(one.read) : [];
+    parse: (sent) => {
+      const values = typeof sent === 'string' ? sent.split(',', MOST_LISTED + 1).map(one.parse) : [];
       const isList = values.length > 0 && values.length <= MOST_LISTED;
       return isList && values.every((value) => value !== undefined && holds(value))
         ? (values as Value[])
@@ -146,11 +146,8 @@ export function defineField<Sent, Value>(
   const refused = defaultFault(kind, fallback);
 
   const field = new Field(kind as FieldKind<unknown>, nullable, fallback);
-  const read = ({ value, obj, options: { groups } }: TransformFnParams): unknown => {
-    // A ValidationPipe that a module adds gets the instance, whose values are read.
-    if (![Object.prototype, null].includes(Object.getPrototypeOf(obj) as object | null)) return value;
-    return field.read(value, groups?.includes(PATCH) ? 'patch' : groups?.includes(TEXT) ? 'text' : 'json');
-  };
+  const read = ({ value, obj, options: how }: TransformFnParams): unknown =>
+    isAsParsed(obj as object) ? field.read(value, sentAs(how)) : value;
   FIELDS.set(read, field);
   const isRead = (value: unknown): value is Value =>
     value !== undefined && value !== null && !(value instanceof Unreadable);
@@ -192,6 +189,18 @@ export function defineField<Sent, Value>(
   );
 }
 
+/** Whether an object is one that a parser has made. An instance of a class has values that were read: a second ValidationPipe gets it. */
+function isAsParsed(object: object): boolean {
+  const prototype = Object.getPrototypeOf(object) as object | null;
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** How values arrive, by the options that class-transformer is given: FROM_TEXT, FROM_PATCH or none. */
+function sentAs({ groups = [] }: ClassTransformOptions): SentAs {
+  if (groups.includes(PATCH)) return 'patch';
+  return groups.includes(TEXT) ? 'text' : 'json';
+}
+
 /** The compiler emits Object for a type that is not a class, or that it does not know. */
 function typeFault({ declares }: Pick<FieldKind<never>, 'declares'>, type: unknown): string | undefined {
   const [decorator, made] = declares ?? [];
@@ -225,7 +234,7 @@ export function valuesFault(values: readonly string[]): string | undefined {
 /** A default that the field would refuse stops the start. */
 function defaultFault<Value>(kind: FieldKind<Value>, fallback: unknown): string | undefined {
   if (fallback === undefined) return undefined;
-  const value = kind.read(fallback);
+  const value = kind.parse(fallback);
   const broken = value === undefined ? undefined : kind.rules?.find(([, , holds]) => !holds(value));
   if (value !== undefined && !broken) return undefined;
   const reason = broken?.[1] ?? `This must be ${kind.mustBe}.`;

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { JsonDecimal } from '../../core/exact-json.js';
 import { Rule } from './define-field.js';
 import { FieldTable } from './field-table.js';
-import { Enum, Flag, Instant, Int64, Integer, Names, Text } from './fields.js';
+import { Enum, Flag, Instant, Int64, Integer, StringList, Text } from './fields.js';
 import { MergePatch } from './merge-patch.js';
 import { InvalidArgument, ValidationPipe } from './validation.pipe.js';
 
@@ -30,7 +30,7 @@ class Fields {
   @Instant({ optional: true })
   at?: string;
 
-  @Names({ optional: true })
+  @StringList({ optional: true })
   tags?: string[];
 
   @Rule('odd', 'This must be odd, or a half of it.', (value) => [undefined, 1, 1.5].includes(value as number))

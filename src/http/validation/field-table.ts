@@ -1,5 +1,5 @@
 import { ValidationTypes, getMetadataStorage } from 'class-validator';
-import type { FaultDetail } from '../../core/errors/api-error.js';
+import type { ErrorDetail } from '../../core/errors/api-error.js';
 import { plainNumbers } from '../../core/exact-json.js';
 import { isMadeOfFields } from './class-transformer.js';
 import { type Field, FieldRule, type SentAs } from './define-field.js';
@@ -52,7 +52,7 @@ export function isDto(metatype: Class): boolean {
  * Separates the fields of a body that its class declares from the others, each of which is a fault. It is done before
  * class-transformer runs, because that drops some names silently (`__proto__`, `constructor`) and throws on others.
  */
-export function partKnownFields(body: object, metatype: Class): { declared: object; faults: FaultDetail[] } {
+export function partKnownFields(body: object, metatype: Class): { declared: object; faults: ErrorDetail[] } {
   const { names } = fieldsOf(metatype);
   const unknown = Object.keys(body).filter((field) => !names.has(field));
   if (unknown.length === 0) return { declared: body, faults: [] };
@@ -67,9 +67,9 @@ export function partKnownFields(body: object, metatype: Class): { declared: obje
  * A fault for every query parameter that is a declared one in another spelling: in another case, or followed by brackets, as
  * some clients write lists. It would be ignored, although the client relies on it. Other unknown parameters are ignored.
  */
-export function misspelledParameters(query: object, metatype: Class): FaultDetail[] {
+export function misspelledParameters(query: object, metatype: Class): ErrorDetail[] {
   const { names, byLowerCase } = fieldsOf(metatype);
-  const faults: FaultDetail[] = [];
+  const faults: ErrorDetail[] = [];
   for (const field of Object.keys(query)) {
     if (names.has(field)) continue;
     const end = field.indexOf('[');
@@ -112,7 +112,7 @@ export class FieldTable {
   ) {}
 
   /** An instance of the class with what was sent; every fault of it, in the order of the declarations, is added to `faults`. */
-  read(sent: object, as: SentAs, faults: FaultDetail[]): object {
+  read(sent: object, as: SentAs, faults: ErrorDetail[]): object {
     const object = new this.metatype() as Record<string, unknown>;
     for (const { name, field } of this.rows) {
       const value = Object.hasOwn(sent, name) ? (sent as Readonly<Record<string, unknown>>)[name] : undefined;

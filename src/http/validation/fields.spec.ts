@@ -4,7 +4,7 @@ import { IsInt } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from '../../core/errors/api-error.js';
 import { JsonDecimal } from '../../core/exact-json.js';
-import { Duration, Enum, Flag, Instant, Int64, Integer, Names, Text, Uuid } from './fields.js';
+import { Duration, Enum, Flag, Instant, Int64, Integer, StringList, Text, Uuid } from './fields.js';
 import { ValidationPipe } from './validation.pipe.js';
 
 const UUID = '0b0a6f2d-5b0f-4c0e-9d2c-6d8ab0a4a6cf';
@@ -35,7 +35,7 @@ class Everything {
   @Uuid({ optional: true })
   uuid?: string;
 
-  @Names({ optional: true })
+  @StringList({ optional: true })
   names?: string[];
 }
 
@@ -48,7 +48,7 @@ class Nullable {
 }
 
 class Few {
-  @Names({ most: 2 })
+  @StringList({ maxItems: 2 })
   names!: string[];
 }
 

@@ -23,7 +23,7 @@ export function Text(options: FieldOptions<string> & { readonly maxLength: numbe
       fault: boundsFault(1, maxLength, 'maxLength'),
       code: 'not_a_string',
       mustBe: 'a string',
-      read: (sent) => (typeof sent === 'string' ? sent : undefined),
+      parse: (sent) => (typeof sent === 'string' ? sent : undefined),
       rules: [
         ['blank', 'This must contain a visible character.', (text) => VISIBLE.test(text)],
         ['too_long', `This must have at most ${maxLength} characters.`, fits],
@@ -60,10 +60,10 @@ export function Int64(options: FieldOptions<number> = {}): PropertyDecorator {
       declares: ['@Int64()', BigInt],
       code: 'not_an_integer',
       mustBe: 'an integer',
-      read: (sent) => (isInteger(sent) ? BigInt(sent) : undefined),
+      parse: (sent) => (isInteger(sent) ? BigInt(sent) : undefined),
       text: {
         mustBe: 'an integer in decimal',
-        read: (sent) => (isText(sent, DECIMAL) ? BigInt(sent) : undefined),
+        parse: (sent) => (isText(sent, DECIMAL) ? BigInt(sent) : undefined),
       },
       rules: [withinBounds(INT64_MIN, INT64_MAX)],
     },
@@ -83,10 +83,10 @@ export function Integer(
       fault: boundsFault(minimum, maximum),
       code: 'not_an_integer',
       mustBe: 'an integer',
-      read: (sent) => (isInteger(sent) ? sent : undefined),
+      parse: (sent) => (isInteger(sent) ? sent : undefined),
       text: {
         mustBe: 'one integer in decimal, without sign or leading zeros',
-        read: (sent) => {
+        parse: (sent) => {
           if (!isText(sent, DECIMAL)) return undefined;
           return isInteger(Number(sent)) ? Number(sent) : BigInt(sent);
         },
@@ -115,8 +115,8 @@ export function Double(
       fault: boundsFault(minimum ?? -Infinity, maximum ?? Infinity),
       code: 'not_a_number',
       mustBe: 'a number that a double can hold',
-      read: (sent) => (typeof sent === 'string' ? undefined : read(sent)),
-      text: { read: (sent) => (isText(sent, NUMBER) ? read(Number(sent)) : undefined) },
+      parse: (sent) => (typeof sent === 'string' ? undefined : read(sent)),
+      text: { parse: (sent) => (isText(sent, NUMBER) ? read(Number(sent)) : undefined) },
       rules: rangeOf(minimum, maximum),
     },
     documented,
@@ -157,7 +157,7 @@ export function Decimal(
       fault: decimalFault(options, form),
       code: 'not_a_decimal',
       mustBe: `a string with a decimal of at most ${whole > 0 ? whole : 'no'} digits before the point and ${scale > 0 ? scale : 'no'} after it`,
-      read: (sent) => (isText(sent, form) ? withoutNegativeZero(sent) : undefined),
+      parse: (sent) => (isText(sent, form) ? withoutNegativeZero(sent) : undefined),
       rules: range,
     },
     inRange === undefined
@@ -182,7 +182,7 @@ export function CalendarDate(
           : `its bound ${wrong} is no date.`,
       code: 'not_a_date',
       mustBe: `a date such as ${A_DATE}`,
-      read: (sent) => (typeof sent === 'string' && isDate(sent) ? sent : undefined),
+      parse: (sent) => (typeof sent === 'string' && isDate(sent) ? sent : undefined),
       rules: rangeOf(minimum, maximum),
     },
     { ...documented, example: documented.example ?? A_DATE },
@@ -265,7 +265,7 @@ export function Enum<Value extends string>(
       fault: valuesFault(values),
       code: 'not_allowed_value',
       mustBe: `one of ${values.join(', ')}`,
-      read: (sent) => values.find((value) => value === sent),
+      parse: (sent) => values.find((value) => value === sent),
     },
     documented,
   );
@@ -279,24 +279,26 @@ export function Flag(options: FieldOptions<boolean> = {}): PropertyDecorator {
       declares: ['@Flag()', Boolean],
       code: 'not_a_flag',
       mustBe: 'true or false',
-      read: (sent) => (typeof sent === 'boolean' ? sent : undefined),
-      text: { read: (sent) => sent === 'true' || (sent === 'false' ? false : undefined) },
+      parse: (sent) => (typeof sent === 'boolean' ? sent : undefined),
+      text: { parse: (sent) => sent === 'true' || (sent === 'false' ? false : undefined) },
     },
     options,
   );
 }
 
-/** A duration such as `90d`; the property is in milliseconds. `0` only if `orZero`. */
-export function Duration(options: FieldOptions<string> & { readonly orZero?: boolean }): PropertyDecorator {
-  const { orZero = false, ...documented } = options;
+/** A duration such as `90d`; the property is in milliseconds. `0` only if `allowZero`. */
+export function Duration(
+  options: FieldOptions<string> & { readonly allowZero?: boolean },
+): PropertyDecorator {
+  const { allowZero = false, ...documented } = options;
   return defineField(
     {
-      schema: { type: 'string', pattern: `^(?:${orZero ? '0|' : ''}${DURATION_PATTERN})$` },
+      schema: { type: 'string', pattern: `^(?:${allowZero ? '0|' : ''}${DURATION_PATTERN})$` },
       declares: ['@Duration()', Number],
       code: 'not_a_duration',
-      mustBe: `${DURATION_FORM}${orZero ? ', or 0' : ''}`,
-      read: (sent) => {
-        if (typeof sent !== 'string' || (sent === '0' && !orZero)) return undefined;
+      mustBe: `${DURATION_FORM}${allowZero ? ', or 0' : ''}`,
+      parse: (sent) => {
+        if (typeof sent !== 'string' || (sent === '0' && !allowZero)) return undefined;
         return parseDuration(sent);
       },
     },
@@ -316,7 +318,7 @@ export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
       declares: ['@Instant()', String],
       code: 'not_an_instant',
       mustBe: `an instant in UTC such as ${AN_INSTANT}`,
-      read: (sent) => (typeof sent === 'string' ? parseInstant(sent)?.toISOString() : undefined),
+      parse: (sent) => (typeof sent === 'string' ? parseInstant(sent)?.toISOString() : undefined),
     },
     options,
   );
@@ -332,31 +334,33 @@ export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
       declares: ['@Uuid()', String],
       code: 'not_a_uuid',
       mustBe: 'a UUID in lower case',
-      read: (sent) => (isText(sent, UUID) ? sent : undefined),
+      parse: (sent) => (isText(sent, UUID) ? sent : undefined),
     },
     options,
   );
 }
 
-const MOST_NAMES = 100;
+const MOST_STRINGS = 100;
 
-/** A list of 1 to `most` names, 100 by default; the service decides which names exist. */
-export function Names(options: FieldOptions<string[]> & { readonly most?: number } = {}): PropertyDecorator {
-  const { most = MOST_NAMES, ...documented } = options;
+/** A list of 1 to `maxItems` strings, 100 by default; the service decides which of them exist. */
+export function StringList(
+  options: FieldOptions<string[]> & { readonly maxItems?: number } = {},
+): PropertyDecorator {
+  const { maxItems = MOST_STRINGS, ...documented } = options;
   return defineField(
     {
-      schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most },
-      declares: ['@Names()', Array],
-      fault: boundsFault(1, most, 'most'),
+      schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems },
+      declares: ['@StringList()', Array],
+      fault: boundsFault(1, maxItems, 'maxItems'),
       code: 'not_a_list_of_names',
-      mustBe: `a list of 1 to ${most} strings`,
-      read: (sent) => (isListOfNames(sent, most) ? sent : undefined),
+      mustBe: `a list of 1 to ${maxItems} strings`,
+      parse: (sent) => (isListOfStrings(sent, maxItems) ? sent : undefined),
     },
     documented,
   );
 }
 
-function isListOfNames(sent: unknown, most: number): sent is string[] {
-  if (!Array.isArray(sent) || sent.length === 0 || sent.length > most) return false;
-  return sent.every((name) => typeof name === 'string');
+function isListOfStrings(sent: unknown, maxItems: number): sent is string[] {
+  if (!Array.isArray(sent) || sent.length === 0 || sent.length > maxItems) return false;
+  return sent.every((one) => typeof one === 'string');
 }

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import * as classTransformer from 'class-transformer';
 import * as classValidator from 'class-validator';
-import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { plainNumbers } from '../../core/exact-json.js';
 import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
@@ -21,7 +21,7 @@ import { sentFields } from './merge-patch.js';
 export class InvalidArgument extends ApiError {
   constructor(
     readonly argument: ArgumentMetadata,
-    faults: readonly FaultDetail[],
+    faults: readonly ErrorDetail[],
   ) {
     super(HTTP_ERRORS.validation_failed, { details: faults });
   }
@@ -86,13 +86,13 @@ export class ValidationPipe implements PipeTransform {
     value: object,
     as: SentAs,
     metadata: ArgumentMetadata,
-    known: readonly FaultDetail[],
+    known: readonly ErrorDetail[],
   ): unknown {
     const table = FieldTable.of(metadata.metatype as new () => object);
     if (!table && metadata.type === 'body')
       return this.valid(this.bodies[as], value, metadata, [...inheritedNamesIn(value), ...known]);
     if (!table) return this.valid(this.parameters, value, metadata, known);
-    const faults: FaultDetail[] = [];
+    const faults: ErrorDetail[] = [];
     const object = table.read(value, as, faults);
     if (faults.length + known.length > 0) throw new InvalidArgument(metadata, [...faults, ...known]);
     if (as === 'patch') sentFields(object, value);
@@ -104,7 +104,7 @@ export class ValidationPipe implements PipeTransform {
     pipe: PlainNumbersPipe,
     value: unknown,
     metadata: ArgumentMetadata,
-    known: readonly FaultDetail[] = [],
+    known: readonly ErrorDetail[] = [],
   ): Promise<unknown> {
     let valid: unknown;
     try {
@@ -135,7 +135,7 @@ function isForm(body: object): boolean {
 }
 
 /** A fault for each nested member with a name such as `constructor`, `prototype` or `toString`: class-transformer or Nest would drop it silently. */
-function inheritedNamesIn(value: object, parent = ''): FaultDetail[] {
+function inheritedNamesIn(value: object, parent = ''): ErrorDetail[] {
   return Object.entries(value).flatMap(([name, member]) => {
     const field = parent === '' ? name : `${parent}.${name}`;
     if (name in Object.prototype || name === 'prototype')
@@ -146,7 +146,7 @@ function inheritedNamesIn(value: object, parent = ''): FaultDetail[] {
 
 const NOT_AN_OBJECT = { field: '', code: 'not_an_object', message: 'The body must be a JSON object.' };
 
-function detailsOf(error: ValidationError, parent = ''): FaultDetail[] {
+function detailsOf(error: ValidationError, parent = ''): ErrorDetail[] {
   const field = parent === '' ? error.property : `${parent}.${error.property}`;
   const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
     field,

@@ -1,6 +1,6 @@
 import { type Requester } from '../../auth/clients/audited-changes.js';
 import { isHeld, scopeChallenge } from '../../auth/scopes.js';
-import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { declaredWebhookEvents } from '../webhook-events.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
 import type { WebhookEventDto } from './dto/webhook-endpoint.dto.js';
@@ -17,7 +17,7 @@ export function tellableEvents(): WebhookEventDto[] {
 }
 
 /** Faults of the field `events`: each unknown event, by its position. */
-export function eventFaults(events: readonly string[]): FaultDetail[] {
+export function eventFaults(events: readonly string[]): ErrorDetail[] {
   const known = new Set(tellableEvents().map(({ name }) => name));
   const message = 'There is no such event; GET …/webhook-events lists all events.';
   return events.flatMap((name, place) =>

@@ -45,7 +45,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `list${own}WebhookDeliveries`,
       summary: 'List the deliveries of a webhook endpoint',
       description: 'Lists the deliveries of an endpoint, latest first, without their bodies.',
-      answers: pageOf(WebhookDeliveryDto, 'WebhookDeliveries', 'A page of deliveries'),
+      responses: pageOf(WebhookDeliveryDto, 'WebhookDeliveries', 'A page of deliveries'),
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
     list(
@@ -54,7 +54,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<WebhookDeliveryDto[]> {
-      return pager.answer(query, (page) => this.deliveries.list(page, endpointId, by, query.state));
+      return pager.respond(query, (page) => this.deliveries.list(page, endpointId, by, query.state));
     }
 
     @Get('webhooks/:endpointId/deliveries/:deliveryId')
@@ -62,7 +62,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `get${own}WebhookDelivery`,
       summary: 'Show a delivery',
       description: 'Shows a delivery with its body. Also needs the scope of its event.',
-      answers: { status: 200, description: 'The delivery', type: WebhookDeliveryWithPayloadDto },
+      responses: { status: 200, description: 'The delivery', type: WebhookDeliveryWithPayloadDto },
     })
     @ApiErrors(...errors, event_scope_not_held, webhook_delivery_not_found, webhook_endpoint_not_found)
     get(
@@ -79,7 +79,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       description:
         'Sends the message of a delivery again, with the same `webhook-id`, after the waiting messages. This is a new delivery. ' +
         'Also needs the scope of its event.',
-      answers: {
+      responses: {
         status: 201,
         description: 'The new delivery',
         type: WebhookDeliveryDto,
@@ -106,7 +106,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       summary: 'Send a test',
       description:
         'Sends a message of the event `webhook.test` to an endpoint, after the waiting messages. Its delivery shows whether it arrived.',
-      answers: {
+      responses: {
         status: 201,
         description: 'The delivery of the test',
         type: WebhookDeliveryDto,
@@ -126,7 +126,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `list${own}WebhookEvents`,
       summary: 'List the events of webhooks',
       description: 'Lists the events with their descriptions and scopes.',
-      answers: {
+      responses: {
         status: 200,
         description: 'The events, by name',
         arrayOf: WebhookEventDto,

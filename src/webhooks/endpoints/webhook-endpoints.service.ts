@@ -10,7 +10,7 @@ import { Clock } from '../../core/time/clock.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { Transactions } from '../../database/transactions/transactions.js';
-import { ApiError, type FaultDetail } from '../../core/errors/api-error.js';
+import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WebhookAddresses } from '../webhook-addresses.js';
@@ -186,7 +186,7 @@ export class WebhookEndpointsService {
   }
 
   /** Faults of an address. Its name is resolved and checked at each attempt. */
-  private urlFaults(url: string): FaultDetail[] {
+  private urlFaults(url: string): ErrorDetail[] {
     const fault = this.addresses.faultOfUrl(url);
     return fault ? [{ field: 'url', ...fault }] : [];
   }
@@ -260,7 +260,7 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-function refuseFaults(details: readonly FaultDetail[]): void {
+function refuseFaults(details: readonly ErrorDetail[]): void {
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
 }
 

@@ -60,7 +60,7 @@ export function webhooksController(audience: Audience): Type {
       id: `list${own}Webhooks`,
       summary: `List ${isOwn ? 'your' : 'the'} webhook endpoints`,
       description: `Lists the endpoints of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
-      answers: pageOf(WebhookEndpointDto, 'WebhookEndpoints', 'A page of endpoints'),
+      responses: pageOf(WebhookEndpointDto, 'WebhookEndpoints', 'A page of endpoints'),
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     list(
@@ -68,7 +68,7 @@ export function webhooksController(audience: Audience): Type {
       @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<WebhookEndpointDto[]> {
-      return pager.answer(query, (page) => this.endpoints.list(page, by.clientId ?? query.client));
+      return pager.respond(query, (page) => this.endpoints.list(page, by.clientId ?? query.client));
     }
 
     @Post()
@@ -78,7 +78,7 @@ export function webhooksController(audience: Audience): Type {
       description:
         `Creates an endpoint of ${isOwn ? 'your' : 'a'} client. From now on it receives its events in messages that are signed with the secret in the ` +
         'response. A key can subscribe it only to events that the key may read.',
-      answers: {
+      responses: {
         status: 201,
         description: 'The endpoint with its secret, which is shown only in this response',
         type: WebhookEndpointWithSecretDto,
@@ -105,7 +105,7 @@ export function webhooksController(audience: Audience): Type {
       id: `get${own}Webhook`,
       summary: 'Show a webhook endpoint',
       description: `Shows an endpoint${isOwn ? ' of your client' : ''}, without its secret, whether it fails, and how many messages wait.`,
-      answers: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
+      responses: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
     get(
@@ -122,7 +122,7 @@ export function webhooksController(audience: Audience): Type {
       description:
         'Changes the given fields. A disabled endpoint receives no messages, and never the events of that time. When it is enabled again, it continues ' +
         'with the messages that waited when it was disabled.',
-      answers: { status: 200, description: 'The endpoint as it is now', type: WebhookEndpointDto },
+      responses: { status: 200, description: 'The endpoint as it is now', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, event_scope_not_held, ...lockErrors, webhook_endpoint_not_found, ...limitErrors)
     update(
@@ -138,7 +138,7 @@ export function webhooksController(audience: Audience): Type {
       id: `delete${own}Webhook`,
       summary: 'Delete a webhook endpoint',
       description: 'Deletes an endpoint with its log. Waiting messages are never sent.',
-      answers: { status: 200, description: 'The endpoint as it was', type: WebhookEndpointDto },
+      responses: { status: 200, description: 'The endpoint as it was', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, ...lockErrors, webhook_endpoint_not_found)
     delete(
@@ -155,7 +155,7 @@ export function webhooksController(audience: Audience): Type {
       description:
         'Creates a new secret. During the `grace`, messages are signed with both, so that the receiver can switch to the new one. ' +
         'Also needs the scopes of the events of the endpoint.',
-      answers: {
+      responses: {
         status: 200,
         description: 'The endpoint with its new secret, which is shown only in this response',
         type: WebhookEndpointWithSecretDto,

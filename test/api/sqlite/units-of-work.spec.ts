@@ -159,7 +159,7 @@ class LittersController {
     id: 'createLitter',
     summary: 'Add a litter',
     description: 'Adds a litter.',
-    answers: { status: 201, description: 'Done', type: Object },
+    responses: { status: 201, description: 'Done', type: Object },
   })
   async direct(@Param('way') way: string): Promise<object> {
     await this.add(way);

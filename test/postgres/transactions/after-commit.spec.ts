@@ -12,7 +12,7 @@ const SOLD = defineEvent<Sold>('toy.sold');
 
 const { service, dataSource, toys, stalls, transactions, frames, handle, add, names } = await openMarket();
 const events = service.app.get(DomainEvents);
-const told = service.on(SOLD);
+const told = service.collect(SOLD);
 
 const nested = (work: Work) => dataSource.transaction(work);
 describe.each(frames)('after the commit of %s', TIMELY, (_, run) => {

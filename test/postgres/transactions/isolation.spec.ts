@@ -408,7 +408,7 @@ describe('a lock', TIMELY, () => {
   it('by a name is held until the transaction ends', async () => {
     const order: string[] = [];
     const claim = (name: string) => async () => {
-      await transactions.claim('the market');
+      await transactions.lock('the market');
       await add(name);
       order.push(`${name} has it`);
       await new Promise(setImmediate);

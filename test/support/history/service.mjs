@@ -39,7 +39,7 @@ decorate(
     Operation({
       id: 'changePet',
       summary: 'Change an animal',
-      answers: { status: 200, description: 'It', type: PetDto },
+      responses: { status: 200, description: 'It', type: PetDto },
     }),
   ],
 );
@@ -52,7 +52,7 @@ decorate(
     Operation({
       id: 'deletePet',
       summary: 'Delete an animal',
-      answers: { status: 204, description: 'It is deleted' },
+      responses: { status: 204, description: 'It is deleted' },
     }),
   ],
 );

@@ -1,4 +1,4 @@
-import type { Answer } from '../../kit/answer.js';
+import type { TestResponse } from '../../kit/test-response.js';
 
 /** A span of time, in milliseconds of `performance.now()`. */
 export interface Span {
@@ -34,7 +34,7 @@ export class Ledger {
   }
 
   /** Notes an answer that may not be given. */
-  answer({ status, headers, text, body }: Answer, allowed: readonly number[], what: string): void {
+  answer({ status, headers, text, body }: TestResponse, allowed: readonly number[], what: string): void {
     const isAsPromised =
       status !== 503 || (body?.code === 'service_unavailable' && headers.get('retry-after') !== null);
     if (!allowed.includes(status) || !isAsPromised)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, type RequestOptions, send } from '../../kit/answer.js';
+import { type TestResponse, type RequestOptions, send } from '../../kit/test-response.js';
 import { keepDoing } from '../keep-doing.js';
 import type { Ledger } from './ledger.js';
 
@@ -70,7 +70,7 @@ export class Load {
     path: string,
     options: RequestOptions,
     allowed: readonly number[],
-  ): Promise<Answer> {
+  ): Promise<TestResponse> {
     for (;;) {
       const answer = await send(this.origin, method, path, options).catch(() => undefined);
       if (answer) {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ONE_CHANGE } from '../../../auth/clients/key-rules.js';
-import { Duration, Flag, Instant, Names, Text, Uuid } from '../../../http/validation/fields.js';
+import { Duration, Flag, Instant, StringList, Text, Uuid } from '../../../http/validation/fields.js';
 import type { SubscribedEndpoint } from '../endpoint-events.js';
 import { DISABLED_BECAUSE, type DisabledBecause } from '../../webhook-endpoint.entity.js';
 import { signing } from '../../webhook-signature.js';
@@ -116,7 +116,7 @@ const URL_FIELD = {
 const EVENTS = {
   description: 'Events that it receives; the key must have the scope of each',
   example: ['pets.created'],
-  most: MOST_EVENTS,
+  maxItems: MOST_EVENTS,
 };
 const LABEL = {
   description: 'A label for people',
@@ -135,7 +135,7 @@ export class NewOwnWebhookEndpointDto {
   @WithoutApiKey()
   url!: string;
 
-  @Names(EVENTS)
+  @StringList(EVENTS)
   events!: string[];
 
   @Text(LABEL)
@@ -164,7 +164,7 @@ export class WebhookEndpointChangesDto {
   @WithoutApiKey()
   url?: string;
 
-  @Names({ ...EVENTS, optional: true })
+  @StringList({ ...EVENTS, optional: true })
   events?: string[];
 
   @Text({ ...LABEL, nullable: true })
@@ -187,7 +187,7 @@ export class WebhookSecretRotationDto {
       'How long messages are also signed with the old secret; still older ones keep their own end. 0 ends all old secrets at once',
     example: '24h',
     default: '24h',
-    orZero: true,
+    allowZero: true,
   })
   grace!: number;
 }

@@ -1,25 +1,25 @@
 /** Longest text of one event, in UTF-16 code units. */
-export const LONGEST_TOLD = 65_536;
+export const LONGEST_DATA = 65_536;
 
 const INT64 = '$int64';
 const DATE = '$date';
 
 /**
- * The data of an event, as JSON from which `toldFrom()` makes the same: plain values, objects and arrays of them, `bigint` and
+ * The data of an event, as JSON from which `eventDataFrom()` makes the same: plain values, objects and arrays of them, `bigint` and
  * `Date`. Members that are undefined are left out. Throws TypeError for anything else, which would not come back as it was, and
- * RangeError when the text is longer than LONGEST_TOLD.
+ * RangeError when the text is longer than LONGEST_DATA.
  */
-export function toldText(told: object): string {
-  const text = JSON.stringify(written(told, 'the event'));
-  if (text.length > LONGEST_TOLD)
+export function textOfEventData(data: object): string {
+  const text = JSON.stringify(written(data, 'the event'));
+  if (text.length > LONGEST_DATA)
     throw new RangeError(
-      `A durable event of ${text.length} characters is too long; ${LONGEST_TOLD} are allowed.`,
+      `A durable event of ${text.length} characters is too long; ${LONGEST_DATA} are allowed.`,
     );
   return text;
 }
 
-/** The value of a text of `toldText()`. */
-export function toldFrom(text: string): object {
+/** The value of a text of `textOfEventData()`. */
+export function eventDataFrom(text: string): object {
   return read(JSON.parse(text)) as object;
 }
 

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 
 /** The response to a request; `body` is the parsed JSON. */
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -25,7 +25,7 @@ export async function send(
   method: string,
   path: string,
   { key, json, body, headers = {} }: RequestOptions,
-): Promise<Answer> {
+): Promise<TestResponse> {
   const sent = new Headers();
   if (typeof key === 'string') sent.set('authorization', `Bearer ${key}`);
   if (json !== undefined) sent.set('content-type', 'application/json');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LONGEST_TOLD, toldFrom, toldText } from './told-json.js';
+import { LONGEST_DATA, eventDataFrom, textOfEventData } from './event-data.js';
 
 const leaf = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -11,26 +11,26 @@ const leaf = fc.oneof(
   fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }),
 );
 const name = fc.oneof(fc.string(), fc.constantFrom('$int64', '$date', '$$int64', '$', '__proto__', 'toJSON'));
-const { told } = fc.letrec<{ told: unknown }>((tie) => ({
-  told: fc.oneof(
+const { data } = fc.letrec<{ data: unknown }>((tie) => ({
+  data: fc.oneof(
     { depthSize: 'small' },
     leaf,
-    fc.array(tie('told'), { maxLength: 4 }),
-    fc.array(fc.tuple(name, tie('told')), { maxLength: 4 }).map((members) => Object.fromEntries(members)),
+    fc.array(tie('data'), { maxLength: 4 }),
+    fc.array(fc.tuple(name, tie('data')), { maxLength: 4 }).map((members) => Object.fromEntries(members)),
   ),
 }));
 
 describe('what an event tells', () => {
   it('comes back as it was', () => {
     fc.assert(
-      fc.property(told, (value) => {
-        expect(toldFrom(toldText({ value }))).toEqual({ value });
+      fc.property(data, (value) => {
+        expect(eventDataFrom(textOfEventData({ value }))).toEqual({ value });
       }),
     );
   });
 
   it('has every int64 as a bigint, small ones too', () => {
-    expect(toldFrom(toldText({ id: 1n, big: 9_223_372_036_854_775_807n }))).toEqual({
+    expect(eventDataFrom(textOfEventData({ id: 1n, big: 9_223_372_036_854_775_807n }))).toEqual({
       id: 1n,
       big: 9_223_372_036_854_775_807n,
     });
@@ -48,12 +48,12 @@ describe('what an event tells', () => {
     ['an invalid Date', new Date(Number.NaN)],
     ['undefined in an array', [undefined]],
   ])('is not %s, which would not come back', (_, value) => {
-    expect(() => toldText({ a: { b: value } })).toThrow(/^the event\.a\.b(\[0\])? cannot be stored/);
+    expect(() => textOfEventData({ a: { b: value } })).toThrow(/^the event\.a\.b(\[0\])? cannot be stored/);
   });
 
   it('leaves out what is undefined, and has an end', () => {
-    expect(toldText({ a: undefined })).toBe('{}');
-    expect(toldText({ a: 'x'.repeat(LONGEST_TOLD - 8) })).toHaveLength(LONGEST_TOLD);
-    expect(() => toldText({ a: 'x'.repeat(LONGEST_TOLD - 7) })).toThrow(RangeError);
+    expect(textOfEventData({ a: undefined })).toBe('{}');
+    expect(textOfEventData({ a: 'x'.repeat(LONGEST_DATA - 8) })).toHaveLength(LONGEST_DATA);
+    expect(() => textOfEventData({ a: 'x'.repeat(LONGEST_DATA - 7) })).toThrow(RangeError);
   });
 });
