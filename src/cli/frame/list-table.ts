@@ -72,25 +72,44 @@ export function listTable<T>(
     ),
   ];
   const texts = most === Infinity ? whole : whole.map((row) => row.map((text) => cut(text, LONGEST)));
-  const widths = widthsOf(texts);
-  let [used = 0] = widths;
-  let count = 1;
-  for (; count < columns.length; count += 1) {
-    const width = widths[count] ?? 0;
-    if (used + GAP + Math.min(width, LEAST) > most) break;
-    used += GAP + width;
-  }
-  const last = count === 1 ? Infinity : (widths[count - 1] ?? 0) - Math.max(0, used - most);
-  const [heading = '', ...body] = alignedLines(
-    texts.map((row) => [...row.slice(0, count - 1), cut(row[count - 1] ?? '', last)]),
+  const count = columnsThatFit(widthsOf(texts), most);
+  const shown = cutLast(
+    texts.map((row) => row.slice(0, count)),
+    most,
   );
-  const isWhole = used <= most && texts.every((row, at) => row.join() === whole[at]?.join());
-  const hidden = whole[0]?.slice(count).join(', ') ?? '';
+  const [heading = '', ...body] = alignedLines(shown);
+  const hint = hintOf(shown, whole);
   return [
     screen?.isColoured === true ? BOLD + heading + PLAIN : heading,
     ...body,
-    ...(hidden === '' && isWhole ? [] : [cut(`(--wide shows ${hidden || 'all'})`, most)]),
+    ...(hint === undefined ? [] : [cut(hint, most)]),
   ].join('\n');
+}
+
+/** How many columns fit into a line: the first one always, and each further one of which at least LEAST characters fit. */
+function columnsThatFit([first = 0, ...others]: readonly number[], most: number): number {
+  let used = first;
+  const tooMany = others.findIndex((width) => {
+    const isTooMuch = used + GAP + Math.min(width, LEAST) > most;
+    used += GAP + width;
+    return isTooMuch;
+  });
+  return 1 + (tooMany === -1 ? others.length : tooMany);
+}
+
+/** Cuts the last column to what the others leave of a line; an only column is left whole. */
+function cutLast(rows: readonly string[][], most: number): string[][] {
+  const others = widthsOf(rows).slice(0, -1);
+  const left = others.length === 0 ? Infinity : others.reduce((rest, width) => rest - width - GAP, most);
+  return rows.map((row) => [...row.slice(0, -1), cut(row.at(-1) ?? '', left)]);
+}
+
+/** How to see the columns and the texts that are not shown; undefined where all are. */
+function hintOf(shown: readonly string[][], whole: readonly string[][]): string | undefined {
+  const [titles = []] = whole;
+  const hidden = titles.slice(shown[0]?.length).join(', ');
+  const isCut = shown.some((row, at) => row.some((text, column) => text !== whole[at]?.[column]));
+  return hidden !== '' || isCut ? `(--wide shows ${hidden || 'all'})` : undefined;
 }
 
 function nameOf<T>(column: Column<T>): string {

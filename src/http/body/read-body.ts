@@ -83,19 +83,28 @@ function codingOf({ headers }: Request): string {
  */
 function openBody(request: Request, response: Response, limit: number): void {
   if (request.errored) throw request.errored;
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (Math.max(request.readableLength, announced) > limit) throw tooLarge(limit);
+  failBeyond(limit, request);
+  // HTTP/1.0 has no 100 Continue (RFC 9110 section 10.1.1).
+  if (request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1')
+    response.writeContinue();
+}
+
+/**
+ * Has the stream of a body fail beyond `limit` bytes. Node's parser puts every chunk into the stream by `push()`, so that counting there
+ * limits whatever reads it later: this service, multer, a pipe or an iterator.
+ */
+function failBeyond(limit: number, request: Request): void {
+  const push = request.push.bind(request);
   // What has arrived already waits in the stream.
   let received = request.readableLength;
-  if (Math.max(received, Number(request.headers['content-length'] ?? 0)) > limit) throw tooLarge(limit);
-  const push = request.push.bind(request);
   request.push = (chunk: Buffer | null, encoding) => {
     received += chunk?.length ?? 0;
     if (received <= limit) return push(chunk, encoding);
     failBody(request, tooLarge(limit));
     return false;
   };
-  // HTTP/1.0 has no 100 Continue (RFC 9110 section 10.1.1).
-  if (request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1')
-    response.writeContinue();
 }
 
 /** Ends the stream of a body with an error, and keeps its connection, which has to carry the refusal. */
