@@ -5,6 +5,7 @@ import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './replies/precondition.js';
 import type { Versions } from '../database/data-version.js';
 import type { ResponseCache } from './caching/response-cache.js';
+import type { IdempotentRequest } from './idempotency/idempotent.decorator.js';
 import type { RegisteredOperation } from './operations/registered-operation.js';
 
 // Express's Request is one of Node's: so the server itself sees the same.
@@ -37,8 +38,8 @@ declare module 'http' {
     linkOfGuards?: string | undefined;
     /** The cache for the result of a handler with `@Cached()`, and the versions of the data that the request must see. */
     cached?: { readonly in: ResponseCache; readonly versions: Versions } | undefined;
-    /** Responds instead of a handler with `@Idempotent()`, for a request with an `Idempotency-Key`. */
-    carriedOutOnce?: ((handler: () => unknown) => unknown) | undefined;
+    /** What a handler with `@Idempotent()` needs for a request with an `Idempotency-Key`. */
+    idempotent?: IdempotentRequest | undefined;
     /** The precondition of the request, for a handler with `@IfMatch()`. */
     precondition?: Precondition | undefined;
     /** Makes the page for browsers when no route has the path of the request. */

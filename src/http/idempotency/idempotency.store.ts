@@ -12,7 +12,7 @@ const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
   WHERE client_id = ?1 AND key = ?2 AND created_at > ?3`;
 
 /** The response to a retry, and what identifies the request. */
-export type KeptAnswer = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
+export type StoredResponse = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
 
 /**
  * Keeps the responses of requests with an `Idempotency-Key`, for IDEMPOTENCY_RETENTION_DAYS by the clock of the machine.
@@ -43,26 +43,26 @@ export class IdempotencyStore {
     );
   }
 
-  /** The response kept for a client's key; undefined without one, or if it is too old to count. */
-  async find(clientId: string, key: string): Promise<KeptAnswer | undefined> {
+  /** The response stored for a client's key; undefined without one, or if it is too old to count. */
+  async find(clientId: string, key: string): Promise<StoredResponse | undefined> {
     const row = await this.reader.first(FIND, [clientId, key, this.oldest()]);
     return (
       row && {
         digest: String(row['digest']),
         status: Number(row['status']),
-        headers: JSON.parse(String(row['headers'])) as KeptAnswer['headers'],
+        headers: JSON.parse(String(row['headers'])) as StoredResponse['headers'],
         body: String(row['body']),
       }
     );
   }
 
-  /** Keeps a response, in the caller's transaction. Fails when another process has kept one in the meantime. */
-  async keep(answer: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
-    const { clientId, key } = answer;
+  /** Stores a response, in the caller's transaction. Fails when another process has stored one in the meantime. */
+  async add(entry: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
+    const { clientId, key } = entry;
     const { manager } = this.dataSource;
     await manager.delete(IdempotencyEntry, { clientId, key, createdAt: LessThanOrEqual(this.oldest()) });
     await manager.insert(IdempotencyEntry, {
-      ...answer,
+      ...entry,
       createdAt: isoOf(this.clock.now()),
     });
   }

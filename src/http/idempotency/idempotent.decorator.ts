@@ -20,7 +20,7 @@ import { wrapHandler } from '../operations/handler-parameters.js';
 import { type RegisteredOperation, metadataOf } from '../operations/registered-operation.js';
 import { parseExactJson, plainNumbers, writeExactJson } from '../../core/exact-json.js';
 import { EarlyResponses } from '../replies/early-response.js';
-import { IdempotencyStore, type KeptAnswer } from './idempotency.store.js';
+import { IdempotencyStore, type StoredResponse } from './idempotency.store.js';
 import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../replies/reply.js';
 
 /**
@@ -30,8 +30,8 @@ import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../replies/reply.js
  */
 export function Idempotent(): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
-    wrapHandler(prototype, method, descriptor, ({ carriedOutOnce: once }, handler) =>
-      once ? once(handler) : handler(),
+    wrapHandler(prototype, method, descriptor, ({ idempotent, res }, handler) =>
+      idempotent ? idempotent.guard.wrap(res as Response, idempotent, handler) : handler(),
     );
     UseGuards(IdempotencyGuard)(prototype, method, descriptor);
     declareOperation(descriptor.value as object, { isIdempotent: true });
@@ -83,11 +83,21 @@ export function requestDigest(request: RawBodyRequest<Request>): string {
     .digest('hex');
 }
 
-/** The stored data of a request, except its response. */
-interface Kept {
+/** A request with an `Idempotency-Key`. */
+interface KeyedRequest {
   readonly clientId: string;
   readonly key: string;
   readonly digest: string;
+}
+
+/** What the guard notes of such a request for its handler. */
+export interface IdempotentRequest {
+  readonly guard: IdempotencyGuard;
+  readonly keyed: KeyedRequest;
+  /** The response to an earlier request with the key. */
+  readonly stored: StoredResponse | undefined;
+  /** Whether interceptors get the result of the handler. */
+  readonly isIntercepted: boolean;
 }
 
 /**
@@ -109,41 +119,42 @@ export class IdempotencyGuard implements CanActivate {
   }
 
   private async prepare(key: string, request: Request, context: ExecutionContext): Promise<boolean> {
-    const response = context.getArgByIndex<Response>(1);
-    const asked = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
-    const kept = await this.store.find(asked.clientId, key);
-    const again = kept && answering(kept, asked, response);
-    if (again && this.early.areOpenTo(IdempotencyGuard, context)) return this.early.send(context, again());
-    const isIntercepted = this.early.isIntercepted(context);
-    request.carriedOutOnce = again ?? ((handler) => this.carryOut(asked, response, handler, isIntercepted));
+    const keyed = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
+    const stored = await this.store.find(keyed.clientId, key);
+    if (stored) checkDigest(stored, keyed);
+    if (stored && this.early.areOpenTo(IdempotencyGuard, context))
+      return this.early.send(context, replay(stored, context.getArgByIndex(1)));
+    request.idempotent = { guard: this, keyed, stored, isIntercepted: this.early.isIntercepted(context) };
     return true;
   }
 
-  private async carryOut(
-    asked: Kept,
+  /** The result of a handler: the stored one, or that of the handler, which is stored. Throws idempotency_in_progress. */
+  async wrap(
     response: Response,
+    { keyed, stored, isIntercepted }: IdempotentRequest,
     handler: () => unknown,
-    isIntercepted: boolean,
   ): Promise<unknown> {
-    const name = `${asked.clientId} ${asked.key}`;
+    if (stored) return replay(stored, response);
+    const name = `${keyed.clientId} ${keyed.key}`;
     if (this.store.inProgress.get(name)) throw inProgress();
     this.store.inProgress.set(name, true);
     const before = new Set(response.getHeaderNames());
     try {
-      return await this.inTransaction(asked, response, handler, isIntercepted);
+      return await this.inTransaction(keyed, response, handler, isIntercepted);
     } catch (error) {
       // Another process may have carried it out by now; then this one has committed nothing.
-      const kept = await this.store.find(asked.clientId, asked.key).catch(() => undefined);
-      if (!kept) throw error;
+      const ofOther = await this.store.find(keyed.clientId, keyed.key).catch(() => undefined);
+      if (!ofOther) throw error;
       for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
-      return answering(kept, asked, response)();
+      checkDigest(ofOther, keyed);
+      return replay(ofOther, response);
     } finally {
       this.store.inProgress.delete(name);
     }
   }
 
   private inTransaction(
-    asked: Kept,
+    keyed: KeyedRequest,
     response: Response,
     handler: () => unknown,
     isIntercepted: boolean,
@@ -151,23 +162,23 @@ export class IdempotencyGuard implements CanActivate {
     const { operation } = response.req;
     const first = async (): Promise<void> => {
       // Another instance may be carrying it out, or has done so by now, and the same would be committed again.
-      const isClaimed = await this.transactions.tryLock(`idempotency ${asked.clientId} ${asked.key}`);
-      if (!isClaimed || (await this.store.find(asked.clientId, asked.key))) throw inProgress();
+      const isLocked = await this.transactions.tryLock(`idempotency ${keyed.clientId} ${keyed.key}`);
+      if (!isLocked || (await this.store.find(keyed.clientId, keyed.key))) throw inProgress();
     };
     return this.transactions.run({ name: () => operation?.name ?? '', first }, (inside) =>
       inside(async () => {
         const before = new Set(response.getHeaderNames());
-        const answer = await handler();
+        const result = await handler();
         // An Observable works until its last value.
-        const last = isObservable(answer) ? await lastValueFrom(answer) : answer;
+        const last = isObservable(result) ? await lastValueFrom(result) : result;
         // Nothing is stored of an error, so nothing may be committed either.
         if (response.statusCode >= 400) throw new HttpException(last as object, response.statusCode);
-        const isKept = isIntercepted && isValue(response, last) && !isDeclared(operation, last);
-        const text = isKept ? writeExactJson(resultOf(last, response)) : undefined;
+        const isForInterceptors = isIntercepted && isValue(response, last) && !isDeclared(operation, last);
+        const text = isForInterceptors ? writeExactJson(resultOf(last, response)) : undefined;
         const body = text === undefined ? represent(response, last, operation) : resultIn(text);
         const added = response.getHeaderNames().filter((header) => !before.has(header));
         const headers = Object.fromEntries(added.map((header) => [header, response.getHeader(header) ?? '']));
-        await this.store.keep({ ...asked, status: response.statusCode, headers, body: text ?? textOf(body) });
+        await this.store.add({ ...keyed, status: response.statusCode, headers, body: text ?? textOf(body) });
         return body;
       }),
     );
@@ -204,15 +215,17 @@ function resultIn(text: string): unknown {
   return plainNumbers(parseExactJson(text));
 }
 
-/** The stored response; throws idempotency_key_reused if the request differs from the first one. */
-function answering(kept: KeptAnswer, { digest }: Kept, response: Response): () => unknown {
-  if (kept.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
-  return () => {
-    response.status(kept.status).setHeader('Idempotent-Replayed', 'true');
-    for (const [name, value] of Object.entries(kept.headers)) response.setHeader(name, value);
-    if (kept.body === '') return undefined;
-    const type = response.getHeader('Content-Type');
-    if (type === undefined) return resultIn(kept.body);
-    return type === JSON_CONTENT_TYPE ? new JsonText(kept.body) : kept.body;
-  };
+/** Throws idempotency_key_reused if a request differs from the first one with its key. */
+function checkDigest(stored: StoredResponse, { digest }: KeyedRequest): void {
+  if (stored.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
+}
+
+/** Gives a response the status and the headers of the stored one; returns its body. */
+function replay({ status, headers, body }: StoredResponse, response: Response): unknown {
+  response.status(status).setHeader('Idempotent-Replayed', 'true');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (body === '') return undefined;
+  const type = response.getHeader('Content-Type');
+  if (type === undefined) return resultIn(body);
+  return type === JSON_CONTENT_TYPE ? new JsonText(body) : body;
 }
