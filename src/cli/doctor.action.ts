@@ -9,6 +9,7 @@ import { Refusal } from '../core/refusal.js';
 import { tableOf } from './frame/table.js';
 
 const ALLOWED = 'all are valid, and none is misspelt or obsolete';
+const IN_MAINTENANCE = 'MAINTENANCE is on: a start serves 503 alone';
 
 /** `petstore doctor`: whether the service can work here. */
 export async function doctor(call: Call): Promise<void> {
@@ -41,5 +42,5 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
 function namesText(): string {
   const unread = unreadSettings();
   if (unread.length > 0) throw new SettingsError(unread);
-  return ALLOWED;
+  return loadSettings().maintenance === 'on' ? `${ALLOWED}; ${IN_MAINTENANCE}` : ALLOWED;
 }

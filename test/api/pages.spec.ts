@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineErrors, errorCatalogue } from '../../src/core/errors/define-errors.js';
-import { openForAll } from '../support/opened.js';
+import { openForAll, openForTest } from '../support/opened.js';
 
 defineErrors({
   shelf_collapsed: {
@@ -83,6 +83,24 @@ describe('/', () => {
     expect(response.status).toBe(status);
     expect(response.headers.get('vary')).toMatch(/^Origin, Accept(?:,|$)/);
   });
+
+  it.each([
+    ['here, outside of production', {}, true, 'pst_test_…'],
+    ['in production', { NODE_ENV: 'production', ADMIN_ON: 'management' }, false, 'pst_live_…'],
+    ['without a console', { CONSOLE: 'off' }, false, 'pst_test_…'],
+  ])(
+    'leads to the console where that is, and shows a key as here: %s',
+    async (_, environment, isLinked, key) => {
+      const { url } = await openForTest({ environment });
+      const [start, guide] = await Promise.all(
+        ['/', '/docs/guides/using-the-api'].map(async (path) =>
+          (await fetch(url + path, { headers: { accept: BROWSER } })).text(),
+        ),
+      );
+      expect(start?.includes('href="./console"')).toBe(isLinked);
+      for (const page of [start, guide]) expect(page).toContain(`export KEY=${key}`);
+    },
+  );
 
   it('tells a machine where the documents are, with the Error body', async () => {
     const response = await get('/', { accept: 'application/json' });

@@ -64,7 +64,13 @@ export class SwaggerUi implements OnModuleInit {
     servePage(express, SEARCH.path, new ServedAsset('.html', search));
     const { publicBaseUrl, host, port } = settings;
     const api = new URL(publicBaseUrl, originOf(host, port)).href;
-    addReaderPages(express, site, { apiVersion: API_DOCUMENT.version, api }, publicBaseUrl);
+    const facts = {
+      apiVersion: API_DOCUMENT.version,
+      api,
+      hasConsole: settings.console === 'on' && settings.adminOn === 'public',
+      isProduction: settings.nodeEnv === 'production',
+    };
+    addReaderPages(express, site, facts, publicBaseUrl);
   }
 
   /** Serves a document and its page; returns a function that builds it once. */

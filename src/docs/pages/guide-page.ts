@@ -9,14 +9,17 @@ export const GUIDE = { file: 'using-the-api.md', path: '/docs/guides/using-the-a
 /** The address of the API in the file, where readers of the repository have their service. */
 const EXAMPLE = 'http://127.0.0.1:3000/v1';
 
+/** The key in the file, which is one of a service that is not in production. */
+const EXAMPLE_KEY = 'pst_test_…';
+
 /** The anchor of a heading, as GitHub names it. */
 export function headingId(source: string): string {
   const words = source.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
   return words.trim().replaceAll(/\s/g, '-');
 }
 
-/** The page of the guide, made of its file, with the address of the API. */
-export async function guidePage(api: string): Promise<PageContent> {
+/** The page of the guide, made of its file, with the address of the API and the beginning of its keys. */
+export async function guidePage(api: string, key: string): Promise<PageContent> {
   // Loaded with the page, not with the service.
   const { Marked } = await import('marked');
   const headings: string[] = [];
@@ -49,7 +52,7 @@ export async function guidePage(api: string): Promise<PageContent> {
     path: GUIDE.path,
     main: `  <main class="text" id="main" tabindex="-1">
     ${contentsOf('On this page', `<ul>${headings.join('')}</ul>`)}
-    <article class="prose">${html.replaceAll(EXAMPLE, address)}</article>
+    <article class="prose">${html.replaceAll(EXAMPLE, address).replaceAll(EXAMPLE_KEY, key)}</article>
   </main>`,
     scripts: [COMMANDS],
   };

@@ -8,13 +8,21 @@ export interface StartFacts {
   readonly apiVersion: string;
   /** Version of the software. */
   readonly version: string;
+  /** Whether the console is served on this port. */
+  readonly hasConsole: boolean;
+  /** Keys begin with pst_live_, not with pst_test_. */
+  readonly isProduction: boolean;
   /** Address of the API, such as `https://shop.example/v1`; the page puts there how the browser has reached it. */
   readonly api: string;
 }
 
 /** The page at /, with links to all others. */
-export function startPage(site: Site, { apiVersion, version, api }: StartFacts): PageContent {
+export function startPage(site: Site, facts: StartFacts): PageContent {
+  const { apiVersion, version, api, hasConsole } = facts;
   const to = (path: string) => escapeHtml(relativeTo('/', path));
+  const operators = hasConsole
+    ? `\n    <p>For operators, with a key that has the scope <code>admin</code>: <a href="${to('/console')}">the console</a>.</p>`
+    : '';
   return {
     title: site.name,
     path: '/',
@@ -25,9 +33,9 @@ export function startPage(site: Site, { apiVersion, version, api }: StartFacts):
     ${cardsOf(site, '/')}
     <h2>The first request</h2>
     <p>With a key that the operator of this service has given you:</p>
-    <pre tabindex="0"><code>export KEY=pst_…
+    <pre tabindex="0"><code>export KEY=${keyExample(facts)}
 curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeHtml(api)}/pets?limit=3</span>"</code></pre>
-    <p>What you have used of your plan, your keys and your webhooks: <a href="${to('/account/')}">your account</a>.</p>
+    <p>What you have used of your plan, your keys and your webhooks: <a href="${to('/account/')}">your account</a>.</p>${operators}
     <h2>This service</h2>
     <dl class="facts">
       <dt>Address of the API</dt><dd><code data-api="v1">${escapeHtml(api)}</code></dd>
@@ -38,6 +46,11 @@ curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeH
   </main>`,
     scripts: [COMMANDS],
   };
+}
+
+/** The beginning of a key of this service. */
+export function keyExample({ isProduction }: Pick<StartFacts, 'isProduction'>): string {
+  return isProduction ? 'pst_live_…' : 'pst_test_…';
 }
 
 /** The page for a path that does not exist. */
