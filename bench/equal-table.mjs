@@ -1,16 +1,9 @@
 // Writes the table of `npm run bench -- --only equal` into docs/performance.md, between two comments.
-import { readFileSync, writeFileSync } from 'node:fs';
-
-const DOCUMENT = new URL('../docs/performance.md', import.meta.url);
-const [BEGIN, END] = ['<!-- equal work: table -->', '<!-- equal work: end of the table -->'];
+import { aligned, replaceTable } from './doc-table.mjs';
 
 /** Replaces the table, and the sentence that tells how it was measured. */
 export function writeTable(result) {
-  const text = readFileSync(DOCUMENT, 'utf8');
-  const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (before < 0 || after < before) throw new Error(`${DOCUMENT.pathname} has no place for the table.`);
-  const made = `${BEGIN}\n\n${told(result)}\n\n${table(result.rows)}\n\n`;
-  writeFileSync(DOCUMENT, text.slice(0, before) + made + text.slice(after));
+  replaceTable('performance.md', 'equal work', `${told(result)}\n\n${table(result.rows)}`);
 }
 
 function told({ node, loader, rounds, seconds, loadAverage }) {
@@ -55,12 +48,4 @@ function figures(measured) {
 function ratio(one) {
   if (one === undefined) return '';
   return one.ratio.toFixed(2) + (one.goal === undefined ? '' : ` (${one.goal})`);
-}
-
-/** Rows in columns of equal width, as prettier writes them. */
-function aligned(rows) {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  const joined = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
-  const rule = joined(widths.map((width) => '-'.repeat(width)));
-  return [joined(rows[0]), rule, ...rows.slice(1).map(joined)].join('\n');
 }

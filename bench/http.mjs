@@ -5,6 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { writeCapacity } from './capacity-table.mjs';
 import { line, measure, peer } from './measure.mjs';
 import { overload } from './overload.mjs';
 import { makeStore, startService } from './running-service.mjs';
@@ -75,7 +76,10 @@ const result = {
   ...(overloaded ? { overload: overloaded } : {}),
   rows,
 };
-if (isWhole) writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);
+if (isWhole) {
+  writeFileSync(join(HERE, 'results.json'), `${JSON.stringify(result, null, 2)}\n`);
+  if (memory) writeCapacity(result);
+}
 if (memory) {
   const { few, many, quiet } = memory;
   console.log(

@@ -19,7 +19,7 @@ const HEAP_OPTIONS = {
 /**
  * Starts the service in this process, with its settings, first start, background work and stop by signals: what `npm start` does. By
  * default with the modules that `petstore.modules` of the project's package.json names. When it cannot start, ends the process with a
- * line on standard error: with 75 where PostgreSQL was unreachable, otherwise with 1.
+ * line on standard error: with 75 where the database was unreachable, otherwise with 1.
  */
 export async function startService(options: { readonly modules?: readonly Type[] } = {}): Promise<void> {
   prepareProcess();
@@ -45,8 +45,16 @@ export async function startService(options: { readonly modules?: readonly Type[]
     // The rest of the start may find the database closed. The stop ends the process.
     if (isStopping) return;
     report(error);
-    process.exit(error instanceof DatabaseUnreachable ? TRY_AGAIN : 1);
+    process.exit(isOfDatabase(error) ? TRY_AGAIN : 1);
   }
+}
+
+/** Whether the database was unreachable, or has failed during the start: the same start may succeed later. */
+function isOfDatabase(error: unknown): boolean {
+  return (
+    error instanceof DatabaseUnreachable ||
+    (error instanceof Error && 'code' in error && error.code === 'service_unavailable')
+  );
 }
 
 function isOnTerminal(): boolean {

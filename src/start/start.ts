@@ -52,12 +52,13 @@ export async function start(
   const logger = app.get(AppLogger);
   logger.log(`${versionText()}, with ${shownDatabaseUrl(settings.databaseUrl)}`, 'Start');
   await app.get(SoleProcessLock).begin();
-  // The log says at the start if nothing can be cached.
-  void app.get(DataVersion).fresh();
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
     throw listeningFault({ variable: 'PORT', port, host }, error);
   });
   running(stopOf(app));
+  // The log says at the start if nothing can be cached. Not earlier: initializing the application blocks the event loop, on a busy machine for
+  // longer than a connection that asks for a password may take.
+  void app.get(DataVersion).fresh();
   const managementAt = await app.get(ManagementServer).listen();
   const origin = reachedAt(app.getHttpServer() as Server);
   // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.

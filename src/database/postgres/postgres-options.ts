@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { SessionOfPassword } from 'pgpass';
 import { readCertificates } from '../../core/config/certificates.js';
 import type { PostgresAddress } from '../../core/config/database-url.js';
 
@@ -48,7 +49,7 @@ export function clientConfig({
     host,
     port,
     user,
-    ...(password === undefined ? {} : { password }),
+    password: password ?? (() => passwordOutside({ host, port, database, user })),
     database,
     ssl: sslMode !== 'disable' && {
       rejectUnauthorized: sslMode !== 'require',
@@ -68,6 +69,17 @@ export function clientConfig({
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
+}
+
+/**
+ * The password for a URL without one, of PGPASSWORD or of the file that libpq reads (PGPASSFILE, `~/.pgpass`); empty without one. Called when
+ * the server demands a password. pg itself would warn that it is going to stop reading the file.
+ */
+async function passwordOutside(session: SessionOfPassword): Promise<string> {
+  const { PGPASSWORD = '' } = process.env;
+  if (PGPASSWORD !== '') return PGPASSWORD;
+  const { default: find } = await import('pgpass');
+  return new Promise((resolve) => find(session, (password = '') => resolve(password)));
 }
 
 /** Opens a session beside the pool, which may idle for as long as the process lives; `name` is its application_name. */

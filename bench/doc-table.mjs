@@ -1,0 +1,20 @@
+// Tables of docs/ that benchmarks write, between two comments.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** Replaces what a document has between the comments of this name. */
+export function replaceTable(document, name, made) {
+  const path = new URL(`../docs/${document}`, import.meta.url);
+  const [begin, end] = [`<!-- ${name}: table -->`, `<!-- ${name}: end of the table -->`];
+  const text = readFileSync(path, 'utf8');
+  const [before, after] = [text.indexOf(begin), text.indexOf(end)];
+  if (before < 0 || after < before) throw new Error(`${path.pathname} has no place for the table "${name}".`);
+  writeFileSync(path, `${text.slice(0, before)}${begin}\n\n${made}\n\n${text.slice(after)}`);
+}
+
+/** Rows in columns of equal width, as prettier writes them. */
+export function aligned(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const joined = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
+  const rule = joined(widths.map((width) => '-'.repeat(width)));
+  return [joined(rows[0]), rule, ...rows.slice(1).map(joined)].join('\n');
+}
