@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { DatabaseUnreachable, waitForDatabase } from '../../src/start/wait-for-database.js';
 import { freePort } from '../support/free-port.js';
@@ -23,6 +25,20 @@ describeWith('postgres-server', 'a start before its PostgreSQL', () => {
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     await server.start();
     expect((await (await starting).request('GET', '/health/ready')).status).toBe(200);
+  });
+
+  it('takes the password from the file that libpq reads, and warns of nothing', async () => {
+    const server = await PostgresServer.start();
+    onTestFinished(() => server.remove());
+    await server.query(`CREATE ROLE shop LOGIN PASSWORD 'right'`, 'CREATE DATABASE shop OWNER shop');
+    await server.accept('host all shop 127.0.0.1/32 password');
+    const path = await folderOfTest();
+    const PGPASSFILE = join(path, 'pgpass');
+    await writeFile(PGPASSFILE, `127.0.0.1:${server.port}:shop:shop:right\n`, { mode: 0o600 });
+    const DATABASE_URL = `postgres://shop@127.0.0.1:${server.port}/shop`;
+    const service = await serviceOfTest(path, { DATABASE_URL, PGPASSFILE });
+    expect((await service.request('GET', '/health/ready')).status).toBe(200);
+    expect((await service.stop()).stderr).toBe('');
   });
 
   it.each([
