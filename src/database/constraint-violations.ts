@@ -1,6 +1,7 @@
-import { QueryFailedError } from 'typeorm';
+import { OptimisticLockVersionMismatchError } from 'typeorm';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { unavailable } from './unavailable.js';
 
 /** Errors of drivers about a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
 interface Violation {
@@ -14,12 +15,15 @@ interface Violation {
 const SQLITE_UNIQUE = /UNIQUE constraint failed: (.+)$/;
 /** SQLSTATE of unique_violation and of foreign_key_violation. */
 const [POSTGRES_UNIQUE, POSTGRES_FOREIGN_KEY] = ['23505', '23503'];
+/** SQLSTATE of what loses against others and may succeed a moment later: a serialization, a deadlock, a lock with NOWAIT. */
+const LOST_RACES = ['40001', '40P01', '55P03'];
 /** The columns in the detail of a unique_violation, such as `Key (name, shop)=(Ball, 3) already exists.` */
 const POSTGRES_COLUMNS = /^Key \(("?\w+"?(?:, "?\w+"?)*)\)=\(/;
 
-/** What the driver has reported; the refusal of a COMMIT, where constraints are deferred, comes as the driver throws it. */
+/** What the driver has reported, which TypeORM wraps. */
 function violationOf(error: unknown): Partial<Violation> {
-  return error instanceof QueryFailedError ? (error.driverError as Violation) : Object(error);
+  const { driverError = error } = Object(error) as { readonly driverError?: unknown };
+  return Object(driverError);
 }
 
 /**
@@ -42,10 +46,13 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return code === 'SQLITE_CONSTRAINT' && message.includes('FOREIGN KEY constraint failed');
 }
 
-/** The refusal for a violated constraint, so that a feature need not check before it writes; any other error unchanged. */
-export function refusalOfViolation(error: unknown): unknown {
-  if (uniqueViolation(error)) return new ApiError(HTTP_ERRORS.already_exists, { cause: error });
-  return isForeignKeyViolation(error)
-    ? new ApiError(HTTP_ERRORS.reference_conflict, { cause: error })
-    : error;
+/** The refusal for what the database has refused, so that a feature need not check before it writes; any other error unchanged. */
+export function refusalByDatabase(error: unknown): unknown {
+  const cause = { cause: error };
+  if (uniqueViolation(error)) return new ApiError(HTTP_ERRORS.already_exists, cause);
+  if (isForeignKeyViolation(error)) return new ApiError(HTTP_ERRORS.reference_conflict, cause);
+  if (error instanceof OptimisticLockVersionMismatchError)
+    return new ApiError(HTTP_ERRORS.precondition_failed, cause);
+  const { code } = violationOf(error);
+  return LOST_RACES.some((one) => one === code) ? unavailable('the database is busy', error) : error;
 }

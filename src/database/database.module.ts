@@ -106,7 +106,7 @@ async function migrateAlone(settings: Settings, opening: Opening): Promise<void>
 async function proveVersion(database: Database): Promise<void> {
   if (database.options.type !== 'sqlite') return;
   try {
-    await database.transactions.uncached(() => Promise.resolve());
+    await database.transactions.uncached((manager) => manager.query('SELECT 1'));
   } catch (error) {
     logger.warn(
       `Nothing could be committed yet (${String(error)}); nothing is cached until a commit succeeds.`,

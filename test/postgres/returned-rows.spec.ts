@@ -261,6 +261,31 @@ describe('RETURNING', () => {
     ).toEqual([{ size: 3 }]);
   });
 
+  it.each([
+    [`update others set size = 5 where name = 'z'`, [[], 1]],
+    [`/* of a team */ UPDATE others SET size = 5 WHERE name = 'z' RETURNING name`, [[{ name: 'z' }], 1]],
+    [`-- of a team\n  Delete from others`, [[], 1]],
+    [
+      `WITH one AS (SELECT ')' AS name) UPDATE others SET size = 5 WHERE name IN (SELECT 'z' FROM one)`,
+      [[], 1],
+    ],
+    [
+      `with one as (select (1) as n), two as (select n from one) delete from others where size > (select n from two) returning name`,
+      [[{ name: 'z' }], 1],
+    ],
+    [`insert into others (name) values ('UPDATE ')`, []],
+    [`/* DELETE */ WITH one AS (SELECT 'z' AS name) SELECT name FROM one`, [{ name: 'z' }]],
+    [
+      `WITH one AS (SELECT 'q' AS name) INSERT INTO others (name) SELECT name FROM one RETURNING name`,
+      [{ name: 'q' }],
+    ],
+  ])('gives the same by query() however it is written: %s', async (sql, result) => {
+    expect(await manager.query(sql)).toEqual(result);
+    await others.clear();
+    await others.insert({ name: 'z' });
+    expect(await manager.transaction((within) => within.query(sql))).toEqual(result);
+  });
+
   it('gives rows by a query builder', async () => {
     const inserted = await users
       .createQueryBuilder()

@@ -114,19 +114,25 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
   const dataSource = app.get(DataSource);
   const toys = app.get<Repository<Toy>>(getRepositoryToken(Toy));
 
+  /** The response of an operation whose handler does the work. */
+  const respond = async (work: Work, key?: string) => {
+    const id = randomUUID();
+    works.set(id, work);
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    const response = await service.request('POST', `/v1/market/${id}`, { headers });
+    works.delete(id);
+    return response;
+  };
+
   /** Calls an operation whose handler does the work; rejects with its error, or with the response that refuses it. */
   const handle = async (work: Work, key?: string): Promise<void> => {
-    const id = randomUUID();
     let failure: unknown;
-    works.set(id, () =>
+    const noted: Work = () =>
       work().catch((error: unknown) => {
         failure = error;
         throw error;
-      }),
-    );
-    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
-    const { status, text } = await service.request('POST', `/v1/market/${id}`, { headers });
-    works.delete(id);
+      });
+    const { status, text } = await respond(noted, key);
     if (failure !== undefined) throw failure;
     if (status !== 201) throw new Error(`${status} ${text}`);
   };
@@ -178,6 +184,7 @@ export async function openMarket(modules: readonly Type[] = [], options: TestSer
     stalls: app.get<Repository<Stall>>(getRepositoryToken(Stall)),
     deposits: app.get<Repository<Deposit>>(getRepositoryToken(Deposit)),
     transactions: app.get(Transactions),
+    respond,
     handle,
     frames,
     /** Adds a toy by an INSERT. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Query } from 'typeorm/driver/Query.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { type Table, type TableIndex, TypeORMError, type View } from 'typeorm';
-import type { TransactionHome } from '../transactions/transaction.js';
+import type { TransactionHome } from '../transactions/outermost-transaction.js';
 import type { PostgresPool } from './postgres-pool.js';
 import { PostgresRunner } from './postgres-runner.js';
 

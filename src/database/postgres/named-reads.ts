@@ -6,7 +6,8 @@ import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
 import type { Transactions } from '../transactions/transactions.js';
 import { codeOf, meaningOf } from './postgres-errors.js';
-import type { PooledConnection, PostgresPool } from './postgres-pool.js';
+import type { PooledConnection } from './pooled-connection.js';
+import type { PostgresPool } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';
 
 /** Statements that have a name, the last used ones: clients choose how lists are filtered and sorted. */

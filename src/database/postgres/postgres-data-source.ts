@@ -6,6 +6,7 @@ import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { readDecimalsAsText } from '../decimals.js';
 import { POSTGRES_DIALECT } from '../dialect.js';
 import { generatedValues } from '../returning-insert-query-builder.js';
+import type { TransactionOptions } from '../transactions/transaction-session.js';
 import { Transactions } from '../transactions/transactions.js';
 import { compareNumbers, suitColumn } from './columns.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
@@ -47,7 +48,9 @@ export class PostgresDataSource extends Database {
       this.instanceSession.renew();
       this.dataVersion.renew();
     };
-    this.transactions = new Transactions(this, (how) => PostgresSession.open(this.pool, how));
+    const isPatient = postgres.statementTimeoutMs === 0;
+    const open = (how: TransactionOptions) => PostgresSession.open(this.pool, how);
+    this.transactions = new Transactions(this, 'READ COMMITTED', open, isPatient);
     this.reader = new NamedReads(this, this.pool, this.transactions);
     driver.createQueryRunner = () => new PostgresRunner(driver, this.pool, this.transactions);
     driver.createGeneratedMap = generatedValues;

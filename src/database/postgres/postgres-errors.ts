@@ -32,10 +32,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // A full disk and other exhausted resources, such as connections: those that are open continue.
   '53100': 'read-only',
   '53': 'busy',
-  // Lost races, a deadlock, a lock or a statement that took too long.
-  '40001': 'busy',
-  '40P01': 'busy',
-  '55P03': 'busy',
+  // A statement that took too long.
   '57014': 'busy',
   // The server cannot read its files.
   '58': 'busy',
@@ -83,6 +80,11 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** Whether a transaction that may not write has tried to. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === '25006';
+}
+
 /** Whether an error is the server's response to a statement. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof Error && 'severity' in error;
@@ -95,6 +97,8 @@ export function meaningOf(error: unknown): Meaning {
   // A statement that asks another server, by postgres_fdw, reports that one. The end of a session is FATAL, or a pooler's 08P01.
   const isOfSession = known === 'away' || known === 'lost';
   if (isOfSession && (error as { severity?: string }).severity === 'ERROR' && code !== '08P01') return 'busy';
+  // COPY … FROM STDIN, for which there is nothing to send.
+  if (code === '57014' && messageOf(error).startsWith('COPY')) return 'other';
   if (known) return known;
   // Its words are about the statement, and may have any name, such as that of a table.
   if (isAnswer(error)) return 'other';

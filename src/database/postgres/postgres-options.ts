@@ -5,8 +5,8 @@ import type { PostgresAddress } from '../../core/config/database-url.js';
 
 /** How long a connection, a wait for one, or a statement of a session beside the pool may take, in milliseconds. */
 const LIMIT_MS = 1_000;
-/** How long a transaction may wait for its next statement, in milliseconds: longer than any wait of the service itself. */
-const IDLE_IN_TRANSACTION_MS = 15_000;
+/** How long a transaction may wait for its next statement, in milliseconds: the process itself ends it earlier, unless it hangs. */
+const IDLE_IN_TRANSACTION_MS = 20_000;
 /** Idle time after which the system probes the connection (TCP keep-alive), in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How much longer than the server this process waits for the end of a statement, in milliseconds. */

@@ -1,18 +1,12 @@
 import pg from 'pg';
-import type { PoolClient, QueryConfig, QueryResult } from 'pg';
+import type { PoolClient } from 'pg';
 import type { ApiError } from '../../core/errors/api-error.js';
 import type { ConnectionLoad } from '../database.js';
-import { begunByHand } from '../transactions/begun-by-hand.js';
+import { begunByHand } from '../statements.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
 import { unavailable } from '../unavailable.js';
-import { meaningOf } from './postgres-errors.js';
-import {
-  ANSWER_LATE_MS,
-  PATIENT_SESSION,
-  type PostgresOptions,
-  SESSION,
-  clientConfig,
-} from './postgres-options.js';
+import { PooledConnection, TimedClient } from './pooled-connection.js';
+import { PATIENT_SESSION, type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
 import { PostgresTroubles } from './postgres-troubles.js';
 
 /** Longest wait for a connection, in milliseconds. */
@@ -21,104 +15,6 @@ const WAIT_MS = 1_000;
 const IDLE_MS = 60_000;
 /** The share of a pool that is kept for reads, so that reads continue while commits hang. A pool of two keeps none. */
 const PART_FOR_READS = 1 / 5;
-/** For pg, which closes the socket after its own limit, in milliseconds: the maximum of a timer. */
-const NEVER: object = { query_timeout: 2 ** 31 - 1 };
-
-/**
- * A connection of the pool that is in use. A failure of the server is thrown as service_unavailable.
- *
- * No limit of the server ends a commit that waits for a standby. If its connection were given up, the next write would hang in another,
- * until the server has none left. So a connection whose commit is late stays in use until that is settled:
- *
- *     pending ─────────── response, or the connection is lost ──────────> settled
- *        └──── limit: the write is refused ────> late ──── the same, or a trouble is over ────> settled
- */
-export class PooledConnection {
-  /** Whether the state of the connection is unknown: then it is closed. */
-  isBroken = false;
-  private commitState: 'pending' | 'late' | 'settled' = 'settled';
-  private isReleased = false;
-
-  constructor(
-    private readonly pool: PostgresPool,
-    readonly client: PoolClient,
-    private readonly free: Release,
-  ) {}
-
-  /** Runs a statement. */
-  query(query: QueryConfig): Promise<QueryResult> {
-    return this.noted(this.client.query(query));
-  }
-
-  /** Runs a statement that begins or ends a transaction: when it fails, it is unknown whether one is open. */
-  async control(text: string): Promise<void> {
-    try {
-      await this.query({ text });
-    } catch (error) {
-      this.isBroken = true;
-      throw error;
-    }
-  }
-
-  /** Runs a statement that commits. When it is not confirmed in time, the server may carry it out later. */
-  commit(query: QueryConfig): Promise<QueryResult> {
-    const { statementTimeoutMs } = this.pool.options;
-    if (statementTimeoutMs === 0) return this.query(query);
-    this.commitState = 'pending';
-    const confirmed = new Promise<QueryResult>((resolve, reject) => {
-      const limit = setTimeout(() => {
-        this.commitState = 'late';
-        this.pool.keepLate(this);
-        reject(new Error('a commit was not confirmed in time'));
-      }, statementTimeoutMs + ANSWER_LATE_MS);
-      const settle = (): void => {
-        clearTimeout(limit);
-        this.settle();
-      };
-      this.client
-        .query({ ...query, ...NEVER })
-        .finally(settle)
-        .then(resolve, reject);
-    });
-    return this.noted(confirmed);
-  }
-
-  /** Whether a transaction is open on it. */
-  get isInTransaction(): boolean {
-    return this.client.getTransactionStatus() !== 'I';
-  }
-
-  /** Ends its use by the caller. While its commit is late, the connection is given back when that is settled. */
-  release(): void {
-    this.isReleased = true;
-    if (this.commitState === 'late') return;
-    this.client.release(this.isBroken || this.isInTransaction || this.pool.troubles.outdates(this.client));
-    this.free();
-  }
-
-  /** Waits no longer for the response to its commit. */
-  settle(): void {
-    if (this.commitState === 'settled') return;
-    this.commitState = 'settled';
-    this.pool.late.delete(this);
-    if (this.isReleased) this.release();
-  }
-
-  private async noted<T>(response: Promise<T>): Promise<T> {
-    try {
-      return await response;
-    } catch (error) {
-      const meaning = meaningOf(error);
-      this.isBroken ||= meaning !== 'other' && meaning !== 'busy';
-      throw this.pool.troubles.note(error, this.client);
-    }
-  }
-}
-
-/** A connection that knows when it was begun, by `performance.now()`. */
-class TimedClient extends pg.Client {
-  readonly begunAt = performance.now();
-}
 
 /** The connections to PostgreSQL, and whether it responds. While it does not, requests are refused at once. */
 export class PostgresPool {
@@ -203,16 +99,19 @@ export class PostgresPool {
     return this.take(this.places, this.turns);
   }
 
-  /** The commit of a connection is late. */
   keepLate(connection: PooledConnection): void {
     this.late.add(connection);
-    this.settleOutdated();
+    this.giveUpOutdated();
     if (this.commitFault) this.places.refuse(this.commitFault);
+  }
+
+  endLate(connection: PooledConnection): void {
+    this.late.delete(connection);
   }
 
   /** Closes the connections that are older than the last trouble; those in use when they are released. */
   discardOutdated(): void {
-    this.settleOutdated();
+    this.giveUpOutdated();
     // Closes those that are idle on its way to one that is not outdated.
     this.read(() => Promise.resolve()).catch(ignored);
   }
@@ -220,12 +119,12 @@ export class PostgresPool {
   /** Waits for nothing any more. */
   end(): void {
     this.troubles.end();
-    this.settleOutdated();
+    this.giveUpOutdated();
   }
 
-  private settleOutdated(): void {
+  private giveUpOutdated(): void {
     for (const connection of this.late)
-      if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.settle();
+      if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.giveUpCommit();
   }
 
   /** Waits in these queues, for a second in all. */

@@ -6,17 +6,12 @@ import { Query } from 'typeorm/driver/Query.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { quoted } from '../dialect.js';
+import { onlyReads } from '../statements.js';
 import { type JoiningRunner, RunnerTransactions } from '../transactions/runner-transactions.js';
-import type { TransactionHome } from '../transactions/transaction.js';
+import type { TransactionHome } from '../transactions/outermost-transaction.js';
 import { suitColumn } from './columns.js';
 import type { PostgresPool } from './postgres-pool.js';
 import type { PostgresSession } from './postgres-session.js';
-
-/**
- * Statements that begin like a read: they take no place of a write, and continue while commits hang. One that writes nevertheless, by a
- * function, is refused with 503 when its commit hangs.
- */
-const READS = /^\s*(?:SELECT|SHOW|EXPLAIN|SET|WITH(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE)\b))\b/is;
 
 /** A query runner that takes a connection for each statement outside of a transaction. */
 export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner {
@@ -33,7 +28,11 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
 
   /** Takes none yet: while it had one, each statement and the transaction would wait for another. */
   override connect(): Promise<PoolClient> {
-    const query = (text: string, values: unknown[]) => this.send({ text, values });
+    const query = (given: string | QueryConfig, values?: unknown[]) => {
+      if (typeof given === 'string') return this.send({ text: given, values });
+      if ('submit' in given) throw new TypeORMError(NO_STREAM);
+      return this.send(given);
+    };
     return Promise.resolve({ query } as unknown as PoolClient);
   }
 
@@ -102,8 +101,8 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     throw new TypeORMError('Streams of rows are not supported. Read page by page, such as by keysetPage().');
   }
 
-  override async startTransaction(isolation?: IsolationLevel): Promise<void> {
-    await this.transactions.begin({ isolation });
+  override startTransaction(isolation?: IsolationLevel): Promise<void> {
+    return this.transactions.start(isolation);
   }
 
   override commitTransaction(): Promise<void> {
@@ -120,12 +119,18 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
   }
 
   private send(query: QueryConfig): Promise<QueryResult> {
+    const reads = onlyReads(query.text);
     return this.transactions.statement(
+      reads,
       (session) => (session as PostgresSession).send(query),
       () =>
-        READS.test(query.text)
+        // One that writes nevertheless, by a function, is refused with 503 when its commit hangs.
+        reads
           ? this.pool.read((connection) => connection.query(query))
           : this.pool.write((connection) => connection.commit(query)),
     );
   }
 }
+
+const NO_STREAM =
+  'A query runner has no connection for streams, such as those of pg-copy-streams, pg-cursor and pg-query-stream. Connect a pg.Client for them.';

@@ -1,9 +1,11 @@
 import type { QueryConfig, QueryResult } from 'pg';
-import { TypeORMError } from 'typeorm';
+import { QueryFailedError, TypeORMError } from 'typeorm';
 import { Semaphore } from '../transactions/semaphore.js';
-import { firstWords } from '../transactions/begun-by-hand.js';
-import type { TransactionOptions, TransactionSession } from '../transactions/transaction.js';
-import type { PooledConnection, PostgresPool } from './postgres-pool.js';
+import { firstWords } from '../statements.js';
+import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
+import { isAnswer } from './postgres-errors.js';
+import type { PooledConnection } from './pooled-connection.js';
+import type { PostgresPool } from './postgres-pool.js';
 
 /** Statements about the transaction, which cannot be in a savepoint. */
 const ABOUT_IT = firstWords(
@@ -30,9 +32,7 @@ export class PostgresSession implements TransactionSession {
   ): Promise<PostgresSession> {
     const connection = await pool.takeToWrite();
     // Sent together with the first statement, which fails with it if the connection is lost.
-    const begun = connection.control(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN');
-    if (isolation) await begun.catch(failing(connection));
-    else begun.catch(ignored);
+    connection.control(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN').catch(ignored);
     return new PostgresSession(connection, invalidates !== undefined);
   }
 
@@ -64,7 +64,9 @@ export class PostgresSession implements TransactionSession {
 
   async commit(): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
-    const done = await this.connection.commit({ text: 'COMMIT' });
+    const done = await this.connection.commit({ text: 'COMMIT' }).catch((error: unknown) => {
+      throw isAnswer(error) ? new QueryFailedError('COMMIT', [], error as Error) : error;
+    });
     // PostgreSQL responds to the COMMIT of a failed transaction with ROLLBACK, without an error.
     if (done.command !== 'COMMIT')
       throw new TypeORMError('The transaction was rolled back: one of its statements had failed.');
@@ -96,14 +98,6 @@ export class PostgresSession implements TransactionSession {
 /** Releases it, too: one that stays has a lock, for which the server has few places, and so has each that is set within it. */
 function undoing(savepoint: string): string {
   return `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
-}
-
-/** Gives back a connection on which no transaction was begun. */
-function failing(connection: PooledConnection): (error: unknown) => never {
-  return (error) => {
-    connection.release();
-    throw error;
-  };
 }
 
 const ignored = (): void => undefined;

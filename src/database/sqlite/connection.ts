@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import sqlite3 from 'sqlite3';
+import { commandOf, isReturning } from '../statements.js';
 import { type Parameters, exactParameters } from './exact-parameters.js';
 
 /** How long a lock of another process is waited for, in milliseconds. */
@@ -35,8 +36,8 @@ type Execute = (sql: string, parameters: Parameters | undefined, handler: Handle
 export class Connection {
   /** What TypeORM's query runner needs of a connection. */
   readonly driver: Readonly<Record<Way, Execute>> = {
-    run: (sql, ...args) => this.execute(isReturning(sql) ? 'all' : 'run', sql, ...args),
-    all: (...args) => this.execute('all', ...args),
+    run: (sql, ...args) => this.execute(returnsNothing(sql) ? 'run' : 'all', sql, ...args),
+    all: (sql, ...args) => this.execute(returnsNothing(sql) ? 'run' : 'all', sql, ...args),
   };
   private readonly statements: LRUCache<string, sqlite3.Statement>;
   private keepsNone = false;
@@ -153,10 +154,9 @@ export class Connection {
   }
 }
 
-const RETURNING = /\bRETURNING\b/i;
-const TEXTS = /'(?:[^']|'')*'|"(?:[^"]|"")*"/g;
+const CHANGES = new Set(['INSERT', 'REPLACE', 'UPDATE', 'DELETE']);
 
-/** Whether a statement that writes returns rows. */
-function isReturning(sql: string): boolean {
-  return RETURNING.test(sql) && RETURNING.test(sql.replaceAll(TEXTS, ''));
+/** Whether a statement says only how many rows it has changed. */
+function returnsNothing(sql: string): boolean {
+  return CHANGES.has(commandOf(sql)) && !isReturning(sql);
 }

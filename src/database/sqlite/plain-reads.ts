@@ -1,12 +1,12 @@
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
+import { onlyReads } from '../statements.js';
 import { Semaphore } from '../transactions/semaphore.js';
 import { Connection } from './connection.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 
-const READS = /^\s*(?:SELECT\b|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE\s+INTO)\b))/is;
 /** Functions that return the right value only on the connection that writes. */
 const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
@@ -42,7 +42,7 @@ export class PlainReads {
 
   /** Whether the statement certainly only reads, and reads what is committed. */
   takes(sql: string): boolean {
-    return this.runner !== undefined && READS.test(sql) && !OF_THE_WRITER.test(sql);
+    return this.runner !== undefined && onlyReads(sql) && !OF_THE_WRITER.test(sql);
   }
 
   /**

@@ -4,8 +4,9 @@ import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import type { QueryResult } from 'typeorm/query-runner/QueryResult.js';
+import { commandOf, onlyReads } from '../statements.js';
 import { type JoiningRunner, RunnerTransactions } from '../transactions/runner-transactions.js';
-import type { TransactionHome } from '../transactions/transaction.js';
+import type { TransactionHome } from '../transactions/outermost-transaction.js';
 import type { SqliteWriter, WritingSession } from './sqlite-writer.js';
 
 /** A query runner that waits for its turn, for each query or for each transaction. */
@@ -30,6 +31,7 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
     const statement = async () =>
       resultOf(sql, (await super.query(sql, parameters, true)) as QueryResult, isStructured);
     return (await this.transactions.statement(
+      onlyReads(sql),
       (session) => (session as WritingSession).run(sql, statement),
       async () => {
         const { reads } = this.writer;
@@ -53,8 +55,8 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
     table.addColumn(column);
   }
 
-  override async startTransaction(isolation?: IsolationLevel): Promise<void> {
-    await this.transactions.begin({ isolation });
+  override startTransaction(isolation?: IsolationLevel): Promise<void> {
+    return this.transactions.start(isolation);
   }
 
   override commitTransaction(): Promise<void> {
@@ -74,8 +76,9 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
 
 /** The result of a statement as PostgreSQL has it, where an UPDATE and a DELETE also return how many rows they have changed. */
 function resultOf(sql: string, result: QueryResult, isStructured: boolean): unknown {
-  if (sql.startsWith('INSERT ')) result.raw = result.records;
-  if (/^(?:UPDATE|DELETE) /.test(sql)) {
+  const command = commandOf(sql);
+  if (command === 'INSERT' || command === 'REPLACE') result.raw = result.records;
+  if (command === 'UPDATE' || command === 'DELETE') {
     result.affected ??= result.records.length;
     result.raw = [result.records, result.affected];
   }

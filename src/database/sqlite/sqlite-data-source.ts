@@ -12,11 +12,12 @@ import { generatedNumbers } from './exact-insert-query-builder.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
-import { LOCK_TRY_MS, SqliteWriter } from './sqlite-writer.js';
+import { SqliteWriter } from './sqlite-writer.js';
 import { DatabaseFiles } from './troubles/database-files.js';
 import { DatabaseTroubles } from './troubles/database-troubles.js';
 import { probeWrites } from './troubles/write-probe.js';
 import { WalDataVersion } from './wal-data-version.js';
+import { LOCK_TRY_MS } from './write-lock.js';
 
 const logger = new Logger('Database');
 
@@ -50,7 +51,7 @@ export class SqliteDataSource extends Database {
     this.troubles = new DatabaseTroubles(file, this.files);
     this.dataVersion = file === ':memory:' ? new OwnWritesVersion() : new WalDataVersion(this.files);
     this.writer = new SqliteWriter(driver, this.dataVersion, this.files, this.troubles);
-    this.transactions = new Transactions(this, (how) => this.writer.open(how));
+    this.transactions = new Transactions(this, 'SERIALIZABLE', (how) => this.writer.open(how));
     driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
     driver.createGeneratedMap = generatedNumbers;
     readDecimalsAsText(driver);
@@ -100,8 +101,13 @@ export class SqliteDataSource extends Database {
   }
 
   /** Migrations begin with the write lock of the file; a second process tries again. */
-  whileMigrating<T>(work: () => Promise<T>): Promise<T> {
-    return work();
+  async whileMigrating<T>(work: () => Promise<T>): Promise<T> {
+    this.transactions.isPatient = true;
+    try {
+      return await work();
+    } finally {
+      this.transactions.isPatient = false;
+    }
   }
 
   /** Starts to watch the files and opens the connections for reads. */

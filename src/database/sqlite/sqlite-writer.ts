@@ -1,11 +1,9 @@
-import { Logger } from '@nestjs/common';
 import type sqlite3 from 'sqlite3';
-import { TypeORMError } from 'typeorm';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWritesVersion } from '../data-version.js';
-import { begunByHand, firstWords } from '../transactions/begun-by-hand.js';
+import { begunByHand, firstWords, onlyReads } from '../statements.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
-import type { TransactionOptions, TransactionSession } from '../transactions/transaction.js';
+import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
 import { Connection, type Prepared } from './connection.js';
 import { PlainReads, RunnerOn } from './plain-reads.js';
 import type { DatabaseFiles } from './troubles/database-files.js';
@@ -13,9 +11,8 @@ import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 import { unavailable } from '../unavailable.js';
 import { WalDataVersion } from './wal-data-version.js';
+import { LockWait, watchWriteLock } from './write-lock.js';
 
-/** SQLite's only isolation level without a shared cache. */
-const ISOLATIONS = new Set<string | undefined>([undefined, 'SERIALIZABLE', 'READ UNCOMMITTED']);
 /** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
 
@@ -33,11 +30,10 @@ interface Effects {
 
 /** What a statement does outside of a transaction. */
 function effectsOf(sql: string): Effects {
-  if (READS.test(sql)) return { isRead: true };
+  if (onlyReads(sql)) return { isRead: true };
   return { commits: true, takesLock: !/^\s*PRAGMA\b/i.test(sql) };
 }
 
-const READS = /^\s*SELECT\b/i;
 /** Outside of a transaction, a savepoint begins one. */
 const BEGINS = firstWords('BEGIN|SAVEPOINT');
 
@@ -102,8 +98,7 @@ export class SqliteWriter {
   }
 
   /** Begins a transaction in its turn. */
-  async open({ name, isolation, invalidates }: TransactionOptions): Promise<WritingSession> {
-    if (!ISOLATIONS.has(isolation)) throw new TypeORMError(`SQLite has no isolation level ${isolation}.`);
+  async open({ name, invalidates }: TransactionOptions): Promise<WritingSession> {
     const release = await this.take();
     const transaction: Failing = {};
     const control = (sql: string, effects: Effects = {}) =>
@@ -123,14 +118,15 @@ export class SqliteWriter {
     const endWatch = watchWriteLock(name);
     const { dataVersion } = this;
     return {
-      run: (sql, statement) => this.execute(transaction, { isRead: READS.test(sql) }, statement),
+      run: (sql, statement) => this.execute(transaction, { isRead: onlyReads(sql) }, statement),
       control: savepoint,
       undo: (to) => savepoint(`ROLLBACK TO SAVEPOINT ${to}`, { undoes: true }),
-      commit: () => {
+      commit: async () => {
         const commit = () => control('COMMIT', { commits: true });
-        return invalidates && dataVersion instanceof WalDataVersion
-          ? dataVersion.committing(invalidates, commit)
-          : commit();
+        if (!invalidates || !(dataVersion instanceof WalDataVersion)) return commit();
+        // Where no row has changed, SQLite would commit nothing, and the next commit of another process would be taken for this one.
+        if (invalidates.length === 0) await control('PRAGMA user_version = 1');
+        return dataVersion.committing(invalidates, commit);
       },
       rollback: () => control('ROLLBACK', { undoes: true }),
       release: () => {
@@ -200,63 +196,4 @@ export class SqliteWriter {
     await this.runner.query('ROLLBACK');
     return true;
   }
-}
-
-/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds; the wait occupies a thread and cannot be cancelled. */
-export const LOCK_TRY_MS = 250;
-/** How long a write waits for a write lock that another process holds, in milliseconds. */
-const LOCK_WAIT_MS = 5_000;
-
-/**
- * Waits for a write lock that another process holds, until 5 s after it was first found taken. From then on each write is refused
- * after one try until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
- */
-class LockWait {
-  private since: number | undefined;
-
-  /** The lock is free: a statement that needs it has succeeded. */
-  end(): void {
-    this.since = undefined;
-  }
-
-  /** Runs a statement that may take the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
-  async run<T>(statement: () => Promise<T>): Promise<T> {
-    for (;;) {
-      const began = performance.now();
-      try {
-        return await statement();
-      } catch (error) {
-        if (driverCodeOf(error) !== 'SQLITE_BUSY') throw error;
-        this.since ??= began;
-        if (performance.now() - this.since >= LOCK_WAIT_MS) throw error;
-      }
-    }
-  }
-}
-
-/** A transaction that holds the write lock for longer is logged, in milliseconds. */
-const WRITE_LOCK_BOUND_MS = 1_000;
-
-const logger = new Logger('Database');
-
-/**
- * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
- * again with the total time when it ends. Returns the function to call when it has ended.
- */
-function watchWriteLock(name = () => 'A transaction'): () => void {
-  const since = performance.now();
-  let isLong = false;
-  const timer = setTimeout(() => {
-    isLong = true;
-    logger.warn(
-      `${name()} has held the write lock for ${WRITE_LOCK_BOUND_MS} ms, and all other writers wait. ` +
-        'Await nothing but the database in a transaction.',
-    );
-  }, WRITE_LOCK_BOUND_MS).unref();
-  return () => {
-    clearTimeout(timer);
-    const total = Math.round(performance.now() - since);
-    // The total is compared too: while the event loop is blocked, the timer does not fire.
-    if (isLong || total >= WRITE_LOCK_BOUND_MS) logger.warn(`${name()} held the write lock for ${total} ms.`);
-  };
 }

@@ -13,13 +13,11 @@ import {
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import type { InsertBatches } from '../insert-batches.js';
+import { calledBy } from './caller.js';
 import type { JoiningRunner } from './runner-transactions.js';
 import type { Transactions } from './transactions.js';
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
-
-/** The frames of a DataSource, which passes a transaction on to its manager, and of the manager. */
-const PASSED_ON = /(?:DataSource|EntityManager)\.transaction /;
 
 /** An EntityManager in whose transactions every repository and manager takes part that is used in them. */
 export class JoiningEntityManager extends EntityManager {
@@ -46,10 +44,8 @@ export class JoiningEntityManager extends EntityManager {
     const [isolation, work] = typeof args[0] === 'function' ? [undefined, args[0]] : [args[0], args[1]];
     if (!work) throw new TypeORMError('transaction() needs a function.');
     if (this.queryRunner?.isReleased) throw new QueryRunnerProviderAlreadyReleasedError();
-    const called = new Error('begun');
-    const options = { name: () => nameOf(called), isolation };
     return this.parts().transactions.run(
-      options,
+      { name: calledBy(), isolation },
       (inside, manager) => inside(() => work(manager)),
       this.queryRunner as JoiningRunner | undefined,
     );
@@ -89,13 +85,4 @@ export class JoiningEntityManager extends EntityManager {
       isPlain ? persist.apply(this, args) : this.transaction((manager) => persist.apply(manager, args))
     ) as never;
   }
-}
-
-/** Names the caller: the nearest function that is not of TypeORM. */
-function nameOf({ stack = '' }: Error): string {
-  const frame = stack
-    .split('\n')
-    .slice(1)
-    .find((line) => !PASSED_ON.test(line));
-  return frame === undefined ? 'A transaction' : `The transaction ${frame.trim()}`;
 }

@@ -5,13 +5,13 @@ import {
   TransactionNotStartedError,
   TypeORMError,
 } from 'typeorm';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import { calledBy } from './caller.js';
+import { OutermostTransaction, type TransactionHome } from './outermost-transaction.js';
 import type { Release } from './semaphore.js';
-import {
-  Transaction,
-  type TransactionHome,
-  type TransactionOptions,
-  type TransactionSession,
-} from './transaction.js';
+import { Savepoint } from './savepoint.js';
+import type { Transaction } from './transaction.js';
+import { type TransactionOptions, type TransactionSession, checkIsolation } from './transaction-session.js';
 
 /** Runs work that takes part in a transaction: whatever repositories and the DataSource do in it, in whichever service. */
 export type Inside = <T>(work: () => Promise<T>) => Promise<T>;
@@ -36,26 +36,19 @@ export class RunnerTransactions {
     },
     private readonly home: TransactionHome,
   ) {
-    this.calledIn = home.context.current()?.active;
+    this.calledIn = home.context.current()?.enter();
   }
 
   /**
-   * What the caller's next statement is a part of: the transaction that the runner has begun last, unless the caller works in one within
-   * it; without one, what the caller works in. Throws where the caller's transaction was rolled back since the call.
+   * Runs a statement in its turn, or `outside` of a transaction. A read waits for no other query runner that the same work has begun a
+   * transaction with.
    */
-  get current(): Transaction | undefined {
-    this.calledIn?.check();
-    const own = this.begun.at(-1);
-    const callers = this.home.context.current() ?? this.calledIn;
-    return (own && !callers?.isWithin(own) ? own : callers)?.active;
-  }
-
-  /** Runs a statement in its turn, or `outside` of a transaction. */
   async statement<T>(
+    isRead: boolean,
     inside: (session: TransactionSession) => Promise<T>,
     outside: () => Promise<T>,
   ): Promise<T> {
-    const turn = await this.take();
+    const turn = await this.take(isRead);
     if (!turn) return outside();
     try {
       return await turn.transaction.run(inside);
@@ -87,15 +80,20 @@ export class RunnerTransactions {
     }
   }
 
-  /** Begins a transaction, or a savepoint in what the caller's next statement is a part of. */
-  async begin(options: TransactionOptions, outer: RunnerTransactions = this): Promise<Transaction> {
+  /** Begins a transaction that is to be ended by `commit` or `rollback`. */
+  async start(isolation?: IsolationLevel): Promise<void> {
+    await this.begin({ name: calledBy(), isolation, isByHand: true });
+  }
+
+  /** Begins a transaction, or a savepoint in that of the caller's next statement. */
+  private async begin(options: TransactionOptions, outer: RunnerTransactions = this): Promise<Transaction> {
     if (this.runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
+    checkIsolation(options.isolation);
     await this.runner.broadcaster.broadcast('BeforeTransactionStart');
     const turn = await outer.take();
-    const transaction = new Transaction(this.home, options, turn?.transaction);
-    if (turn) await transaction.beginSavepoint(turn.transaction, turn.release);
-    // One that the database does not have is refused at once.
-    else if (options.isolation) await transaction.opened();
+    const transaction = turn
+      ? await Savepoint.begin(turn.transaction, turn.release, options)
+      : new OutermostTransaction(this.home, options);
     this.begun.push(transaction);
     this.runner.isTransactionActive = true;
     await this.runner.broadcaster.broadcast('AfterTransactionStart');
@@ -128,21 +126,34 @@ export class RunnerTransactions {
     while (this.begun.length > 0) await this.rollback();
   }
 
-  /** Waits for a turn in the current transaction, which what was waited for may have ended. Undefined outside of any. */
-  private async take(): Promise<
-    { readonly transaction: Transaction; readonly release: Release } | undefined
-  > {
-    for (let { current } = this; current; { current } = this) {
-      const release = await current.take();
+  /** Waits for a turn in the transaction of the next statement, which what was waited for may have ended. Undefined outside of any. */
+  private async take(
+    isRead = false,
+  ): Promise<{ readonly transaction: Transaction; readonly release: Release } | undefined> {
+    const current = (): Transaction | undefined => (isRead ? this.current()?.ofReads : this.current());
+    for (let transaction = current(); transaction; transaction = current()) {
+      const release = await transaction.take();
       let isCurrent = false;
       try {
-        isCurrent = this.current === current;
+        isCurrent = current() === transaction;
       } finally {
         if (!isCurrent) release();
       }
-      if (isCurrent) return { transaction: current, release };
+      if (isCurrent) return { transaction, release };
     }
     return undefined;
+  }
+
+  /**
+   * The transaction of the next statement: that of the work that calls. Only where this runner has begun one outside of which the work
+   * is, it is the last that the runner has begun.
+   */
+  private current(): Transaction | undefined {
+    this.calledIn?.check();
+    const own = this.begun.at(-1);
+    const ofWork = this.home.context.current() ?? this.calledIn;
+    const isOutside = own !== undefined && !ofWork?.isWithin(own);
+    return (isOutside ? own : ofWork)?.enter();
   }
 
   private innermost(): Transaction {

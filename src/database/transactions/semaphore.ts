@@ -22,11 +22,15 @@ export class Semaphore {
   private taken = 0;
   private readonly waiting = new TransientMap<Waiting, true>();
 
-  /** `refusal` is thrown after a wait that is too long: an owner keeps its turn, or waits, while having it, for another. */
+  /**
+   * `refusal` is thrown after a wait that is too long: an owner keeps its turn, or waits, while having it, for another. A wait
+   * counts from `progressedAt`, by `performance.now()`, where that is later.
+   */
   constructor(
     readonly most = 1,
     private readonly longestMs = WAIT_LIMIT_MS,
     private readonly refusal = (): Error => unavailable('the database is busy', new Error(WAITED)),
+    private readonly progressedAt = () => -Infinity,
   ) {}
 
   /** How many have a turn, and how many wait for one. */
@@ -70,7 +74,12 @@ export class Semaphore {
         if (refusal) reject(refusal);
         else resolve();
       };
-      const limit = setTimeout(() => end(this.refusal()), longestMs);
+      const expire = (): void => {
+        const leftMs = this.progressedAt() + longestMs - performance.now();
+        if (leftMs > 0) limit = setTimeout(expire, leftMs);
+        else end(this.refusal());
+      };
+      let limit = setTimeout(expire, longestMs);
       this.waiting.set(end, true);
     });
   }

@@ -3,7 +3,9 @@ import type { CachedKind } from '../data-version.js';
 import type { Dialect } from '../dialect.js';
 import { AsyncContext } from './async-context.js';
 import type { Inside, JoiningRunner } from './runner-transactions.js';
-import { type Transaction, type TransactionHome, type TransactionOptions, callBack } from './transaction.js';
+import type { TransactionHome } from './outermost-transaction.js';
+import { type Transaction, callBack } from './transaction.js';
+import type { TransactionOptions } from './transaction-session.js';
 
 /** The transactions of the database, in which repositories take part by themselves. */
 export class Transactions implements TransactionHome {
@@ -12,7 +14,9 @@ export class Transactions implements TransactionHome {
 
   constructor(
     private readonly database: DataSource & { readonly dialect: Dialect },
+    readonly isolation: TransactionHome['isolation'],
     readonly open: TransactionHome['open'],
+    public isPatient = false,
   ) {}
 
   /**
@@ -34,9 +38,8 @@ export class Transactions implements TransactionHome {
   }
 
   /**
-   * Runs writes in one transaction whose commit invalidates only these kinds of what is cached. They must write something: when
-   * every page is left as it was, SQLite commits nothing, and the next commit of another process would be taken for this one.
-   * The transaction is never a part of the caller's; a caller in a transaction that awaits it waits for itself.
+   * Runs writes in one transaction whose commit invalidates only these kinds of what is cached; where it names any, the writes must
+   * change something. The transaction is never a part of the caller's; a caller in a transaction that awaits it waits for itself.
    */
   commitChanging<T>(
     invalidates: readonly CachedKind[],
@@ -51,21 +54,18 @@ export class Transactions implements TransactionHome {
    * awaits it waits for itself.
    */
   uncached<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.commitChanging([], async (inside, manager) => {
-      const result = await inside(async () => {
+    return this.commitChanging([], (inside, manager) =>
+      inside(async () => {
         // Instances write the same counters in different orders, and would wait for each other.
         await this.lock('cache-neutral writes');
         return writes(manager);
-      });
-      // So that SQLite commits although no row may have changed: the version of the file means nothing.
-      if (this.database.options.type === 'sqlite') await manager.query('PRAGMA user_version = 1');
-      return result;
-    });
+      }),
+    );
   }
 
   /** Whether the caller takes part in a transaction that has not ended. */
   isInside(): boolean {
-    return this.context.current()?.active !== undefined;
+    return this.context.current()?.enter() !== undefined;
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { prepareRefusal } from '../../core/errors/write-refusal.js';
-import { refusalOfViolation } from '../../database/constraint-violations.js';
+import { refusalByDatabase } from '../../database/constraint-violations.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import type { HandlerParameter } from '../operations/handler-parameters.js';
 import type { RegisteredOperation } from '../operations/registered-operation.js';
@@ -27,7 +27,7 @@ export class Exceptions {
     const [request, response] = host.getArgs<[Request, Response]>();
     const { operation } = request;
     // A handler that reads the body itself has other errors.
-    const error = refusalOfViolation(
+    const error = refusalByDatabase(
       !operation || operation.consumption.isRead ? thrown : refusalOfMultipart(thrown),
     );
     if (!(operation && error instanceof ApiError && error.code === HTTP_ERRORS.validation_failed.code))

@@ -165,7 +165,7 @@ export class IdempotencyGuard implements CanActivate {
       const isLocked = await this.transactions.tryLock(`idempotency ${keyed.clientId} ${keyed.key}`);
       if (!isLocked || (await this.store.find(keyed.clientId, keyed.key))) throw inProgress();
     };
-    return this.transactions.run({ name: () => operation?.name ?? '', first }, (inside) =>
+    return this.transactions.run({ name: () => operation?.name ?? '', isImplicit: true, first }, (inside) =>
       inside(async () => {
         const before = new Set(response.getHeaderNames());
         const result = await handler();

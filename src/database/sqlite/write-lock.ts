@@ -1,0 +1,61 @@
+import { Logger } from '@nestjs/common';
+import { driverCodeOf } from './troubles/sqlite-errors.js';
+
+/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds; the wait occupies a thread and cannot be cancelled. */
+export const LOCK_TRY_MS = 250;
+/** How long a write waits for a write lock that another process holds, in milliseconds. */
+const LOCK_WAIT_MS = 5_000;
+
+/**
+ * Waits for a write lock that another process holds, until 5 s after it was first found taken. From then on each write is refused
+ * after one try until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
+ */
+export class LockWait {
+  private since: number | undefined;
+
+  /** The lock is free: a statement that needs it has succeeded. */
+  end(): void {
+    this.since = undefined;
+  }
+
+  /** Runs a statement that may take the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
+  async run<T>(statement: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const began = performance.now();
+      try {
+        return await statement();
+      } catch (error) {
+        if (driverCodeOf(error) !== 'SQLITE_BUSY') throw error;
+        this.since ??= began;
+        if (performance.now() - this.since >= LOCK_WAIT_MS) throw error;
+      }
+    }
+  }
+}
+
+/** A transaction that holds the write lock for longer is logged, in milliseconds. */
+const WRITE_LOCK_BOUND_MS = 1_000;
+
+const logger = new Logger('Database');
+
+/**
+ * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
+ * again with the total time when it ends. Returns the function to call when it has ended.
+ */
+export function watchWriteLock(name = () => 'A transaction'): () => void {
+  const since = performance.now();
+  let isLong = false;
+  const timer = setTimeout(() => {
+    isLong = true;
+    logger.warn(
+      `${name()} has held the write lock for ${WRITE_LOCK_BOUND_MS} ms, and all other writers wait. ` +
+        'Await nothing but the database in a transaction.',
+    );
+  }, WRITE_LOCK_BOUND_MS).unref();
+  return () => {
+    clearTimeout(timer);
+    const total = Math.round(performance.now() - since);
+    // The total is compared too: while the event loop is blocked, the timer does not fire.
+    if (isLong || total >= WRITE_LOCK_BOUND_MS) logger.warn(`${name()} held the write lock for ${total} ms.`);
+  };
+}

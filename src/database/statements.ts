@@ -1,0 +1,45 @@
+import { TypeORMError } from 'typeorm';
+
+/** Matches statements whose first words, behind comments and parentheses, are among these. */
+export function firstWords(words: string): RegExp {
+  return new RegExp(`^(?:[\\s(]|--[^\\n]*\\n|/\\*(?:[^*]|\\*(?!/))*\\*/)*(${words})\\b`, 'is');
+}
+
+const READS = firstWords(
+  'SELECT|VALUES|TABLE|SHOW|EXPLAIN|SET|WITH(?!.*\\b(?:INSERT|UPDATE|DELETE|MERGE|REPLACE\\s+INTO)\\b)',
+);
+
+/** Whether a statement begins like one that only reads. On PostgreSQL, a function that it calls may still write. */
+export function onlyReads(sql: string): boolean {
+  return READS.test(sql);
+}
+
+const COMMAND = firstWords('[a-z]+');
+/** Parts whose words are not those of the statement. */
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*.*?\*\//gs;
+const IN_PARENTHESES = /\([^()]*\)/g;
+const BEHIND_WITH = /\b(?:SELECT|VALUES|INSERT|REPLACE|UPDATE|DELETE)\b/i;
+
+/** What a statement does, such as `UPDATE`, also behind comments and WITH; an empty text for none. */
+export function commandOf(sql: string): string {
+  const word = COMMAND.exec(sql)?.[1]?.toUpperCase() ?? '';
+  if (word !== 'WITH') return word;
+  let text = '';
+  for (let next = sql.replace(QUOTED, ' '); next !== text; next = text.replace(IN_PARENTHESES, ' '))
+    text = next;
+  return BEHIND_WITH.exec(text)?.[0].toUpperCase() ?? word;
+}
+
+/** Whether a statement that writes returns rows. */
+export function isReturning(sql: string): boolean {
+  return RETURNING.test(sql) && RETURNING.test(sql.replaceAll(QUOTED, ''));
+}
+
+const RETURNING = /\bRETURNING\b/i;
+
+/** The error for a statement that begins a transaction: what others write on its connection would be undone with it. */
+export function begunByHand(): TypeORMError {
+  return new TypeORMError(
+    'query() cannot begin a transaction. Use transaction(), or startTransaction() of a query runner.',
+  );
+}

@@ -1,0 +1,38 @@
+/** How long a transaction may run no statement, in milliseconds: longer than any wait of the service itself. */
+export const IDLE_MS = 15_000;
+
+/** When a statement ran last in a transaction, or in those within it. */
+export class Activity {
+  private isRunning = false;
+  private ranAt = -Infinity;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** By `performance.now()`. */
+  get at(): number {
+    return this.isRunning ? performance.now() : this.ranAt;
+  }
+
+  begin(): void {
+    this.isRunning = true;
+  }
+
+  end(): void {
+    this.isRunning = false;
+    this.ranAt = performance.now();
+  }
+
+  /** From now on, calls back once no statement has run for too long. */
+  watch(onIdle: () => void): void {
+    this.ranAt = performance.now();
+    const look = (): void => {
+      const leftMs = this.at + IDLE_MS - performance.now();
+      if (leftMs <= 0) onIdle();
+      else this.timer = setTimeout(look, leftMs).unref();
+    };
+    look();
+  }
+
+  unwatch(): void {
+    clearTimeout(this.timer);
+  }
+}

@@ -1,0 +1,91 @@
+import { Logger } from '@nestjs/common';
+import { TypeORMError } from 'typeorm';
+import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
+import { IDLE_MS } from './activity.js';
+import type { AsyncContext } from './async-context.js';
+import { Savepoint } from './savepoint.js';
+import { Transaction } from './transaction.js';
+import { type TransactionOptions, type TransactionSession, isWeaker } from './transaction-session.js';
+
+const logger = new Logger('Database');
+
+/** What transactions need of their database. */
+export interface TransactionHome {
+  /** Finds the transaction that the caller works in. */
+  readonly context: AsyncContext<Transaction>;
+  /** The isolation level of a transaction that asks for none. */
+  readonly isolation: IsolationLevel;
+  /** Whether transactions may idle, as those of migrations. */
+  readonly isPatient: boolean;
+  /** Begins a transaction on a connection. */
+  open(options: TransactionOptions): Promise<TransactionSession>;
+}
+
+/** A transaction that has a connection, from its first statement on. */
+export class OutermostTransaction extends Transaction {
+  private session: Promise<TransactionSession> | undefined;
+  private isolation: IsolationLevel | undefined;
+
+  constructor(
+    private readonly home: TransactionHome,
+    private readonly options: TransactionOptions,
+  ) {
+    super();
+    this.isolation = options.isolation;
+  }
+
+  opened(): Promise<TransactionSession> {
+    return (this.session ??= this.open());
+  }
+
+  isolate(level: IsolationLevel): void {
+    if (!this.options.isImplicit || !isWeaker(this.isolation ?? this.home.isolation, level)) return;
+    if (this.session)
+      throw new TypeORMError(
+        `The isolation level ${level} comes too late: the transaction of this operation has begun with an earlier statement. ` +
+          'With an Idempotency-Key, all of an operation is one transaction.',
+      );
+    this.isolation = level;
+  }
+
+  protected async save(): Promise<void> {
+    this.activity.unwatch();
+    await (await this.session)?.commit();
+  }
+
+  protected async undo(): Promise<void> {
+    this.activity.unwatch();
+    await (await this.begun())?.rollback();
+  }
+
+  protected async end(): Promise<void> {
+    (await this.begun())?.release();
+  }
+
+  /** Its connection, if it has one. */
+  private async begun(): Promise<TransactionSession | undefined> {
+    return this.session?.catch(() => undefined);
+  }
+
+  private async open(): Promise<TransactionSession> {
+    const session = await this.home.open({ ...this.options, isolation: this.isolation });
+    try {
+      const { first } = this.options;
+      // In a child without a savepoint and without a turn, which the statement has that begins the transaction.
+      if (first) await this.home.context.run(new Savepoint(this, session), first);
+    } catch (error) {
+      await session.rollback().finally(() => session.release());
+      throw error;
+    }
+    if (!this.home.isPatient) this.activity.watch(() => this.giveUp());
+    return session;
+  }
+
+  /** It has idled: its locks, its connection and on SQLite every writer would wait until a restart. */
+  private giveUp(): void {
+    const { name = () => 'A transaction' } = this.options;
+    this.idled = `${name()} was rolled back: it ran no statement for ${IDLE_MS / 1_000} s.`;
+    logger.error(`${this.idled} Commit, or release the query runner, before anything else is awaited.`);
+    this.rollback().catch(() => undefined);
+  }
+}
