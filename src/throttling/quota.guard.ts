@@ -22,7 +22,7 @@ import { type DecoratedWindow, decoratedWindow, isDecorated } from './throttle-d
  */
 @Injectable()
 export class QuotaGuard extends ThrottlerGuard {
-  private readonly decorated;
+  private readonly counting;
 
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
@@ -31,19 +31,19 @@ export class QuotaGuard extends ThrottlerGuard {
     private readonly quota: QuotaService,
   ) {
     super(options, storage, reflector);
-    this.decorated = new HandlerMetadata((targets) =>
-      targets.some(isDecorated)
+    this.counting = new HandlerMetadata((targets) => ({
+      bound: DECLARATIONS.for(...targets).bound,
+      decorated: targets.some(isDecorated)
         ? this.throttlers.map(({ name = '' }) => decoratedWindow(name, targets))
         : undefined,
-    );
+    }));
   }
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
     if (!request) return true;
     const response = responseOf(context);
-    const { bound } = DECLARATIONS.of(context);
-    const decorated = this.decorated.of(context);
+    const { bound, decorated } = this.counting.of(context);
     if (bound) await this.quota.takeUncounted(request, response, bound);
     // Without decorators these are the two windows of the subject, and finding them would take some 8 µs.
     else if (!decorated) await this.quota.take(request, response);
