@@ -22,6 +22,7 @@ import { softwareVersion } from '../core/software-version.js';
 import { serveMaintenance } from './maintenance.js';
 import { advise } from './start-advice.js';
 import { waitForDatabase } from './wait-for-database.js';
+import { watchDescriptors } from './watch-descriptors.js';
 import { SoleProcessLock } from '../throttling/memory/sole-process-lock.js';
 import { DataVersion } from '../database/data-version.js';
 import { flushSpans, startTracing } from '../core/tracing.js';
@@ -71,6 +72,7 @@ export async function start(
   if (managementAt !== null)
     logger.log(`Metrics on port ${managementAt} at /metrics${onManagement}`, 'Start');
   if (isTraced) logger.log('Requests are traced by the registered OpenTelemetry SDK', 'Start');
+  watchDescriptors();
   app.get(Jobs).start();
 }
 

@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { folderOfTest, serviceOfTest } from '../support/service-process.js';
+
+it('a service without a free file descriptor says so once, and once that some are free again', async () => {
+  const service = await serviceOfTest(await folderOfTest());
+  const { pid, url } = service;
+  // The probes of the service itself take one for a moment.
+  const limit = readdirSync(`/proc/${pid}/fd`).length + 5;
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:${limit + 100}`]);
+  const sockets = Array.from({ length: 30 }, () =>
+    connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined),
+  );
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  const said = () => service.lines.filter(({ context }) => context === 'Descriptors').map(({ msg }) => msg);
+  await expect
+    .poll(said)
+    .toEqual([expect.stringMatching(/^No file descriptor is free \(EMFILE\): new connections are closed/)]);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(said).toHaveLength(2);
+  expect(said()[1]).toMatch(/^File descriptors are free again, after \d+ s\.$/);
+  expect((await service.request('GET', '/v1/pets')).status).toBe(200);
+});
