@@ -137,7 +137,7 @@ export function messageOf(error: unknown): string {
 /** What an operator should do when a database cannot be opened, by SQLSTATE or Node's code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '3D000': `Create it: CREATE DATABASE <name> OWNER <user> ENCODING 'UTF8' TEMPLATE template0`,
-  '28P01': 'Check the user and the password in DATABASE_URL',
+  '28P01': 'Check the user and the password in DATABASE_URL, PGPASSWORD or ~/.pgpass',
   '28000': 'Check the user in DATABASE_URL, and pg_hba.conf of the server',
   '42501': 'Make the user of DATABASE_URL the owner: ALTER DATABASE <name> OWNER TO <user>',
   '53300':

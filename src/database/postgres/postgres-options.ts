@@ -72,14 +72,14 @@ export function clientConfig({
 }
 
 /**
- * The password for a URL without one, of PGPASSWORD or of the file that libpq reads (PGPASSFILE, `~/.pgpass`); empty without one. Called when
- * the server demands a password. pg itself would warn that it is going to stop reading the file.
+ * The password for a URL without one, of PGPASSWORD or of the file that libpq reads (PGPASSFILE, `~/.pgpass`). Without one, a wrong one,
+ * which the server refuses at once: with an empty one, pg leaves the connection open. Called when the server demands a password. pg itself would warn that it is going to stop reading the file.
  */
 async function passwordOutside(session: SessionOfPassword): Promise<string> {
   const { PGPASSWORD = '' } = process.env;
   if (PGPASSWORD !== '') return PGPASSWORD;
   const { default: find } = await import('pgpass');
-  return new Promise((resolve) => find(session, (password = '') => resolve(password)));
+  return new Promise((resolve) => find(session, (password = 'none') => resolve(password)));
 }
 
 /** Opens a session beside the pool, which may idle for as long as the process lives; `name` is its application_name. */
