@@ -4,3 +4,6 @@
  * package.json names one.
  */
 export function modulesFile(): string | undefined;
+
+/** The variables in `petstore.settings` of the project's package.json, which is found as that of the modules; in a checkout those of its own. */
+export function projectSettings(): Record<string, string>;

@@ -34,7 +34,7 @@ export function isInRange(version, range) {
 export function faultOfNode() {
   const range = supportedNode();
   if (isInRange(process.versions.node, range)) return undefined;
-  return `Node.js ${process.versions.node} does not run the Pet Store Service: install the current LTS of https://nodejs.org/ (${range} run it).`;
+  return `Node.js ${process.versions.node} does not run this service: install the current LTS of https://nodejs.org/ (${range} run it).`;
 }
 
 /** Ends the process with 1, and a sentence on standard error, where this Node.js does not run the service. */

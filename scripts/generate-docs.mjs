@@ -14,7 +14,8 @@ const built = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).hr
 buildIfStale();
 // Nothing of this machine's settings may show in the files.
 process.chdir(join(root, 'docs'));
-for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL', 'PLANS']) delete process.env[name];
+for (const name of Object.keys(process.env))
+  if (/^(?:API_\w+|PUBLIC_BASE_URL|STAGING_BASE_URL|PLANS)$/.test(name)) delete process.env[name];
 process.env.DATABASE_URL = 'sqlite::memory:';
 const { createApp } = await built('app.setup.js');
 const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('docs/openapi/document-outlines.js');

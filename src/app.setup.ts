@@ -5,6 +5,7 @@ import {
   type INestApplication,
   Logger,
   type LoggerService,
+  Module,
   type Type,
   VersioningType,
 } from '@nestjs/common';
@@ -13,8 +14,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request, RequestHandler, Response } from 'express';
 import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
 import { KeyPages } from './admin/console/key-pages.js';
-import { AppModule } from './app.module.js';
-import { Settings } from './core/config/settings.js';
+import { DEFAULT_SETTINGS, Settings } from './core/config/settings.js';
 import { declarationFault } from './core/declaration-faults.js';
 import { projectModules } from './core/project-modules.js';
 import { tablesBelow } from './database/tables.module.js';
@@ -35,6 +35,8 @@ import { EXPOSED_HEADERS, isPreflight } from './http/cross-origin.js';
 import { AppLogger } from './core/logging/app-logger.js';
 import { ManagementServer } from './core/metrics/management-server.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
+import { REALM } from './core/errors/write-refusal.js';
+import { AppModule } from './app.module.js';
 import { PUBLIC_PREFIX, publicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
 import { QuotaService } from './throttling/quota.service.js';
@@ -49,7 +51,16 @@ export interface AppOptions {
   readonly logger?: LoggerService | false;
   /** Modules to add to AppModule: by default those that `petstore.modules` of the project's package.json names. */
   readonly modules?: readonly Type[];
+  /**
+   * Defaults of settings by variable, such as `{ API_TITLE: 'My API' }`, which the environment and .env replace. Commands do not know
+   * them: what holds for commands too is `petstore.settings` in package.json.
+   */
+  readonly settings?: Readonly<Record<string, string>>;
 }
+
+/** Provides the defaults of settings that createApp() is given. */
+@Module({})
+class DefaultSettingsModule {}
 
 /**
  * Creates the service, which does not listen yet. main, the command line and every test begin with this function or with
@@ -57,7 +68,9 @@ export interface AppOptions {
  */
 export async function createApp(options: AppOptions = {}): Promise<INestApplication> {
   const modules = options.modules ?? (await projectModules());
-  const root = { module: AppModule, imports: [...modules] };
+  const defaults = [{ provide: DEFAULT_SETTINGS, useValue: options.settings }];
+  const settings = { module: DefaultSettingsModule, global: true, providers: defaults, exports: defaults };
+  const root = { module: AppModule, imports: [settings, ...modules] };
   // With `autoFlushLogs` Nest would print every line of a start that fails; the start reports the fault in one line.
   const logging = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await NestFactory.create(root, new ServiceAdapter(), logging).catch((error: unknown) => {
@@ -89,6 +102,7 @@ export function setupApp(application: INestApplication): INestApplication {
   app.set('trust proxy', trustedProxies(settings.trustProxy));
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   app.set(PUBLIC_PREFIX, publicPrefix(settings.publicBaseUrl));
+  app.set(REALM, settings.apiRealm);
   // Another versioning that was enabled before is refused when the application is started, as one that is enabled later.
   if (!config.getVersioning()) app.enableVersioning({ type: VersioningType.URI });
   const first = [

@@ -4,7 +4,7 @@ import { softwareVersion } from './core/software-version.js';
 
 const USAGE = `Usage: node dist/bundle/main.js [--help | --version]
 
-Starts the Pet Store Service. Settings are environment variables or lines of .env; .env.example has all of them.
+Starts the service. Settings are environment variables or lines of .env; .env.example has all of them.
 Clients, keys and the database are administered by another command: npx petstore --help
 `;
 

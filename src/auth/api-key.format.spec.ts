@@ -58,11 +58,20 @@ describe('an API key', () => {
 /** 30 zeros as the secret, and the checksum that belongs to it. */
 const GENUINE = `pst_test_${'0'.repeat(30)}2Wj70T`;
 
+it('a key of any prefix is one', () => {
+  const made = generateApiKey('live', 'acme2');
+  expect(verifyApiKey(made)).toEqual({ wellFormed: true, environment: 'live', prefix: made.slice(0, 15) });
+  expect(isWellFormedApiKey(made.replace('acme2', 'acme3'))).toBe(false);
+});
+
 describe('what is told of a string', () => {
   it.each([
-    ['', 'It does not begin with pst_live_ or pst_test_.'],
-    [`pst_prod_${GENUINE.slice(9)}`, 'It does not begin with pst_live_ or pst_test_.'],
-    [` ${GENUINE}`, 'It does not begin with pst_live_ or pst_test_.'],
+    ['', 'It does not begin with a prefix and _live_ or _test_, such as pst_live_.'],
+    [
+      `pst_prod_${GENUINE.slice(9)}`,
+      'It does not begin with a prefix and _live_ or _test_, such as pst_live_.',
+    ],
+    [` ${GENUINE}`, 'It does not begin with a prefix and _live_ or _test_, such as pst_live_.'],
     [GENUINE.slice(0, -1), 'It has 44 characters; a key has 45.'],
     [`${GENUINE}0`, 'It has 46 characters; a key has 45.'],
     ['pst_live_', 'It has 9 characters; a key has 45.'],
@@ -78,6 +87,9 @@ describe('a text', () => {
   it.each([
     ['a key alone', GENUINE, true],
     ['a key in the middle', `Bearer ${GENUINE}, please`, true],
+    ['a key right behind letters', `${'x'.repeat(20)}${GENUINE}`, true],
+    ['a key right behind another cut short', `pst_live_${'0'.repeat(33)}${GENUINE}`, true],
+    ['a key of another prefix', `?key=3${generateApiKey('live', 'acme2')}`, true],
     ['a key behind something of its shape', `pst_live_${'0'.repeat(36)} ${GENUINE}`, true],
     ['something of its shape with another checksum', `${GENUINE.slice(0, -1)}U`, false],
     ['a key cut short', GENUINE.slice(0, -1), false],
@@ -89,7 +101,9 @@ describe('a text', () => {
   it('is scanned for keys by a pattern that finds every key as a word of its own', () => {
     const pattern = new RegExp(API_KEY_PATTERN);
     expect(pattern.exec(`key=${GENUINE};`)?.[0]).toBe(GENUINE);
-    for (const text of [`x${GENUINE}`, `${GENUINE}0`, GENUINE.slice(0, -1)])
+    const acme = generateApiKey('live', 'acme2');
+    expect(pattern.exec(`key=${acme};`)?.[0]).toBe(acme);
+    for (const text of [`X${GENUINE}`, `${GENUINE}0`, GENUINE.slice(0, -1)])
       expect(text).not.toMatch(pattern);
   });
 });

@@ -4,19 +4,21 @@ import { crc32 } from 'node:zlib';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = /^pst_(?:live|test)_[0-9A-Za-z]{36}$/;
-const LENGTH = 'pst_live_'.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+/** A key of any prefix, because API_KEY_PREFIX may have been another one when it was issued: its checksum distinguishes it from other text. */
+const SHAPE = /^[a-z][a-z0-9]{1,9}_(?:live|test)_[0-9A-Za-z]{36}$/;
+const BEGINNING = /^[a-z][a-z0-9]{1,9}_(?:live|test)_/;
+const LONGEST_PREFIX = 10;
 
-/** The regular expression, without flags, by which secret scanners find keys in any text. */
-export const API_KEY_PATTERN = String.raw`\bpst_(live|test)_[0-9A-Za-z]{36}\b`;
+/** The regular expression, without flags, by which secret scanners find keys of every prefix in any text. */
+export const API_KEY_PATTERN = String.raw`\b[a-z][a-z0-9]{1,9}_(live|test)_[0-9A-Za-z]{36}\b`;
 
 /** The environment that a key was issued in; it is part of the key. */
 export type KeyEnvironment = 'live' | 'test';
 
-/** Makes a new key: `pst_`, environment, `_`, 30 random base62 (178 bits), 6 base62 of CRC-32 over the rest. */
-export function generateApiKey(environment: KeyEnvironment): string {
+/** Makes a new key: prefix, `_`, environment, `_`, 30 random base62 (178 bits), 6 base62 of CRC-32 over the rest. */
+export function generateApiKey(environment: KeyEnvironment, prefix = 'pst'): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
-  const rest = `pst_${environment}_${secret}`;
+  const rest = `${prefix}_${environment}_${secret}`;
   return rest + checksumOf(rest);
 }
 
@@ -35,7 +37,7 @@ export type FormVerdict =
 /** Checks whether a string has the shape and checksum of a key, and if not, the reason. Needs no database. */
 export function verifyApiKey(text: string): FormVerdict {
   if (isWellFormedApiKey(text)) {
-    const environment = text.startsWith('pst_live_') ? 'live' : 'test';
+    const environment = text.includes('_live_') ? 'live' : 'test';
     return { wellFormed: true, environment, prefix: displayablePrefixOf(text) };
   }
   return { wellFormed: false, reason: faultOf(text) };
@@ -43,7 +45,11 @@ export function verifyApiKey(text: string): FormVerdict {
 
 /** Whether text contains a key anywhere; such text is neither stored nor logged. */
 export function holdsApiKey(text: string): boolean {
-  return [...text.matchAll(/pst_(?:live|test)_[0-9A-Za-z]{36}/g)].some(([key]) => isWellFormedApiKey(key));
+  return [...text.matchAll(/_(?:live|test)_[0-9A-Za-z]{36}/g)].some(({ 0: rest, index }) => {
+    // Letters may precede the prefix, so every length is tried.
+    const before = text.slice(Math.max(0, index - LONGEST_PREFIX), index);
+    return Array.from(before, (_, at) => before.slice(at) + rest).some(isWellFormedApiKey);
+  });
 }
 
 /** The stored form of a key: its SHA-256 in hexadecimal. */
@@ -51,14 +57,22 @@ export function digestOf(key: string): string {
   return hash('sha256', key);
 }
 
-/** The part of a key that may be shown: `pst_live_` and four more characters. */
+/** The part of a key that may be shown, such as `pst_live_` and four more characters. */
 export function displayablePrefixOf(key: string): string {
-  return key.slice(0, 'pst_live_'.length + 4);
+  return key.slice(0, key.lastIndexOf('_') + 5);
+}
+
+/** Whether a text begins as the keys do that are issued with a prefix, or has the shape of a key with another one. */
+export function resemblesApiKey(text: string, prefix: string): boolean {
+  return text.startsWith(`${prefix}_`) || SHAPE.test(text);
 }
 
 function faultOf(text: string): string {
-  if (!/^pst_(?:live|test)_/.test(text)) return 'It does not begin with pst_live_ or pst_test_.';
-  if (text.length !== LENGTH) return `It has ${text.length} characters; a key has ${LENGTH}.`;
+  const [beginning] = BEGINNING.exec(text) ?? [];
+  if (beginning === undefined)
+    return 'It does not begin with a prefix and _live_ or _test_, such as pst_live_.';
+  const length = beginning.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+  if (text.length !== length) return `It has ${text.length} characters; a key has ${length}.`;
   if (!SHAPE.test(text)) return 'It contains a character that is not an ASCII letter or digit.';
   return 'Its checksum is wrong: it was mistyped, or it was never issued.';
 }

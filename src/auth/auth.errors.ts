@@ -18,7 +18,7 @@ const CREDENTIAL_ERRORS = defineErrors({
   insufficient_scope: {
     status: 403,
     message: 'This operation needs a key with the scope {scope}.',
-    example: { scope: 'pets:write' },
+    example: { scope: 'account' },
     cause:
       'The key is valid, but does not have the scope that the operation needs. The request counts towards the quota.',
     remedy: 'Use a key that has the scope, or ask for one.',

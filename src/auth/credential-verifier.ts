@@ -30,7 +30,7 @@ export interface CredentialScheme {
 /**
  * Verifies bearer tokens that are not API keys, such as JWTs of an OIDC provider. Provide a subclass under this class in a
  * `@Global()` module: its tokens then work beside API keys, with scopes, quotas, idempotency, logs and docs. Without one, every
- * token that is not an API key is refused. An API key never reaches it: whatever begins with `pst_` is taken for one.
+ * token that is not an API key is refused. An API key never reaches it: whatever has the shape of one, or begins with API_KEY_PREFIX, is taken for one.
  */
 export abstract class CredentialVerifier {
   /** Its security scheme in the OpenAPI documents. */

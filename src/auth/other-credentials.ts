@@ -1,9 +1,12 @@
 import { HttpException, Injectable, Logger, Optional } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { resemblesApiKey } from './api-key.format.js';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { PlanLimits } from '../core/config/plan-table.js';
+import { Settings } from '../core/config/settings.js';
+import { setHeaders } from '../core/errors/write-refusal.js';
 import { Outage } from '../database/outage.js';
 import { unavailable } from '../database/unavailable.js';
 import { TookTooLong, withinTime } from '../events/limited-time.js';
@@ -12,8 +15,8 @@ import { AUTH_ERRORS } from './auth.errors.js';
 import type { Caller } from './caller.js';
 import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './credential-verifier.js';
 
-/** A bearer token (RFC 6750 section 2.1) that does not begin as an API key does. */
-const OTHER_TOKEN = /^bearer +(?!pst_)([A-Za-z0-9._~+/-]+=*)$/i;
+/** A bearer token (RFC 6750 section 2.1). */
+const TOKEN = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** How long a verifier may take, in milliseconds. */
 const LONGEST_MS = 10_000;
@@ -39,13 +42,15 @@ export class OtherCredentials {
 
   constructor(
     private readonly quotas: ClientQuotas,
+    private readonly settings: Settings,
     @Optional() readonly verifier?: CredentialVerifier,
   ) {}
 
   /** The token to verify; undefined for an API key, for anything but a bearer token, and if no module verifies others. */
   tokenIn(authorization: string | undefined): string | undefined {
     if (!this.verifier || authorization === undefined) return undefined;
-    return OTHER_TOKEN.exec(authorization)?.[1];
+    const token = TOKEN.exec(authorization)?.[1];
+    return token !== undefined && resemblesApiKey(token, this.settings.apiKeyPrefix) ? undefined : token;
   }
 
   /**
@@ -100,5 +105,5 @@ function reasonOf({ message, cause }: Error): string {
 /** Adds the scheme to a refusal of the credential, as RFC 9110 section 11.6.1 requires; a header of the refusal replaces it. */
 export function challenge(refusal: HttpException, response: Response): void {
   const header = refusal.getStatus() === 401 ? CHALLENGE_AFTER_CREDENTIAL : CHALLENGE;
-  response.setHeader('WWW-Authenticate', header);
+  setHeaders(response, { 'WWW-Authenticate': header });
 }

@@ -63,8 +63,8 @@ export function declaredScopes(): Scope[] {
   return [...declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The challenge of a response that asks for a bearer credential (RFC 6750 section 3). */
-export const CHALLENGE = 'Bearer realm="petstore"';
+/** The challenge of a response that asks for a bearer credential (RFC 6750 section 3); the response gets the realm of API_REALM. */
+export const CHALLENGE = 'Bearer realm="{realm}"';
 /** The challenge to a token that was refused (RFC 6750 section 3.1). */
 export const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
 

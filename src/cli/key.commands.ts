@@ -27,7 +27,7 @@ export const KEY_COMMANDS = group('key', 'API keys of clients', [
     ],
     examples: [
       `key issue --client 'My shop' --label 'Web shop' --expires 90d`,
-      'key issue --client <id> --scopes admin,pets:read,pets:write',
+      'key issue --client <id> --scopes admin,account',
     ],
     run: async (call) => (await actions()).issue(call),
   }),

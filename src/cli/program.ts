@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { projectSettings } from '#project-modules';
 import { softwareVersion } from '../core/software-version.js';
 import { AUDIT_COMMANDS } from './audit.commands.js';
 import { CLIENT_COMMANDS } from './client.commands.js';
@@ -43,7 +44,9 @@ const INTERRUPTED = 130;
 /** The petstore command with all its groups. */
 export function petstoreProgram(shell: Shell): Command {
   const program = new Command('petstore')
-    .description('Administers the Pet Store Service on the database that DATABASE_URL names.')
+    .description(
+      `Administers ${projectSettings()['API_TITLE'] ?? 'the service'} on the database that DATABASE_URL names.`,
+    )
     .version(softwareVersion(), '-V, --version', 'print the version of the service');
   for (const add of COMMANDS) add(program, shell);
   configure(program, shell);

@@ -22,7 +22,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'webhook endpoints: URLs that r
       LABEL,
     ],
     examples: [
-      `webhook create --client 'My shop' --url https://shop.example.com/webhooks --events pets.created`,
+      `webhook create --client 'My shop' --url https://shop.example.com/webhooks --events quota.threshold`,
     ],
     run: async (call) => (await actions()).create(call),
   }),
@@ -42,7 +42,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'webhook endpoints: URLs that r
     description: 'change the address, the events or the label of an endpoint',
     argument: OF_ENDPOINT,
     options: [URL, EVENTS, LABEL],
-    examples: ['webhook update <id> --events pets.created,quota.threshold'],
+    examples: ['webhook update <id> --events api_key.expiring,quota.threshold'],
     run: async (call, id) => (await actions()).update(call, id),
   }),
   command('test', {
@@ -127,7 +127,7 @@ export const WEBHOOK_COMMANDS = group('webhook', 'webhook endpoints: URLs that r
     hasNoJson: true,
     examples: [
       'webhook listen --forward http://localhost:4000/webhooks',
-      'webhook listen --events pets.created',
+      'webhook listen --events quota.threshold',
     ],
     run: async (call) => (await import('./webhook-listen.action.js')).listen(call),
   }),

@@ -1,17 +1,18 @@
 import { Global, Module } from '@nestjs/common';
-import { Settings, loadSettings } from './config/settings.js';
+import { DEFAULT_SETTINGS, Settings, loadSettings } from './config/settings.js';
 import { AppLogger } from './logging/app-logger.js';
 import { ManagementServer } from './metrics/management-server.js';
 import { Metrics } from './metrics/metrics.js';
 import { Clock, SystemClock } from './time/clock.js';
 
+const DEFAULTS = { token: DEFAULT_SETTINGS, optional: true };
 const OWN_CLOCK = { token: SystemClock, optional: true };
 
 /** Provides what every module injects: settings, clock, logger, metrics. The clock is the machine's, or what a `@Global()` module provides under `SystemClock`. */
 @Global()
 @Module({
   providers: [
-    { provide: Settings, useFactory: loadSettings },
+    { provide: Settings, inject: [DEFAULTS], useFactory: loadSettings },
     { provide: Clock, inject: [OWN_CLOCK], useFactory: (own?: Clock) => own ?? new SystemClock() },
     AppLogger,
     Metrics,

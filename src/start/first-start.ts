@@ -5,13 +5,14 @@ import { ClientsService } from '../auth/clients/clients.service.js';
 import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
 import { Settings } from '../core/config/settings.js';
 import { DemoData } from '../database/demo-data.js';
+import type { ExampleOperations } from '../docs/openapi/example-operations.js';
 import { Transactions } from '../database/transactions/transactions.js';
 
 /** Name of the client that the first start creates. */
 export const DEMO_CLIENT = 'Demo';
 
 /**
- * In an empty database, and not in production: loads the demo catalogue and makes a demo client with a key. `show` gets the
+ * In an empty database, and not in production: loads the demo data of all features and makes a demo client with a key. `show` gets the
  * key, which is not stored and so cannot be shown later. Returns whether it did.
  */
 export async function prepareFirstStart(
@@ -36,13 +37,14 @@ async function isEmpty(app: INestApplication): Promise<boolean> {
   return (await app.get(ClientsService).count()) === 0 && (await app.get(DemoData).isAbsent());
 }
 
-/** What the first start prints: a request to paste, and the address of the docs. */
-export function firstStartText(key: string, origin: string): string {
+/** What the first start prints: a request to paste, of the first list if there is one, and the address of the docs. */
+export function firstStartText(key: string, origin: string, { list }: ExampleOperations): string {
+  const path = list === undefined ? '/account' : `/v1${list}?limit=3`;
   return [
     '',
-    'The database was empty: a demo catalogue and a demo client were created. The key is shown only once. Try',
+    'The database was empty: the demo data of all features and a demo client were created. The key is shown only once. Try',
     '',
-    `  curl -H 'Authorization: Bearer ${key}' '${origin}/v1/pets?limit=3&status=available'`,
+    `  curl -H 'Authorization: Bearer ${key}' '${origin}${path}'`,
     '',
     `or open ${origin}/docs, press Authorize and paste the key.`,
     '',

@@ -1,6 +1,6 @@
 import v8 from 'node:v8';
 import { refuseOtherNode } from '#supported-node';
-import type { Type } from '@nestjs/common';
+import type { AppOptions } from '../app.setup.js';
 import { SettingsError } from '../core/config/define-settings.js';
 import { DeclarationError } from '../core/declaration-faults.js';
 import { importing } from '../core/import-failure.js';
@@ -21,7 +21,7 @@ const HEAP_OPTIONS = {
  * default with the modules that `petstore.modules` of the project's package.json names. When it cannot start, ends the process with a
  * line on standard error: with 75 where the database was unreachable, otherwise with 1.
  */
-export async function startService(options: { readonly modules?: readonly Type[] } = {}): Promise<void> {
+export async function startService(options: Pick<AppOptions, 'modules' | 'settings'> = {}): Promise<void> {
   prepareProcess();
   // Before the service listens, a signal ends the process at once: what is not committed is rolled back.
   let stop = (signal: string): void => {

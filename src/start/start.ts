@@ -9,6 +9,7 @@ import { listeningFault, originOf } from '../core/config/listening-faults.js';
 import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
 import { Settings, loadSettings } from '../core/config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
+import { SwaggerUi } from '../docs/openapi/swagger-ui.js';
 import { Readiness } from '../docs/health/health.controller.js';
 import { Connections } from '../http/server/connections.js';
 import { stopServing } from '../http/server/graceful-stop.js';
@@ -36,9 +37,9 @@ export type Stop = (signal: string) => void;
 /** Starts the service. Calls `running` as soon as it listens: from then on a signal is to stop it gracefully. Throws when it cannot start. */
 export async function start(
   running: (stop: Stop) => void,
-  options: Pick<AppOptions, 'modules'>,
+  options: Pick<AppOptions, 'modules' | 'settings'>,
 ): Promise<void> {
-  const settings = loadSettings();
+  const settings = loadSettings(options.settings);
   if (settings.maintenance === 'on') return startMaintenance(settings, running);
   const file = fileOf(settings);
   // A start that is refused has made nothing, so a new file is locked once it exists.
@@ -64,7 +65,7 @@ export async function start(
   const origin = reachedAt(app.getHttpServer() as Server);
   // Only after both ports are bound: a start that fails because a port is in use must leave the database empty.
   const isFirst = await prepareFirstStart(app, (key) =>
-    process.stdout.write(`${firstStartText(key, origin)}\n`),
+    process.stdout.write(`${firstStartText(key, origin, app.get(SwaggerUi).examples())}\n`),
   );
   await advise(app, isFirst);
   logger.log(`Listening on ${origin}, docs at ${origin}/docs`, 'Start');

@@ -41,7 +41,11 @@ describe('the console', () => {
       const path = `/console/${name === 'index.html' ? '' : name}`;
       const answer = await get(path);
       expect([path, answer.status]).toEqual([path, 200]);
-      expect(await answer.text()).toBe(await readFile(join(STATIC, name), 'utf8'));
+      const file = await readFile(join(STATIC, name), 'utf8');
+      const filled = file
+        .replaceAll('{title}', 'Pet Store Service')
+        .replace('{scopes}', 'admin,pets:read,pets:write');
+      expect(await answer.text()).toBe(name === 'index.html' ? filled : file);
       const again = await get(path, { 'if-none-match': answer.headers.get('etag') ?? '' });
       expect([path, again.status]).toEqual([path, 304]);
     }

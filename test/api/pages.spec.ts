@@ -14,7 +14,11 @@ defineErrors({
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 const service = await openForAll({
-  environment: { PUBLIC_BASE_URL: 'https://shop.example/petstore/v1', CORS_ORIGINS: 'https://app.example' },
+  environment: {
+    API_TITLE: 'Acme',
+    PUBLIC_BASE_URL: 'https://shop.example/petstore/v1',
+    CORS_ORIGINS: 'https://app.example',
+  },
 });
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -28,11 +32,11 @@ function addressesOf(html: string, at: string): string[] {
 }
 
 describe.each([
-  ['/', 'Pet Store Service'],
-  ['/docs', 'Pet Store Service'],
-  ['/docs/', 'Pet Store Service'],
-  ['/docs/index.html', 'Pet Store Service'],
-  ['/docs/admin', 'Pet Store Service administration'],
+  ['/', 'Acme'],
+  ['/docs', 'Acme'],
+  ['/docs/', 'Acme'],
+  ['/docs/index.html', 'Acme'],
+  ['/docs/admin', 'Acme administration'],
   ['/docs/guides/using-the-api', 'Using the API well'],
   ['/docs/errors', 'Errors'],
 ])('the page at %s', (path, title) => {

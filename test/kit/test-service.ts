@@ -5,6 +5,7 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { DataSource, type Repository } from 'typeorm';
+import { projectSettings } from '#project-modules';
 import { AppModule } from '../../src/app.module.js';
 import { setupApp } from '../../src/app.setup.js';
 import { Clock } from '../../src/core/time/clock.js';
@@ -73,6 +74,7 @@ export class TestService {
     const clock = new TestClock(at);
     const settings = new Settings({
       ...exampleEnvironment(),
+      ...projectSettings(),
       NODE_ENV: 'test',
       DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',

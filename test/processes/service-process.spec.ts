@@ -207,7 +207,7 @@ describe('the first start', () => {
     expect(service.output).toContain(`${service.url}/docs`);
     const curl = /^ {2}(curl .*)$/m.exec(service.output)?.[1] ?? '';
     const { stdout } = await promisify(execFile)('bash', ['-c', `${curl} -sS`]);
-    expect(JSON.parse(stdout)).toMatchObject([{ name: 'Biscuit' }, { name: 'Luna' }, { name: 'Maple' }]);
+    expect(JSON.parse(stdout)).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }]);
     expect(await clientsIn(path)).toEqual([expect.objectContaining({ name: 'Demo', plan: 'free' })]);
   });
 });

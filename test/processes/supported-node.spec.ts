@@ -31,7 +31,7 @@ describe('a Node.js that does not run the service', () => {
       status: 1,
       stdout: '',
       stderr:
-        'Node.js 18.20.4 does not run the Pet Store Service: install the current LTS of https://nodejs.org/ ' +
+        'Node.js 18.20.4 does not run this service: install the current LTS of https://nodejs.org/ ' +
         `(${supportedNode()} run it).\n`,
     });
   });

@@ -1,17 +1,21 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { expect, it } from 'vitest';
+import { exampleOperations } from '../../src/docs/openapi/example-operations.js';
+import { guideText } from '../../src/docs/pages/guide-page.js';
 import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 const run = promisify(execFile);
 
-it('every example of docs/using-the-api.md runs as it stands, and shows what stands there', async () => {
+it('every example of the guide runs as its page has it, and shows what is there', async () => {
   const path = await folderOfTest();
   const service = await serviceOfTest(path);
   const KEY = service.demoKey;
   const within = { cwd: path, env: { PATH: process.env.PATH, API: `${service.url}/v1`, KEY } };
-  const guide = await readFile(new URL('../../docs/using-the-api.md', import.meta.url), 'utf8');
+  const response = await fetch(`${service.url}/docs/openapi.json`);
+  const examples = exampleOperations((await response.json()) as OpenAPIObject);
+  const guide = await guideText({ api: '', key: 'pst_test_…', examples: () => examples });
   const blocks = [...guide.matchAll(/```(sh|text)\n([^]*?)```/g)].slice(1);
   const outputs: string[] = [];
   for (const [, language, text = ''] of blocks) {

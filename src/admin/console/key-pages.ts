@@ -1,9 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AbstractHttpAdapter, HttpAdapterHost } from '@nestjs/core';
 import type { Application, Request, Response } from 'express';
+import { declaredScopes } from '../../auth/scopes.js';
 import { Settings } from '../../core/config/settings.js';
 import { noteServed } from '../../http/request-records.js';
 import { namesOfPageFiles, pageFile } from '../../docs/page-files.js';
+import { escapeHtml } from '../../docs/pages/html.js';
 import { ServedAsset } from '../../docs/pages/served-asset.js';
 import { type ServedOptions, prefersHtml, servePage } from '../../docs/pages/served-pages.js';
 
@@ -63,10 +65,21 @@ export class KeyPages implements OnModuleInit {
       ...OF_ALL_PAGES.map((name) => ['docs/pages/static', name] as const),
     ];
     for (const [folder, name] of files) {
-      const asset = new ServedAsset(name, () => pageFile(`${folder}/${name}`));
+      const asset = new ServedAsset(name, () => this.load(folder, name));
       for (const path of hasConsole ? [CONSOLE, ACCOUNT] : [ACCOUNT])
         servePage(express, `${path}/${name === 'index.html' ? '' : name}`, asset, PROTECTED);
     }
+  }
+
+  /** A file; the page gets the name of the API and the scopes of an operator who may pass on what keys get by default. */
+  private async load(folder: string, name: string): Promise<Buffer | string> {
+    const file = await pageFile(`${folder}/${name}`);
+    if (name !== 'index.html') return file;
+    const granted = declaredScopes().filter(({ grantedByDefault }) => grantedByDefault);
+    const scopes = ['admin', ...granted.map((scope) => scope.name)].join(',');
+    return String(file)
+      .replaceAll('{title}', () => escapeHtml(this.settings.apiTitle))
+      .replace('{scopes}', () => escapeHtml(scopes));
   }
 }
 

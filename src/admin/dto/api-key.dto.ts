@@ -20,7 +20,7 @@ export class ApiKeyDto {
   @ApiProperty({ type: 'string', nullable: true, description: 'A label for people', example: 'Web shop' })
   label!: string | null;
 
-  @ApiProperty({ type: [String], example: ['pets:read'] })
+  @ApiProperty({ type: [String], example: ['account'] })
   scopes!: string[];
 
   @Instant({ description: 'When it was issued' })
@@ -97,7 +97,7 @@ export class NewOwnKeyDto {
     optional: true,
     description:
       'Scopes of the new key, each of which the sending key must have; default: those of the default scopes that the sending key has',
-    example: ['pets:read'],
+    example: ['account'],
   })
   scopes?: string[];
 

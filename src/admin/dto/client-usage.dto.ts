@@ -113,7 +113,7 @@ class OperationUseDto extends OutcomeUseDto {
     description:
       'Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, ' +
       'of which only the class of the outcome is counted, such as `4xx`',
-    example: 'GET /v1/pets/:petId',
+    example: 'GET /account/keys',
   })
   operation!: string;
 }
@@ -121,7 +121,7 @@ class OperationUseDto extends OutcomeUseDto {
 /** Calls of one deprecated operation. */
 @ApiSchema({ name: 'DeprecatedUse', description: 'Calls of one deprecated operation in the days shown.' })
 class DeprecatedUseDto {
-  @ApiProperty({ type: 'string', example: 'GET /v1/pets/:petId' })
+  @ApiProperty({ type: 'string', example: 'GET /account/keys' })
   operation!: string;
 
   @ApiProperty({ type: 'integer', example: 12 })

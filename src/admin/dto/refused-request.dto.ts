@@ -20,7 +20,7 @@ export class RefusedRequestDto {
   @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'Null for another credential' })
   keyId!: string | null;
 
-  @ApiProperty({ type: 'string', description: 'Method and route', example: 'GET /v1/pets/:petId' })
+  @ApiProperty({ type: 'string', description: 'Method and route', example: 'GET /account/keys' })
   operation!: string;
 
   @ApiProperty({

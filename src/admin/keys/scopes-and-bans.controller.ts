@@ -15,10 +15,10 @@ import { KeyParams } from '../dto/inputs.js';
 /** A scope that keys can hold, over HTTP. */
 @ApiSchema({ name: 'Scope', description: 'A permission that a key can have.' })
 class ScopeDto {
-  @ApiProperty({ type: 'string', example: 'pets:read' })
+  @ApiProperty({ type: 'string', example: 'account' })
   name!: string;
 
-  @ApiProperty({ type: 'string', description: 'What it allows', example: 'List and show animals.' })
+  @ApiProperty({ type: 'string', description: 'What it allows', example: 'Issue, rotate and revoke keys.' })
   description!: string;
 
   @ApiProperty({ description: 'Whether a key gets this scope when the request names no scopes' })

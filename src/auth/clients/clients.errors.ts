@@ -71,7 +71,7 @@ export const CLIENTS_ERRORS = defineErrors({
   scope_not_held: {
     status: 403,
     message: 'A key cannot pass on scopes that it does not have: {scopes}.',
-    example: { scopes: 'pets:write' },
+    example: { scopes: 'account' },
     cause:
       'The sending key lacks one of the scopes of the new key, or, if the request names none, all default scopes.',
     remedy: 'Name fewer `scopes`, use a key that has all of them, or use the command line.',

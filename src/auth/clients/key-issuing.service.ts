@@ -112,7 +112,8 @@ export class KeyIssuingService {
 
   /** A key with a new secret; it works once its row is inserted. */
   private make(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetime: Lifetime): IssuedKey {
-    const secret = generateApiKey(this.settings.nodeEnv === 'production' ? 'live' : 'test');
+    const { apiKeyPrefix, nodeEnv } = this.settings;
+    const secret = generateApiKey(nodeEnv === 'production' ? 'live' : 'test', apiKeyPrefix);
     // Both instants come from one reading of the clock, so that the lifetime is exact to the millisecond.
     const now = this.clock.now();
     const expiresAt = endOf(now, lifetime);

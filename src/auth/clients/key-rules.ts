@@ -149,8 +149,9 @@ function protectedScopes(): string[] {
 
 /**
  * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the requester
- * holds. Throws validation_failed for an unknown scope or none, scope_not_held for one that the requester lacks, or when it holds
- * none of those granted by default, and scope_protected for a protected one in self-service.
+ * holds; a service without such scopes issues keys without any. Throws validation_failed for an unknown scope or an empty list, scope_not_held
+ * for one that the requester lacks, or when it holds none of those granted by default, and scope_protected for a protected one in
+ * self-service.
  */
 export function grantableScopes(wanted: readonly string[] | undefined, by: Requester): string[] {
   const refused =
@@ -165,7 +166,7 @@ export function grantableScopes(wanted: readonly string[] | undefined, by: Reque
   const details = scopes
     .filter((scope) => !known.includes(scope))
     .map((scope) => faultOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
-  if (scopes.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
+  if (wanted?.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
   requireScopesHeld(scopes, by);
   return [...new Set(scopes)].toSorted();

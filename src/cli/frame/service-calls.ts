@@ -81,7 +81,7 @@ export async function keyOf(app: INestApplication, given: string): Promise<ApiKe
   const keys = app.get(ApiKeysService);
   const verdict = verifyApiKey(given);
   if (verdict.wellFormed) return keys.identify(given);
-  const [, prefix] = /^(pst_(?:live|test)_\w{4})…?$/.exec(given) ?? [];
+  const [, prefix] = /^([a-z][a-z0-9]{1,9}_(?:live|test)_\w{4})…?$/.exec(given) ?? [];
   if (prefix !== undefined) {
     const found = await everyPage((page) => keys.list(page, { prefix }));
     const key = only(found, `keys begin with ${prefix}`);
@@ -89,7 +89,7 @@ export async function keyOf(app: INestApplication, given: string): Promise<ApiKe
     throw new ApiError(CLIENTS_ERRORS.key_not_found, { params: { id: prefix } });
   }
   // The text may be most of a real key, so it is not repeated.
-  if (given.startsWith('pst_')) throw new Refusal(`This is not a key. ${verdict.reason}`);
+  if (given.includes('_')) throw new Refusal(`This is not a key. ${verdict.reason}`);
   return keys.get(ID.test(given) ? given.toLowerCase() : given);
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { projectSettings } from '#project-modules';
 import { type Environment, SettingsError } from './define-settings.js';
 
 /** Why a file cannot be read, by the code of the error, and what to do. */
@@ -31,9 +32,13 @@ function textOf(path: string): string {
 /** Variables that test runners set: Vitest, Jest and Node.js. */
 const TEST_RUNNERS = ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'];
 
-/** The environment over `.env`. Under a test runner: without that file, in memory, so that no test finds the real database. */
-export function environmentOfProcess(): Environment {
+/**
+ * The environment over `.env`, over defaults in code, over `petstore.settings` of package.json. Under a test runner: without `.env`, in
+ * memory, so that no test finds the real database.
+ */
+export function environmentOfProcess(defaults: Environment = {}): Environment {
+  const project = { ...projectSettings(), ...defaults };
   if (TEST_RUNNERS.some((name) => process.env[name] !== undefined))
-    return { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'error', ...process.env };
-  return { ...readEnvFile('.env'), ...process.env };
+    return { ...project, DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'error', ...process.env };
+  return { ...project, ...readEnvFile('.env'), ...process.env };
 }

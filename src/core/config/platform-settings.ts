@@ -1,5 +1,6 @@
 import { DEFAULT_POOL, DEFAULT_STATEMENT_TIMEOUT_MS } from './database-url.js';
 import { defineSettings } from './define-settings.js';
+import { contact, keyPrefix, line, realm } from './identity.js';
 import { SPECIFIED_PLANS, planTable } from './plan-table.js';
 import {
   baseUrl,
@@ -22,7 +23,37 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   nodeEnv: {
     type: oneOf('development', 'test', 'production'),
     default: 'development',
-    description: 'In production the first start creates no demo data, and keys begin with pst_live_.',
+    description: 'In production the first start creates no demo data, and keys contain _live_, not _test_.',
+  },
+  apiTitle: {
+    type: line(100),
+    default: 'Pet Store Service',
+    description: 'Name of the API in its documents and on its pages.',
+  },
+  apiDescription: {
+    type: line(1_000),
+    default: 'Keeps a catalogue of animals offered in a store.',
+    description: 'What the API is for, in a sentence or more, in the document and on the page at /.',
+  },
+  apiVersion: {
+    type: line(50),
+    default: '1.0.0',
+    description: 'Version of the API in the document of /v1.',
+  },
+  apiContact: {
+    type: contact,
+    default: { name: 'The operators of this service' },
+    description: 'Contact for questions, in the documents.',
+  },
+  apiRealm: {
+    type: realm,
+    default: 'petstore',
+    description: 'The realm of WWW-Authenticate.',
+  },
+  apiKeyPrefix: {
+    type: keyPrefix,
+    default: 'pst',
+    description: 'What keys begin with that are issued from now on. Earlier keys stay valid.',
   },
   host: { type: host, default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all.' },
   port: {

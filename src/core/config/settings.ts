@@ -50,7 +50,10 @@ export class Settings extends PlatformValues {
   }
 }
 
-/** The settings of this process; throws SettingsError with one line per fault. */
-export function loadSettings(): Settings {
-  return new Settings(environmentOfProcess());
+/** The token of the defaults that createApp() is given. */
+export const DEFAULT_SETTINGS = Symbol('default settings');
+
+/** The settings of this process, over defaults by variable; throws SettingsError with one line per fault. */
+export function loadSettings(defaults?: Environment): Settings {
+  return new Settings(environmentOfProcess(defaults));
 }

@@ -79,7 +79,7 @@ export const HTTP_ERRORS = defineErrors({
   operation_removed: {
     status: 410,
     message: 'This operation was removed on {date}; use {replacement} instead.',
-    example: { date: '2030-12-05', replacement: 'GET /v1/pets?status=available' },
+    example: { date: '2030-12-05', replacement: 'GET /account/usage' },
     cause: 'The operation was deprecated and its removal date has passed.',
     remedy: 'Use the replacement that the message and the operation’s description name.',
   },

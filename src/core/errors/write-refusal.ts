@@ -11,6 +11,9 @@ import { publicPrefixOf } from '../public-prefix.js';
 import { helpLink } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
+/** The setting of the Express application that holds the realm of its challenges. */
+export const REALM = 'realm';
+
 const logger = new Logger('Errors');
 const nest = new BaseExceptionFilter();
 /** Headers that a handler may have set for what it did not send. */
@@ -23,8 +26,20 @@ const OF_OTHER_BODY = ['Content-Disposition', 'Content-Encoding', 'Content-Range
 export function prepareRefusal(thrown: unknown, response: Response): void {
   if (response.headersSent) return;
   for (const name of ['Content-Type', ...OF_OTHER_BODY]) response.removeHeader(name);
-  for (const [name, value] of Object.entries(toRefusal(thrown).headers)) response.setHeader(name, value);
+  setHeaders(response, toRefusal(thrown).headers);
   response.setHeader('Cache-Control', 'no-store');
+}
+
+/** Sets the headers of a refusal, whose challenge gets the realm of the service. */
+export function setHeaders(response: Response, headers: ApiError['headers']): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const isChallenge = name === 'WWW-Authenticate';
+    response.setHeader(name, isChallenge ? value.replace('{realm}', () => realmOf(response)) : value);
+  }
+}
+
+function realmOf({ app }: Response): string {
+  return String(app.get(REALM));
 }
 
 /**
@@ -67,7 +82,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
     return;
   }
   for (const name of OF_OTHER_BODY) response.removeHeader(name);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  setHeaders(response, headers);
   addLink(request, response, body.code);
   const text = JSON.stringify(body);
   response.statusCode = body.status;

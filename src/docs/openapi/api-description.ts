@@ -2,15 +2,15 @@ import { type DocumentFacts, UNKNOWN_PARAMETERS } from './document-facts.js';
 import { headersOfAll } from './headers.js';
 
 /** The prose at the head of the API's document, in Markdown; each paragraph is one line, because pages keep line breaks. */
-export function apiDescription({ plans, page }: DocumentFacts): string {
+export function apiDescription({ description, keyPrefix, plans, page }: DocumentFacts): string {
   const guide = page('/docs/guides/using-the-api');
   const errors = page('/docs/errors');
   return [
-    'Keeps a catalogue of animals offered in a store. Every request needs an API key as a bearer token, every plan has a limit per minute and per day, and every error has the Error body.',
+    `${description} Every request needs an API key as a bearer token, every plan has a limit per minute and per day, and every error has the Error body.`,
     `The guide [Using the API well](${guide}) has examples to paste for everything below; [Errors](${errors}) lists every code with its cause and remedy.`,
 
     '## Get a key',
-    'The operator of the service issues keys: `petstore client create --name "Your shop" --plan free`, then `petstore key issue --client <id>`. A key is shown once, when it is issued. It begins with `pst_live_` in production and with `pst_test_` elsewhere; outside production the first start of an empty store prints one.',
+    `The operator of the service issues keys: \`petstore client create --name "Your shop" --plan free\`, then \`petstore key issue --client <id>\`. A key is shown once, when it is issued. It begins with \`${keyPrefix}_live_\` in production and with \`${keyPrefix}_test_\` elsewhere; outside production the first start of an empty store prints one.`,
     'Send it with every request as `Authorization: Bearer <API_KEY>`. On this page, press **Authorize** and paste only the key. A key has scopes, and each operation names the one that it needs. Keep keys out of URLs, web pages and repositories.',
 
     '## Plans',

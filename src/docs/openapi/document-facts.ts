@@ -7,6 +7,10 @@ import type { QuotaPolicy } from '../../throttling/quota-policy.js';
 
 /** The facts about the running service in the prose of a document. */
 export interface DocumentFacts {
+  /** What the API is for. */
+  readonly description: string;
+  /** What keys begin with. */
+  readonly keyPrefix: string;
   /** The plans with their limits, as a table in Markdown. */
   readonly plans: string;
   /** Makes a link of a page of this service, such as `/docs/errors`: puts the path before it that PUBLIC_BASE_URL has. */
@@ -15,9 +19,11 @@ export interface DocumentFacts {
 
 /** The facts of an application, as it is configured. */
 export function documentFactsOf(app: INestApplication): DocumentFacts {
-  const { publicBaseUrl } = app.get(Settings);
+  const { apiDescription, apiKeyPrefix, publicBaseUrl } = app.get(Settings);
   const before = publicPrefix(publicBaseUrl);
   return {
+    description: apiDescription,
+    keyPrefix: apiKeyPrefix,
     plans: plansTable(app.get(ClientQuotas, { strict: false }).policy),
     page: (path) => before + path,
   };

@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Application } from 'express';
+import type { Settings } from '../../core/config/settings.js';
 import { routesOf, versionOf } from '../../http/operations/registered-routes.js';
 import { accountDescription } from './account-description.js';
 import { adminDescription } from './admin-description.js';
@@ -26,9 +27,8 @@ export interface DocumentOutline {
   readonly base: string;
   /** Path of its page; the document itself is at `openapi.json` and `openapi.yaml` below it. */
   readonly docsPath: string;
-  readonly title: string;
-  /** Version of the interface that it describes. */
-  readonly version: string;
+  /** What its title has after that of the API, and its label in the header of pages; empty for the API. */
+  readonly part: '' | 'administration' | 'account';
   /** Makes the prose, in Markdown. */
   readonly description: (facts: DocumentFacts) => string;
 }
@@ -38,8 +38,7 @@ export const API_DOCUMENT: DocumentOutline = {
   prefix: '/v1',
   base: '/v1',
   docsPath: '/docs',
-  title: 'Pet Store Service',
-  version: '1.0.0',
+  part: '',
   description: apiDescription,
 };
 
@@ -50,7 +49,6 @@ export function documentOfVersion(version: string): DocumentOutline {
     prefix: `/v${version}`,
     base: `/v${version}`,
     docsPath: `${API_DOCUMENT.docsPath}/v${version}`,
-    version: /^\d+$/.test(version) ? `${version}.0.0` : version,
   };
 }
 
@@ -59,8 +57,7 @@ export const ADMIN_DOCUMENT: DocumentOutline = {
   prefix: '/admin',
   base: '/admin',
   docsPath: '/docs/admin',
-  title: 'Pet Store Service administration',
-  version: '1.0.0',
+  part: 'administration',
   description: adminDescription,
 };
 
@@ -69,10 +66,22 @@ export const ACCOUNT_DOCUMENT: DocumentOutline = {
   prefix: '/account',
   base: '',
   docsPath: '/docs/account',
-  title: 'Pet Store Service account',
-  version: '1.0.0',
+  part: 'account',
   description: accountDescription,
 };
+
+/** The title of a document. */
+export function titleOf({ part }: DocumentOutline, { apiTitle }: Settings): string {
+  return part === '' ? apiTitle : `${apiTitle} ${part}`;
+}
+
+/** The version of the interface that a document describes. */
+export function versionOfDocument({ part, prefix }: DocumentOutline, { apiVersion }: Settings): string {
+  if (part !== '') return '1.0.0';
+  const version = prefix.slice(2);
+  if (prefix === API_DOCUMENT.prefix) return apiVersion;
+  return /^\d+$/.test(version) ? `${version}.0.0` : version;
+}
 
 /** The documents of an application: the API, self-service, the administration, and each other version that a module has added. */
 export function outlinesOf(app: INestApplication): DocumentOutline[] {

@@ -14,14 +14,16 @@ import {
   type OperationObject,
   type PathItem,
   type ResponseObject,
+  titleOf,
+  versionOfDocument,
 } from './document-outlines.js';
 import { DocumentedHandlers } from './documented-handlers.js';
 import { type Occurrences, errorResponsesOf, shareResponses } from './error-responses.js';
 import {
-  DOCUMENTED_HEADERS,
   describeIdempotency,
   describePrecondition,
   describeRevalidation,
+  documentedHeaders,
   headersOf,
 } from './headers.js';
 import { serversOf } from './servers.js';
@@ -32,17 +34,15 @@ type Schemas = NonNullable<Components['schemas']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
-/** The contact for questions about the service, which only its users know. */
-const OPERATORS = 'The operators of this service';
 
 /** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
 export function buildDocument(app: INestApplication, outline: DocumentOutline): OpenAPIObject {
   const settings = app.get(Settings);
   const { verifier } = app.get(OtherCredentials, { strict: false });
   const builder = new DocumentBuilder()
-    .setTitle(outline.title)
+    .setTitle(titleOf(outline, settings))
     .setDescription(outline.description(documentFactsOf(app)))
-    .setVersion(outline.version)
+    .setVersion(versionOfDocument(outline, settings))
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: 'The API key' })
     .addSecurityRequirements('bearer');
@@ -67,7 +67,7 @@ function complete(
   ofCredential: readonly ErrorRow[],
   app: INestApplication,
 ): OpenAPIObject {
-  const { bodyLimitBytes } = app.get(Settings);
+  const { apiContact, apiRealm, bodyLimitBytes } = app.get(Settings);
   const schemas = document.components?.schemas ?? {};
   const paths: Record<string, PathItem> = {};
   const tags = new Map<string, string>();
@@ -94,11 +94,11 @@ function complete(
   const components = {
     schemas: sortedByName(schemas),
     responses: shareResponses(operations),
-    headers: DOCUMENTED_HEADERS,
+    headers: documentedHeaders(apiRealm),
   };
   return {
     openapi: document.openapi,
-    info: { ...document.info, contact: { name: OPERATORS } },
+    info: { ...document.info, contact: apiContact },
     servers: document.servers ?? [],
     security: document.security ?? [],
     tags: Object.entries(sortedByName(Object.fromEntries(tags))).map(([name, description]) => ({

@@ -29,7 +29,6 @@ const HEADERS = {
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
-  'WWW-Authenticate': text('The required credential (RFC 6750)', 'Bearer realm="petstore"'),
   // Optional, because a handler that sets Cache-Control itself gets none of the three from the service.
   ETag: optional(
     text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
@@ -58,7 +57,7 @@ const HEADERS = {
   Sunset: text('When the operation will be removed (RFC 8594)', 'Thu, 05 Dec 2030 00:00:00 GMT'),
   Link: text(
     'Related addresses (RFC 8288): with rel `deprecation` its description, and on an error with rel `help` the page of its code',
-    '</docs#/Pets/getPet>; rel="deprecation"; type="text/html"',
+    '</docs>; rel="deprecation"; type="text/html"',
   ),
   // Optional, because a refusal of Node's parser, or under overload, has none.
   'Link-Help': optional(
@@ -73,16 +72,19 @@ const HEADERS = {
 const optionalName = (name: string): string => `${name}-Optional`;
 
 /** Headers that the document describes once, under `components.headers`. */
-export const DOCUMENTED_HEADERS: Headers = {
-  ...QUOTA_HEADERS,
-  ...Object.fromEntries(
-    Object.entries(QUOTA_HEADERS).map(([name, header]) => [
-      optionalName(name),
-      optional({ ...header, description: `${header.description}; absent if the quota could not be read` }),
-    ]),
-  ),
-  ...HEADERS,
-};
+export function documentedHeaders(realm: string): Headers {
+  return {
+    ...QUOTA_HEADERS,
+    ...Object.fromEntries(
+      Object.entries(QUOTA_HEADERS).map(([name, header]) => [
+        optionalName(name),
+        optional({ ...header, description: `${header.description}; absent if the quota could not be read` }),
+      ]),
+    ),
+    ...HEADERS,
+    'WWW-Authenticate': text('The required credential (RFC 6750)', `Bearer realm="${realm}"`),
+  };
+}
 
 /** The headers of every response, as a table in Markdown. */
 export function headersOfAll(): string {
@@ -104,7 +106,7 @@ export function headersOf(
   const isError = status === 'default' || Number(status) >= 400;
   const isConflict = isIdempotent && Number(status) === HTTP_ERRORS.idempotency_in_progress.status;
   const quota = Object.keys(QUOTA_HEADERS).map((name) => (isCounted ? name : optionalName(name)));
-  const others: (keyof typeof HEADERS)[] = ['X-Request-Id'];
+  const others: (keyof typeof HEADERS | 'WWW-Authenticate')[] = ['X-Request-Id'];
   if (status === '401' || status === '403') others.push('WWW-Authenticate');
   if (method === 'get' && (status === '200' || status === '304'))
     others.push('ETag', 'Cache-Control', 'Vary');

@@ -9,12 +9,20 @@ import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { writeExactJson } from '../../core/exact-json.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
+import { guideText } from '../pages/guide-page.js';
 import { GUIDE_PLACES, addReaderPages } from '../pages/reader-pages.js';
 import { SEARCH, searchPage } from '../pages/search-page.js';
 import { ServedAsset } from '../pages/served-asset.js';
 import { servePage } from '../pages/served-pages.js';
-import { ADMIN_DOCUMENT, API_DOCUMENT, type DocumentOutline, outlinesOf } from './document-outlines.js';
+import {
+  ADMIN_DOCUMENT,
+  API_DOCUMENT,
+  type DocumentOutline,
+  outlinesOf,
+  titleOf,
+} from './document-outlines.js';
 import { buildDocument } from './document.js';
+import { type ExampleOperations, exampleOperations } from './example-operations.js';
 import { serversOf } from './servers.js';
 
 /** The files of the package swagger-ui-dist that its page loads; no other file of it is served. */
@@ -33,12 +41,18 @@ const FORMS = {
 @Injectable()
 export class SwaggerUi implements OnModuleInit {
   private application: INestApplication | undefined;
+  private ofApi: (() => OpenAPIObject) | undefined;
 
   constructor(private readonly settings: Settings) {}
 
   /** Names the application whose operations the documents describe; without it nothing is served. */
   documents(application: INestApplication): void {
     this.application = application;
+  }
+
+  /** The operations that examples call; none before the application is initialized. */
+  examples(): ExampleOperations {
+    return this.ofApi ? exampleOperations(this.ofApi()) : {};
   }
 
   /** Nest calls this when all routes are registered. */
@@ -52,24 +66,26 @@ export class SwaggerUi implements OnModuleInit {
       (outline) => outline !== ADMIN_DOCUMENT || settings.adminOn === 'public',
     );
     const site: Site = {
-      name: API_DOCUMENT.title,
+      name: settings.apiTitle,
       documents: outlines.map((outline) => ({ label: labelOf(outline), path: outline.docsPath })),
       guides: GUIDE_PLACES,
     };
     const documents = outlines.map((outline) => this.add(application, outline, site));
+    this.ofApi = documents[0]?.document;
+    const { apiDescription, apiKeyPrefix, apiVersion, nodeEnv, publicBaseUrl, host, port } = settings;
+    const facts = {
+      api: new URL(publicBaseUrl, originOf(host, port)).href,
+      apiVersion,
+      description: apiDescription,
+      hasConsole: settings.console === 'on' && settings.adminOn === 'public',
+      key: `${apiKeyPrefix}_${nodeEnv === 'production' ? 'live' : 'test'}_…`,
+      examples: () => this.examples(),
+    };
     const search = async () => {
       const built = documents.map(({ docsPath, document }) => ({ docsPath, document: document() }));
-      return layout(site, await searchPage(built, errorCatalogue()));
+      return layout(site, searchPage(built, errorCatalogue(), await guideText(facts)));
     };
     servePage(express, SEARCH.path, new ServedAsset('.html', search));
-    const { publicBaseUrl, host, port } = settings;
-    const api = new URL(publicBaseUrl, originOf(host, port)).href;
-    const facts = {
-      apiVersion: API_DOCUMENT.version,
-      api,
-      hasConsole: settings.console === 'on' && settings.adminOn === 'public',
-      isProduction: settings.nodeEnv === 'production',
-    };
     addReaderPages(express, site, facts, publicBaseUrl);
   }
 
@@ -82,7 +98,7 @@ export class SwaggerUi implements OnModuleInit {
       servePage(express, docsPath + path, asset, { policy });
     // One page for each address, because what is relative to /docs is not to /docs/.
     for (const path of ['', '/', '/index.html'])
-      serve(path, new ServedAsset('.html', () => pageOf(outline, docsPath + path, site)));
+      serve(path, new ServedAsset('.html', () => pageOf(outline, docsPath + path, site, this.settings)));
     let built: OpenAPIObject | undefined;
     const document = () => (built ??= buildDocument(application, outline));
     for (const [name, write] of Object.entries(FORMS))
@@ -91,20 +107,19 @@ export class SwaggerUi implements OnModuleInit {
   }
 }
 
-/** How the header names a document: `API`, `API v2`, or the part of its title after that of the service. */
-function labelOf({ prefix, title }: DocumentOutline): string {
+/** How the header names a document: `API`, `API v2`, or its part of the service. */
+function labelOf({ prefix, part }: DocumentOutline): string {
   if (prefix === API_DOCUMENT.prefix) return 'API';
-  if (title === API_DOCUMENT.title) return `API ${prefix.slice(1)}`;
-  const own = title.replace(API_DOCUMENT.title, '').trim();
-  return own.charAt(0).toUpperCase() + own.slice(1);
+  return part === '' ? `API ${prefix.slice(1)}` : part.charAt(0).toUpperCase() + part.slice(1);
 }
 
 /** The page of a document, for one of its addresses. Unlike the library's own it has no inline style, which a strict policy refuses. */
-function pageOf({ title, docsPath }: DocumentOutline, path: string, site: Site): string {
+function pageOf(outline: DocumentOutline, path: string, site: Site, settings: Settings): string {
+  const { docsPath } = outline;
   const to = (target: string) => escapeHtml(relativeTo(path, target));
   const document = to(`${docsPath}/openapi.json`);
   return layout(site, {
-    title,
+    title: titleOf(outline, settings),
     path,
     place: docsPath,
     styles: [`${DOCS}/assets/docs.css`],

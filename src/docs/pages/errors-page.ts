@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { MOST_DETAILS } from '../../core/errors/api-error.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
+import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { escapeHtml, escapeWithCode } from './html.js';
 import { COMMANDS, type PageContent, contentsOf } from './layout.js';
 
-const EXAMPLE = '{ "code": "pet_not_found", "message": "There is no animal with the id 5.", "status": 404 }';
+const { code, message, status } = HTTP_ERRORS.route_not_found;
+const EXAMPLE = JSON.stringify({ code, message, status });
 
 /** The page that explains these rows of the catalogue, by status and code, each under the anchor of its code. */
 export function errorsPage(rows: readonly ErrorRow[]): PageContent {

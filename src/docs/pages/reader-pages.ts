@@ -10,7 +10,7 @@ import { namesOfPageFiles, pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
 import { SEARCH } from './search-page.js';
 import { prefersHtml, serveMissing, servePage } from './served-pages.js';
-import { type StartFacts, keyExample, missingPage, startPage } from './start-page.js';
+import { type StartFacts, missingPage, startPage } from './start-page.js';
 
 /** What pages load, but for the Swagger UI's own package. */
 const FOLDERS = ['docs/openapi/static', 'docs/pages/static'];
@@ -41,7 +41,7 @@ export function addReaderPages(
   servePage(application, '/robots.txt', new ServedAsset('robots.txt', () => ROBOTS));
   const page = (path: string, content: () => PageContent | Promise<PageContent>) =>
     servePage(application, path, new ServedAsset('.html', async () => layout(site, await content())));
-  page(GUIDE.path, () => guidePage(facts.api, keyExample(facts)));
+  page(GUIDE.path, () => guidePage(facts));
   page(ERRORS_PATH, () => errorsPage(errorCatalogue()));
   const start = () => layout(site, startPage(site, { ...facts, version: softwareVersion() }));
   const prefix = publicPrefix(publicBaseUrl);

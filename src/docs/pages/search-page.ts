@@ -1,7 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
-import { guideFile } from '../page-files.js';
 import { GUIDE, headingId } from './guide-page.js';
 import { escapeHtml, escapeWithCode } from './html.js';
 import { ASSETS_PATH, type PageContent, type Place, relativeTo } from './layout.js';
@@ -18,15 +17,12 @@ interface Entry {
 }
 
 /** The page, which lists all entries; its script shows those with the search words. */
-export async function searchPage(
+export function searchPage(
   documents: readonly { readonly docsPath: string; readonly document: OpenAPIObject }[],
   errors: readonly ErrorRow[],
-): Promise<PageContent> {
-  const entries = [
-    ...documents.flatMap(operationsOf),
-    ...(await sectionsOfGuide()),
-    ...errors.map(errorEntry),
-  ];
+  guide: string,
+): PageContent {
+  const entries = [...documents.flatMap(operationsOf), ...sectionsOf(guide), ...errors.map(errorEntry)];
   const items = entries.map(
     ({ title, kind, text, path }) =>
       `<li><a href="${escapeHtml(relativeTo(SEARCH.path, path))}">${escapeHtml(title)}</a> <span>${kind}</span><p>${escapeWithCode(text)}</p></li>`,
@@ -65,8 +61,8 @@ function operationsOf({
   );
 }
 
-async function sectionsOfGuide(): Promise<Entry[]> {
-  const [, ...sections] = (await guideFile(GUIDE.file)).split(/^#{2,3} /m);
+function sectionsOf(guide: string): Entry[] {
+  const [, ...sections] = guide.split(/^#{2,3} /m);
   return sections.map((section) => {
     const [title = '', ...lines] = section.split('\n');
     const text = lines.filter((line) => !/^(```|\|)/.test(line)).join(' ');

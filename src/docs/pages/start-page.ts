@@ -1,4 +1,5 @@
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
+import type { ExampleOperations } from '../openapi/example-operations.js';
 import { escapeHtml } from './html.js';
 import { COMMANDS, type PageContent, type Site, relativeTo } from './layout.js';
 
@@ -10,15 +11,24 @@ export interface StartFacts {
   readonly version: string;
   /** Whether the console is served on this port. */
   readonly hasConsole: boolean;
-  /** Keys begin with pst_live_, not with pst_test_. */
-  readonly isProduction: boolean;
   /** Address of the API, such as `https://shop.example/v1`; the page puts there how the browser has reached it. */
   readonly api: string;
+  /** What the API is for. */
+  readonly description: string;
+  /** The beginning of its keys: `pst_live_…` in production, `pst_test_…` elsewhere. */
+  readonly key: string;
+  /** The operations that examples call. */
+  readonly examples: () => ExampleOperations;
 }
 
 /** The page at /, with links to all others. */
 export function startPage(site: Site, facts: StartFacts): PageContent {
-  const { apiVersion, version, api, hasConsole } = facts;
+  const { apiVersion, version, api, description, hasConsole, key } = facts;
+  const { list } = facts.examples();
+  const [called, address] =
+    list === undefined
+      ? ['account', api.replace(/v1$/, 'account')]
+      : [`v1${list}?limit=3`, `${api}${list}?limit=3`];
   const to = (path: string) => escapeHtml(relativeTo('/', path));
   const operators = hasConsole
     ? `\n    <p>For operators, with a key that has the scope <code>admin</code>: <a href="${to('/console')}">the console</a>.</p>`
@@ -28,13 +38,13 @@ export function startPage(site: Site, facts: StartFacts): PageContent {
     path: '/',
     main: `  <main class="start" id="main" tabindex="-1">
     <h1>${escapeHtml(site.name)}</h1>
-    <p class="lead">A catalogue of the animals that a store offers, as an HTTP API. Every request needs an API key, every response
+    <p class="lead">${escapeHtml(description)} Every request needs an API key, every response
       shows what is left of the quota, and every error says what to do next.</p>
     ${cardsOf(site, '/')}
     <h2>The first request</h2>
     <p>With a key that the operator of this service has given you:</p>
-    <pre tabindex="0"><code>export KEY=${keyExample(facts)}
-curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeHtml(api)}/pets?limit=3</span>"</code></pre>
+    <pre tabindex="0"><code>export KEY=${key}
+curl -H "Authorization: Bearer $KEY" "<span data-api="${escapeHtml(called)}">${escapeHtml(address)}</span>"</code></pre>
     <p>What you have used of your plan, your keys and your webhooks: <a href="${to('/account/')}">your account</a>.</p>${operators}
     <h2>This service</h2>
     <dl class="facts">
@@ -46,11 +56,6 @@ curl -H "Authorization: Bearer $KEY" "<span data-api="v1/pets?limit=3">${escapeH
   </main>`,
     scripts: [COMMANDS],
   };
-}
-
-/** The beginning of a key of this service. */
-export function keyExample({ isProduction }: Pick<StartFacts, 'isProduction'>): string {
-  return isProduction ? 'pst_live_…' : 'pst_test_…';
 }
 
 /** The page for a path that does not exist. */

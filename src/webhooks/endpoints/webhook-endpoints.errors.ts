@@ -57,7 +57,7 @@ export const WEBHOOK_ERRORS = defineErrors({
   event_scope_not_held: {
     status: 403,
     message: 'The key lacks the scopes of these events: {scopes}.',
-    example: { scopes: 'pets:read' },
+    example: { scopes: 'account' },
     cause:
       'An event contains data that a scope protects. The key would subscribe an endpoint to it, redirect it, or read its log without having that scope.',
     remedy: 'Name fewer `events`, or use a key that has the scope.',

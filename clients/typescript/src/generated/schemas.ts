@@ -217,7 +217,7 @@ export interface components {
         DeliveryState: "waiting" | "delivered" | "failed";
         /** Calls of one deprecated operation in the days shown. */
         DeprecatedUse: {
-            /** @example GET /v1/pets/:petId */
+            /** @example GET /account/keys */
             operation: string;
             /** @example 12 */
             calls: number;
@@ -590,7 +590,7 @@ export interface components {
         WebhookEndpoints: components["schemas"]["WebhookEndpoint"][];
         /** An event that endpoints can subscribe to. */
         WebhookEvent: {
-            /** @example pets.created */
+            /** @example quota.threshold */
             name: string;
             /** When it happens */
             description: string;

@@ -26,7 +26,7 @@ export function showSignIn(main, signedIn) {
   const field = el('input', { id: 'key', type: 'password', required: true, ...plain, ...described });
   const fault = el('p.fault', { id: 'key-fault', role: 'alert' }, takeReason());
   const button = el('button.primary', 'Sign in');
-  const command = 'npx petstore key issue --client <id> --scopes admin,pets:read,pets:write --expires 8h';
+  const command = `npx petstore key issue --client <id> --scopes ${document.getElementById('main')?.dataset.scopes} --expires 8h`;
   const form = el(
     'form.card.sign-in',
     el('h1', 'Sign in'),

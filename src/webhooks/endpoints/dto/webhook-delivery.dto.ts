@@ -21,7 +21,7 @@ export class WebhookDeliveryDto {
   })
   messageId!: string;
 
-  @ApiProperty({ type: 'string', description: 'Name of the event', example: 'pets.created' })
+  @ApiProperty({ type: 'string', description: 'Name of the event', example: 'quota.threshold' })
   event!: string;
 
   @ApiProperty({

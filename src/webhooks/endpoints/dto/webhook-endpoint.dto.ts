@@ -28,7 +28,7 @@ export class WebhookEndpointDto {
   @ApiProperty({ type: 'string', nullable: true, description: 'A label for people', example: 'Web shop' })
   label!: string | null;
 
-  @ApiProperty({ type: [String], description: 'Events that it receives', example: ['pets.created'] })
+  @ApiProperty({ type: [String], description: 'Events that it receives', example: ['quota.threshold'] })
   events!: readonly string[];
 
   @ApiProperty({ type: 'boolean', description: 'Whether it receives messages' })
@@ -115,7 +115,7 @@ const URL_FIELD = {
 };
 const EVENTS = {
   description: 'Events that it receives; the key must have the scope of each',
-  example: ['pets.created'],
+  example: ['quota.threshold'],
   maxItems: MOST_EVENTS,
 };
 const LABEL = {
@@ -195,17 +195,21 @@ export class WebhookSecretRotationDto {
 /** An event that endpoints can subscribe to. */
 @ApiSchema({ name: 'WebhookEvent', description: 'An event that endpoints can subscribe to.' })
 export class WebhookEventDto {
-  @ApiProperty({ type: 'string', example: 'pets.created' })
+  @ApiProperty({ type: 'string', example: 'quota.threshold' })
   name!: string;
 
-  @ApiProperty({ type: 'string', description: 'When it happens', example: 'An animal was added.' })
+  @ApiProperty({
+    type: 'string',
+    description: 'When it happens',
+    example: 'You have used 80 % or all of the requests of a minute or a day.',
+  })
   description!: string;
 
   @ApiProperty({
     type: 'string',
     nullable: true,
     description: 'Scope that a key needs to subscribe an endpoint to this event; null if it needs none',
-    example: 'pets:read',
+    example: 'account',
   })
   scope!: string | null;
 }

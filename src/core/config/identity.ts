@@ -1,0 +1,41 @@
+import type { SettingType } from './setting.js';
+
+/** Who answers questions about the API: `contact` of its OpenAPI documents. */
+export interface Contact {
+  readonly name: string;
+  readonly email?: string;
+  readonly url?: string;
+}
+
+/** One line of text of at most so many characters. */
+export function line(maxLength: number): SettingType<string> {
+  return {
+    mustBe: `one line of at most ${maxLength} characters`,
+    parse: (text) => (text.length <= maxLength && !/\p{Cc}/u.test(text) ? text : undefined),
+  };
+}
+
+/** A name, and in angle brackets an email address or a URL. */
+export const contact: SettingType<Contact> = {
+  mustBe: 'a name, and in angle brackets an email address or a URL: API team <api@shop.example>',
+  parse(text) {
+    const [, name = '', address] = /^([^<>\p{Cc}]{1,100}?)(?: <([^<>\s]+)>)?$/u.exec(text) ?? [];
+    if (name === '') return undefined;
+    if (address === undefined) return { name };
+    if (/^[^@:/]+@[^@:/]+$/.test(address)) return { name, email: address };
+    return /^https?:\/\//.test(address) && URL.canParse(address) ? { name, url: address } : undefined;
+  },
+  format: ({ name, email, url }) => [name, ...[email ?? url ?? []].flat().map((one) => `<${one}>`)].join(' '),
+};
+
+/** A realm (RFC 9110 section 11.5) that needs no escapes. */
+export const realm: SettingType<string> = {
+  mustBe: 'at most 100 visible ASCII characters and spaces, without " and \\',
+  parse: (text) => (/^[ !#-[\]-~]{1,100}$/.test(text) ? text : undefined),
+};
+
+/** What keys begin with. */
+export const keyPrefix: SettingType<string> = {
+  mustBe: '2 to 10 lower-case letters and digits, with a letter first',
+  parse: (text) => (/^[a-z][a-z0-9]{1,9}$/.test(text) ? text : undefined),
+};
