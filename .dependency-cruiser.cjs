@@ -28,7 +28,7 @@ const PLATFORM = FLOORS.flat().join('|');
 const PLATFORM_FILES = `^src/(?:(?:${PLATFORM})/|public\\.ts$)`;
 
 /** What makes the whole application; only what starts one imports it: main, the command line, and the test kit. */
-const APPLICATION = '^src/(?:app\\.module|app\\.setup|main)\\.ts$';
+const APPLICATION = '^src/(?:app\\.module|app\\.setup|main|platform\\.module|root\\.module)\\.ts$';
 const STARTS_THE_APPLICATION = '^src/(?:cli/frame/application\\.ts$|start/)';
 
 /** The test kit, `petstore-service/testing`. */

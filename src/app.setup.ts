@@ -36,7 +36,7 @@ import { AppLogger } from './core/logging/app-logger.js';
 import { ManagementServer } from './core/metrics/management-server.js';
 import { SwaggerUi } from './docs/openapi/swagger-ui.js';
 import { REALM } from './core/errors/write-refusal.js';
-import { AppModule } from './app.module.js';
+import { AppModule } from './root.module.js';
 import { PUBLIC_PREFIX, publicPrefix } from './core/public-prefix.js';
 import { trustedProxies } from './core/request-address.js';
 import { QuotaService } from './throttling/quota.service.js';

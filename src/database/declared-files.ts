@@ -1,6 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { modulesFile } from '#project-modules';
 import { importing } from '../core/import-failure.js';
 
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -21,12 +22,14 @@ export async function filesDeclaring(names: readonly string[]): Promise<string[]
 /**
  * The classes exported by every file below the source root whose name ends in `.<kind>.ts` (`.js` once
  * built): this is how a feature's entities and migrations are found without a list to keep. Throws DeclarationError when one
- * cannot be imported.
+ * cannot be imported. Features of the service whose modules a project may import name their tables themselves: there they are left out.
  */
 export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(new () => object)[]> {
   const files = await (sourceFiles ??= readdir(SOURCE_ROOT, { recursive: true }));
+  const features = modulesFile() === undefined ? [] : featuresIn(files);
   const wanted = files
     .filter((file) => file.endsWith(`.${kind}.js`) || file.endsWith(`.${kind}.ts`))
+    .filter((file) => !features.some((feature) => file.startsWith(feature)))
     .toSorted();
   const modules = await importing(() =>
     Promise.all(
@@ -34,6 +37,14 @@ export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(ne
     ),
   );
   return modules.flatMap((exports) => Object.values(exports).filter(isClass));
+}
+
+/** The folders of features, which have public names. */
+function featuresIn(files: readonly string[]): string[] {
+  return files.flatMap((file) => {
+    const [, folder, name] = /^(\w[\w-]*)[/\\]([\w-]+)\.public\.[jt]s$/.exec(file) ?? [];
+    return folder !== undefined && folder === name ? folder + sep : [];
+  });
 }
 
 function isClass(value: unknown): value is new () => object {

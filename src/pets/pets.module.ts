@@ -1,13 +1,14 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { TablesModule } from 'petstore-service';
 import { Pet } from './pet.entity.js';
 import { PetsController } from './pets.controller.js';
 import { PetsDemoData } from './pets.demo-data.js';
+import { Pets1793491201000 } from './pets.migration.js';
 import { PetsService } from './pets.service.js';
 
-/** The catalogue of animals: the folder to copy for another feature. */
+/** The catalogue of animals. It names its tables for projects that have the service as a dependency, where they are not found by their file names. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Pet])],
+  imports: [TablesModule.forFeature({ entities: [Pet], migrations: [Pets1793491201000] })],
   controllers: [PetsController],
   providers: [PetsService, PetsDemoData],
   exports: [PetsService],

@@ -6,7 +6,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { DataSource, type Repository } from 'typeorm';
 import { projectSettings } from '#project-modules';
-import { AppModule } from '../../src/app.module.js';
+import { AppModule } from '../../src/root.module.js';
 import { setupApp } from '../../src/app.setup.js';
 import { Clock } from '../../src/core/time/clock.js';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';

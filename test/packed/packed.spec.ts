@@ -222,7 +222,7 @@ describe('a project that has it as a dependency', () => {
   beforeAll(async () => {
     project = join(folder, 'my-api');
     const modules = join(folder, 'node_modules');
-    await run(folder, join(modules, '.bin/petstore'), ['new', 'my-api']);
+    await run(folder, join(modules, '.bin/petstore'), ['new', 'my-api', '--title', 'My API', '--with-pets']);
     for (const name of LINKED) {
       await rm(join(modules, name), { recursive: true, force: true });
       await symlink(join(ROOT, 'node_modules', name), join(modules, name));
@@ -236,7 +236,9 @@ describe('a project that has it as a dependency', () => {
       name: 'my-api',
       dependencies: { 'petstore-service': 'file:petstore-service-1.0.0.tgz' },
       overrides: { 'file-type': manifest.overrides['file-type'] },
+      petstore: { settings: { API_TITLE: 'My API' } },
     });
+    expect(await petstoreThere('--help')).toContain('Administers My API on the database');
     await expect(petstoreThere('new', '.')).rejects.toThrow(/my-api exists already/);
     await expect(petstoreThere('new', 'My API')).rejects.toThrow(/in lower case with hyphens/);
   });
@@ -325,5 +327,44 @@ describe('a project that has it as a dependency', () => {
     await writeFile(join(project, 'dist/other.js'), other);
     await writeFile(built, `import './other.js';\nexport class AppModule {}`);
     await expect(start()).rejects.toThrow(/other\.js:2 uses AppModule, whose file imports this one in turn/);
+  });
+});
+
+/** What its compiler needs is linked by then. */
+describe('a project without the catalogue of animals', () => {
+  it('has no table, scope, error or text of it, and begins with the first list that it gets', async () => {
+    const project = join(folder, 'bare-api');
+    const modules = join(folder, 'node_modules');
+    const petstoreThere = (...args: string[]) =>
+      run(project, join(modules, '.bin/petstore'), args).then(stripVTControlCharacters);
+    const build = () => run(project, process.execPath, [join(ROOT, 'node_modules/typescript-7/bin/tsc')]);
+    const start = () => serviceOfTest(project, {}, join(project, 'dist/main.js'));
+    await run(folder, join(modules, '.bin/petstore'), ['new', 'bare-api']);
+    await build();
+    const bare = await start();
+    expect(bare.output).toContain(`${bare.url}/account'`);
+    const headers = { authorization: `Bearer ${bare.demoKey}`, accept: 'text/html' };
+    const seen = await Promise.all(
+      [
+        '/',
+        '/docs/openapi.json',
+        '/docs/errors',
+        '/docs/guides/using-the-api',
+        '/docs/account/openapi.json',
+      ].map(async (path) => (await fetch(bare.url + path, { headers })).text()),
+    );
+    expect(seen.join('\n').match(/.*(?:\bpets?\b|pet store|animal).*/gi)).toBeNull();
+    expect(seen[0]).toContain('<title>Bare Api</title>');
+    await bare.stop();
+    expect(await petstoreThere('db', 'status')).not.toContain('Pets');
+    await petstoreThere('generate', 'feature', 'pets', '--field', 'name:text:100');
+    await build();
+    await rm(join(project, 'data'), { recursive: true });
+    const owning = await start();
+    const [, called = ''] = /'(http[^']*)'/.exec(owning.output) ?? [];
+    expect(called).toBe(`${owning.url}/v1/pets?limit=3`);
+    const listed = await fetch(called, { headers: { authorization: `Bearer ${owning.demoKey}` } });
+    expect([listed.status, await listed.json()]).toMatchObject([200, [{ id: 1 }]]);
+    expect(await owning.stop()).toMatchObject({ code: 0 });
   });
 });

@@ -15,7 +15,11 @@ export const NEW_COMMAND = command('new', {
     '<folder>',
     'a new folder; its name, in lower case with hyphens, such as my-api, becomes that of the package',
   ],
-  examples: ['new ../my-api'],
+  options: [
+    option('--title <text>', 'name of the API, for its documents and pages; by default that of the folder'),
+    flag('--with-pets', 'with the catalogue of animals, as an example'),
+  ],
+  examples: ['new ../my-api', "new ../my-api --title 'My API' --with-pets"],
   run: async (call, folder) => (await import('./new.action.js')).newProject(call, folder),
 });
 

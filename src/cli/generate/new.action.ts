@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { softwareFolder } from '#supported-node';
 import type { Call } from '../frame/call.js';
+import { line } from '../../core/config/identity.js';
 import { Refusal } from '../../core/refusal.js';
 import { filledTemplates, writeNewFiles } from './generated-files.js';
 
@@ -26,18 +27,29 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
+/** What the user has chosen. */
+interface Chosen {
+  readonly name: string;
+  readonly title: string;
+  readonly withPets: boolean;
+}
+
 /** `petstore new`: a project with the service as a dependency, packed into its folder, because no registry has it. */
 export async function newProject(call: Call, path: string): Promise<void> {
   const folder = resolve(path);
   const name = basename(folder);
   if (!NAME.test(name))
     throw new Refusal(`Name the folder in lower case with hyphens, such as my-api, not ${name}.`);
+  const title = call.options.title ?? titleOf(name);
+  if (line(100).parse(title) === undefined) throw new Refusal(`--title: This must be ${line(100).mustBe}.`);
   if (existsSync(folder)) throw new Refusal(`${folder} exists already. Name a new folder.`);
   await mkdir(folder, { recursive: true });
-  const files = await writeProject(folder, name).catch(async (error: unknown) => {
-    await rm(folder, { recursive: true });
-    throw error;
-  });
+  const files = await writeProject(folder, { name, title, withPets: call.options.withPets === true }).catch(
+    async (error: unknown) => {
+      await rm(folder, { recursive: true });
+      throw error;
+    },
+  );
   await call.showChange({ folder, files }, () =>
     [
       ...files.map((file) => `Wrote ${join(path, file)}`),
@@ -47,7 +59,7 @@ export async function newProject(call: Call, path: string): Promise<void> {
 }
 
 /** Fills the templates in schematics/new, and packs the service beside them; returns the names of the files. */
-async function writeProject(folder: string, name: string): Promise<string[]> {
+async function writeProject(folder: string, chosen: Chosen): Promise<string[]> {
   const software = softwareFolder();
   const manifest = JSON.parse(await readFile(join(software, 'package.json'), 'utf8')) as Manifest;
   const packed = await packedInto(folder, software);
@@ -56,7 +68,7 @@ async function writeProject(folder: string, name: string): Promise<string[]> {
     Object.fromEntries(names.map((one) => [one, all[one] ?? '*']));
   const values = {
     ...manifest,
-    name,
+    ...chosen,
     dependencies: { ...rangesOf(IMPORTED), 'petstore-service': `file:${packed}` },
     devDependencies: rangesOf(FOR_TESTS),
     overrides: Object.fromEntries(OVERRIDDEN.map((one) => [one, manifest.overrides[one]])),
@@ -65,6 +77,11 @@ async function writeProject(folder: string, name: string): Promise<string[]> {
   const texts = await filledTemplates('new', values, (file) => file.replace('_gitignore', '.gitignore'));
   await writeNewFiles(folder, texts);
   return [packed, ...texts.keys()];
+}
+
+/** `my-api` as `My Api`. */
+function titleOf(name: string): string {
+  return name.replaceAll('-', ' ').replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 /** Packs the service into a folder; returns the name of the file. */

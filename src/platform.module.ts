@@ -1,0 +1,10 @@
+import { Module } from '@nestjs/common';
+import { AccountModule } from './account/account.module.js';
+import { AdminModule } from './admin/admin.module.js';
+import { DocsModule } from './docs/docs.module.js';
+import { HttpModule } from './http/http.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
+
+/** The platform without a feature: what a project that has the service as a dependency adds its modules to. */
+@Module({ imports: [HttpModule, WebhooksModule, DocsModule, AccountModule, AdminModule] })
+export class PlatformModule {}
