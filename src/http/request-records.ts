@@ -137,11 +137,13 @@ export class RequestRecords implements NestMiddleware {
     if (!this.isLogged(level)) return;
     if (!caller && level !== 'debug') this.quota.limitLines(request);
     if (request.isUnlogged) return;
+    const address = caller || status < 400 ? undefined : this.loggedAddress(addressOf(request));
     this.logger.pino[level](
       {
         requestId: requestIdOf(response),
         ...request.traceIds,
         clientId: caller?.clientId,
+        address,
         method,
         route,
         status,
@@ -151,6 +153,11 @@ export class RequestRecords implements NestMiddleware {
       },
       requestLine(method, route, status, `${Math.round(ms)} ms`, code),
     );
+  }
+
+  /** The address of a caller without a valid key as its line has it; undefined if LOG_ADDRESSES is off. */
+  loggedAddress(address: string | undefined): string | undefined {
+    return this.settings.logAddresses === 'on' ? address : undefined;
   }
 
   /** Whether the line of a request is written, by LOG_LEVEL and ACCESS_LOG; to be called once for each request. */

@@ -166,6 +166,28 @@ describe('what a client without a valid key can write to the log', () => {
   });
 });
 
+it('logs the address of a refused request without a valid key, and of no other', async () => {
+  await times(1, get('/v1/pets', withToken('pst_test_wrong')));
+  await times(61, get('/v1/pets'), '2001:db8::7');
+  await times(1, get('/docs'));
+  await times(1, get('/v1/none', withToken(service.key)));
+  await expect.poll(requestLines).toHaveLength(64);
+  expect(requestLines()).toMatchObject([
+    { status: 401, address: '192.0.2.1' },
+    ...Array.from({ length: 60 }, () => ({ status: 401, address: '2001:db8::7' })),
+    { status: 429, address: '2001:db8::7' },
+    { status: 200, address: undefined },
+    { status: 404, address: undefined },
+  ]);
+});
+
+it('logs no address with LOG_ADDRESSES=off', async () => {
+  const silent = await openForTest({ environment: { LOG_LEVEL: 'info', LOG_ADDRESSES: 'off' } });
+  const logged = vi.spyOn(silent.app.get(AppLogger).pino, 'info').mockImplementation(() => undefined);
+  await silent.request('GET', '/v1/pets', { key: null });
+  await expect.poll(() => logged.mock.calls[0]?.[0]).toMatchObject({ status: 401, address: undefined });
+});
+
 it('logs every request with a valid key', async () => {
   await times(80, get('/favicon.ico'));
   lines = [];

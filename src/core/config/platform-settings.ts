@@ -139,6 +139,12 @@ export const PLATFORM_SETTINGS = defineSettings('', {
       'Which requests are logged, among those of LOG_LEVEL: on logs all, off none, and a share such as 0.01 one in a hundred, ' +
       'besides all responses of 500 and above.',
   },
+  logAddresses: {
+    type: oneOf('on', 'off'),
+    default: 'on',
+    description:
+      'Whether the line of a refused request without a valid key has the address of its client. Addresses are personal data.',
+  },
   trustProxy: {
     type: trustedProxies,
     default: null,

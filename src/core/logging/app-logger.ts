@@ -118,7 +118,17 @@ function linesTo(metrics: Metrics): ReturnType<typeof destination> {
 }
 
 /** Fields of a request's line that a terminal does not show. */
-const IN_MESSAGE = ['requestId', 'clientId', 'method', 'route', 'status', 'code', 'durationMs', 'aborted'];
+const IN_MESSAGE = [
+  'requestId',
+  'clientId',
+  'address',
+  'method',
+  'route',
+  'status',
+  'code',
+  'durationMs',
+  'aborted',
+];
 
 /** Readable lines for a terminal, one for each request. pino-pretty is loaded only here, because it would slow down every other start. */
 function prettyStream(): DestinationStream {

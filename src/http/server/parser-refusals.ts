@@ -55,7 +55,7 @@ export class ParserRefusals {
     // The address is unknown once the connection is closed.
     const subject = remoteAddress === undefined ? undefined : addressSubject(remoteAddress);
     const counted = subject ? this.quota.countRefusal(subject) : Promise.resolve(NOT_COUNTED);
-    void counted.catch(() => NOT_COUNTED).then((count) => this.end(socket, refusal, count));
+    void counted.catch(() => NOT_COUNTED).then((count) => this.end(socket, refusal, count, remoteAddress));
   }
 
   private refusalOf(row: ErrorRow, headers = {}): ApiError {
@@ -67,6 +67,7 @@ export class ParserRefusals {
     socket: Socket,
     { body, headers }: ApiError,
     { headers: quota, isLogged }: CountedRefusal,
+    remoteAddress: string | undefined,
   ): void {
     // The client is gone, or already has a response.
     if (!socket.writable) return;
@@ -74,7 +75,7 @@ export class ParserRefusals {
     const { status, code } = body;
     if (isLogged && this.records.isLogged('info'))
       this.logger.pino.info(
-        { requestId, route: 'unparsed', status, code },
+        { requestId, address: this.records.loggedAddress(remoteAddress), route: 'unparsed', status, code },
         requestLine('unparsed', status, code),
       );
     this.records.count({ method: 'unparsed', route: 'unparsed', status }, 0, code);
