@@ -1,9 +1,10 @@
 import { SettingsError } from '../core/config/define-settings.js';
-import { loadSettings } from '../core/config/settings.js';
+import { type Settings, loadSettings } from '../core/config/settings.js';
 import { unreadSettings } from '../core/config/unread-settings.js';
 import type { Call } from './frame/call.js';
 import { databaseFindings } from './doctor/database-checks.js';
-import { type Finding, examined } from './doctor/finding.js';
+import { rightsOfEnvFile } from '../database/sqlite/private-files.js';
+import { type Finding, examined, fail } from './doctor/finding.js';
 import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
 import { Refusal } from '../core/refusal.js';
 import { tableOf } from './frame/table.js';
@@ -36,7 +37,14 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
   const settings = loadSettings();
   const ports = await examined(portChecks(settings));
   const database = await databaseFindings(settings, areImported);
-  return [...names, ...ports, ...database, ...(await examined(await redisChecks(settings)))];
+  const redis = await examined(await redisChecks(settings));
+  const file = await examined([['permissions', () => envFileText(settings)]]);
+  return [...names, ...ports, ...database, ...redis, ...file];
+}
+
+async function envFileText(settings: Settings): Promise<string> {
+  const fault = await rightsOfEnvFile(settings);
+  return fault === undefined ? 'not every user may read .env, or it is not in production' : fail(fault);
 }
 
 function namesText(): string {

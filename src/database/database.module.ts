@@ -11,7 +11,7 @@ import { DatabaseMetrics } from './database-metrics.js';
 import { DemoData } from './demo-data.js';
 import { JsonRows } from './json-rows.js';
 import { References } from './references.js';
-import { type MigrateMode, checkSchema, migrate } from './schema.js';
+import { checkSchema, migrate, migrateModeOf } from './schema.js';
 import { Sweeper } from './sweeper.js';
 import { Transactions } from './transactions/transactions.js';
 
@@ -63,8 +63,8 @@ function offered<T>(provide: Abstract<T>, part: (database: Database) => T): Fact
 }
 
 async function openDatabase({ settings, checks, modules }: Carried['extra']): Promise<Database> {
-  const mode = settings.databaseMigrate ?? defaultMode(settings);
-  const isAlone = mode === 'auto' && isPostgres(settings);
+  const mode = migrateModeOf(settings);
+  const isAlone = mode === 'auto' && readDatabaseUrl(settings.databaseUrl)?.kind === 'postgres';
   // There migrations have separate connections, whose statements may take longer than those of requests.
   const tables = await declaredTables(modules);
   const opening = { tables, check: (declared: Database) => checks.check(declared) };
@@ -79,15 +79,6 @@ async function openDatabase({ settings, checks, modules }: Carried['extra']): Pr
     throw error;
   }
   return database;
-}
-
-function isPostgres({ databaseUrl }: Settings): boolean {
-  return readDatabaseUrl(databaseUrl)?.kind === 'postgres';
-}
-
-/** Several instances may start at once in production, and an operator wants to choose when a large table is changed. */
-function defaultMode(settings: Settings): MigrateMode {
-  return isPostgres(settings) && settings.nodeEnv === 'production' ? 'check' : 'auto';
 }
 
 async function migrateAlone(settings: Settings, opening: Opening): Promise<void> {

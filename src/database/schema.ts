@@ -1,4 +1,6 @@
 import type { DataSource, MigrationInterface } from 'typeorm';
+import { readDatabaseUrl } from '../core/config/database-url.js';
+import type { Settings } from '../core/config/settings.js';
 import { EXPANSIONS_TABLE, MIGRATIONS_TABLE } from './data-source.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
@@ -24,8 +26,14 @@ export interface SchemaStatus {
   readonly expansions: readonly string[];
 }
 
-/** How a start handles migrations, by DATABASE_MIGRATE. */
-export type MigrateMode = 'auto' | 'check' | 'off';
+/**
+ * How a start handles migrations. Unset, it checks them on PostgreSQL in production: several instances may start at once there, and
+ * an operator wants to choose when a large table is changed.
+ */
+export function migrateModeOf({ databaseMigrate, databaseUrl, nodeEnv }: Settings): 'auto' | 'check' | 'off' {
+  const isChecked = readDatabaseUrl(databaseUrl)?.kind === 'postgres' && nodeEnv === 'production';
+  return databaseMigrate ?? (isChecked ? 'check' : 'auto');
+}
 
 /** Compares the database's migrations with the declared ones; changes nothing. */
 export async function schemaStatus(dataSource: Database): Promise<SchemaStatus> {
@@ -86,7 +94,7 @@ export async function schemaDifference(dataSource: DataSource): Promise<readonly
 }
 
 /** Migrations that this version does not know and cannot run beside: they do more than expand the schema. */
-export function contractionsOf({ unknown, expansions }: SchemaStatus): string[] {
+function contractionsOf({ unknown, expansions }: SchemaStatus): string[] {
   return unknown.filter((name) => !expansions.includes(name));
 }
 

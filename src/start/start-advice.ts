@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ClientsService } from '../auth/clients/clients.service.js';
+import { unknownPlanFaults } from '../auth/clients/unknown-plans.js';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { unreadSettings } from '../core/config/unread-settings.js';
 import { Settings } from '../core/config/settings.js';
-import { rightsOfOthers } from '../database/sqlite/private-files.js';
+import { rightsOfEnvFile, rightsOfOthers } from '../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../database/sqlite/sqlite-data-source.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 import { shellWord } from '../core/shell-word.js';
@@ -14,29 +15,23 @@ import { softwareFolder } from '#supported-node';
 
 /**
  * Logs advice for the operator after the start, a line for each: variables that look like settings and are not read; files of the
- * database that other users may read; removed plans; how to create the first key, or another instead of the demo key. Logs nothing
+ * database, and in production an `.env`, that other users may read; removed plans; how to create the first key, or another instead of the demo key. Logs nothing
  * secret.
  */
 export async function advise(app: INestApplication, isFirstStart: boolean): Promise<void> {
   const logger = app.get(AppLogger);
   const file = fileOf(app.get(DataSource));
   const rights = file === undefined ? undefined : await rightsOfOthers(file);
-  const plans = await app.get(ClientsService).unknownPlans();
+  const envFile = await rightsOfEnvFile(app.get(Settings));
   for (const text of [
     ...unreadSettings(),
     ...(rights === undefined ? [] : [rights]),
-    ...plans.map(unknownPlanText),
+    ...(envFile === undefined ? [] : [envFile]),
+    ...(await unknownPlanFaults(app.get(DataSource).manager)),
   ])
     logger.warn(text, 'Start');
   // No other process reaches a database in memory.
   if (!isFirstStart && !isInMemory(app.get(DataSource))) await adviseKey(app, logger);
-}
-
-function unknownPlanText(plan: string): string {
-  return (
-    `Clients have the plan ${plan}, which PLANS does not name: they get the limits of free. Add it to PLANS, or move them to ` +
-    'another plan by `petstore client set-plan`.'
-  );
 }
 
 /** Logs how to get a key, if there is no client, or if the key of the demo client may be lost. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -30,7 +30,7 @@ describe('doctor on a store without faults', () => {
     const { code, stdout, stderr } = await petstore(path, ['doctor', '--json']);
     expect([code, stderr]).toEqual([0, '']);
     const checks =
-      'node declarations settings ports database integrity migrations entities permissions disk processes clock redis';
+      'node declarations settings ports database integrity migrations entities permissions disk processes plans clock redis';
     expect(new Set(findingsIn(stdout).map(({ check }) => check))).toEqual(new Set(checks.split(' ')));
     // A journal of another kind would have its files beside it.
     expect(await readdir(join(path, 'data'))).toEqual(before);
@@ -44,6 +44,15 @@ describe('doctor on a store without faults', () => {
     expect(await finding(path, 'ports', { PORT: port })).toMatchObject({ state: 'ok', found });
   });
 });
+
+/** Takes away the latest migration of webhooks. */
+async function withoutMigration(path: string, mode: string): Promise<NodeJS.ProcessEnv> {
+  await onFile(
+    join(path, FILE),
+    `DELETE FROM schema_migrations WHERE name LIKE 'WebhookAttempts%'; ALTER TABLE webhook_deliveries DROP COLUMN attempt_log`,
+  );
+  return { DATABASE_MIGRATE: mode };
+}
 
 /** What is wrong: how it is made, in a migrated store, with the variables that lead to it; the check that finds it, and what it says. */
 const FAULTS: readonly (readonly [
@@ -89,6 +98,28 @@ const FAULTS: readonly (readonly [
     /REDIS_CA: .* cannot be read (?!.*\.\.).*\. Check/,
   ],
   [
+    'a migration that a start would refuse to run',
+    (path) => withoutMigration(path, 'check'),
+    'migrations',
+    /^.*petstore\.sqlite lacks migrations \(WebhookAttempts\d+\)\. Run "petstore db migrate"/,
+  ],
+  [
+    'a migration that a start would ignore',
+    (path) => withoutMigration(path, 'off'),
+    'migrations',
+    /^1 pending \(WebhookAttempts\d+\), which a start ignores by DATABASE_MIGRATE=off/,
+  ],
+  [
+    'a plan that clients have and PLANS lacks',
+    (path) =>
+      onFile(
+        join(path, FILE),
+        `INSERT INTO clients (id, name, plan, created_at) VALUES ('1', 'A', 'team', '2026-11-20T12:00:00.000Z')`,
+      ),
+    'plans',
+    /^Clients have the plan team, which PLANS does not name/,
+  ],
+  [
     'a port that another program uses',
     async () => ({ PORT: String(await taken()) }),
     'ports',
@@ -101,6 +132,19 @@ it.each(FAULTS)('doctor finds %s', async (_, make, check, says) => {
   await petstore(path, ['db', 'migrate']);
   const environment = (await make(path)) ?? {};
   expect(await finding(path, check, environment)).toMatchObject(wrong(says));
+});
+
+it('doctor, and the start, find a file of settings that every user may read in production', async () => {
+  const path = await folderOfTest();
+  await writeFile(join(path, '.env'), 'NODE_ENV=production\n');
+  await chmod(join(path, '.env'), 0o644);
+  const says = /\.env, which may have passwords\. Run: chmod o= \.env$/;
+  const { code, stdout } = await petstore(path, ['doctor', '--json']);
+  expect([code, findingsIn(stdout).at(-1)]).toMatchObject([1, { check: 'permissions', ...wrong(says) }]);
+  await chmod(join(path, '.env'), 0o640);
+  expect(findingsIn((await petstore(path, ['doctor', '--json'])).stdout).at(-1)).toMatchObject({
+    state: 'ok',
+  });
 });
 
 it('doctor tells every wrong setting as a finding, with names that are probably misspelt', async () => {

@@ -6,7 +6,7 @@ import { finding, findingsIn, wrong } from '../support/doctor-findings.js';
 import { petstoreHere as petstore } from '../support/petstore-here.js';
 import { RedisServer } from '../support/redis-server.js';
 import { FAKETIME, POSTGRES_URL, describeWith } from '../support/requirements.js';
-import { folderOfTest, petstore as petstoreProcess } from '../support/service-process.js';
+import { folderOfTest, petstore as petstoreProcess, serviceOfTest } from '../support/service-process.js';
 
 describeWith('redis-server', 'doctor asks Redis by what the service asks with', () => {
   const ALL_BUT = ['ACL', 'SETUSER', 'pet', 'on', '>word', '~petstore:quota:*', '+@all'];
@@ -125,5 +125,22 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
       /: [2-6] connections are free, and DATABASE_POOL is 10\. .*CONNECTION LIMIT of the user/,
     );
     expect(await finding(await folderOfTest(), 'database', { DATABASE_URL })).toMatchObject(few);
+  });
+
+  it('finds instances that a start would be refused beside, and is content beside its own', async () => {
+    const DATABASE_URL = await withUser(ALL, 'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO <user>');
+    const path = await folderOfTest();
+    const processes = (REDIS_URL?: string) =>
+      finding(path, 'processes', REDIS_URL === undefined ? { DATABASE_URL } : { DATABASE_URL, REDIS_URL });
+    expect(await processes()).toMatchObject({ state: 'ok', found: 'no process serves it' });
+    const alone = await serviceOfTest(path, { DATABASE_URL });
+    expect(await processes()).toMatchObject({ state: 'ok', found: 'a process serves it' });
+    const [redis, other] = [await RedisServer.ofTest(), await RedisServer.ofTest()];
+    expect(await processes(redis.url)).toMatchObject(wrong(/^An instance without REDIS_URL runs/));
+    await alone.stop();
+    await serviceOfTest(path, { DATABASE_URL, REDIS_URL: redis.url });
+    expect(await processes(redis.url)).toMatchObject({ state: 'ok', found: 'a process serves it' });
+    expect(await processes()).toMatchObject(wrong(/^Another instance runs on this database\./));
+    expect(await processes(other.url)).toMatchObject(wrong(/uses another Redis server/));
   });
 });

@@ -4,16 +4,21 @@ import { readDatabaseUrl } from '../../core/config/database-url.js';
 import type { Settings } from '../../core/config/settings.js';
 import { createDataSource, openDataSource } from '../../database/data-source.js';
 import type { Database } from '../../database/database.js';
-import { contractionsOf, schemaStatus } from '../../database/schema.js';
+import { checkSchema, migrateModeOf, refuseIfNewer, schemaStatus } from '../../database/schema.js';
 import { rightsOfOthers } from '../../database/sqlite/private-files.js';
 import { ServerLock } from '../../database/sqlite/server-lock.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
 import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
-import { checkDeclaredMigrations, checkEntities, checkSchema } from '../../database/entity-checks.js';
-import { type Finding, examined, fail } from './finding.js';
+import {
+  checkDeclaredMigrations,
+  checkEntities,
+  checkSchema as checkTables,
+} from '../../database/entity-checks.js';
+import { unknownPlanFaults } from '../../auth/clients/unknown-plans.js';
+import { type Finding, examined, fail, skip } from './finding.js';
 import { clockText } from './machine-checks.js';
-import { serverText } from './postgres-checks.js';
+import { instancesText, serverText } from './postgres-checks.js';
 
 const MEBIBYTE = 1_048_576;
 /** Free space, in bytes, below which more is advised; the write-ahead log alone may need it. */
@@ -50,11 +55,13 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
     return await examined([
       ['database', () => (isServer ? serverText(opened, settings) : writesText(file))],
       !isServer && ['integrity', () => integrityText(opened)],
-      areImported && ['migrations', () => migrationsText(opened)],
+      areImported && ['migrations', () => migrationsText(opened, settings)],
       areImported && ['entities', () => entitiesText(opened)],
       file !== undefined && ['permissions', () => permissionsText(file)],
       file !== undefined && ['disk', () => diskText(file)],
       file !== undefined && ['processes', () => serverLockText(file)],
+      isServer && ['processes', () => instancesText(opened, settings)],
+      areImported && ['plans', () => plansText(opened)],
       ['clock', () => clockText(opened, file)],
     ]);
   } catch (error) {
@@ -91,11 +98,17 @@ async function integrityText(database: Database): Promise<string> {
   return fail(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
 }
 
-async function migrationsText(database: Database): Promise<string> {
+async function migrationsText(database: Database, settings: Settings): Promise<string> {
+  const mode = migrateModeOf(settings);
+  if (mode === 'check') await checkSchema(database);
   const status = await schemaStatus(database);
+  refuseIfNewer(database, status);
   const { applied, pending, expansions } = status;
-  const newer = contractionsOf(status);
-  if (newer.length > 0) fail(`of a newer version: ${newer.join(', ')}. Run that version.`);
+  if (pending.length > 0 && mode === 'off')
+    fail(
+      `${pending.length} pending (${pending.join(', ')}), which a start ignores by DATABASE_MIGRATE=off: what needs them fails. ` +
+        'Run "petstore db migrate".',
+    );
   if (pending.length > 0) return `${pending.length} pending; the next start runs them`;
   const more =
     expansions.length > 0 ? `, and ${expansions.length} of a newer version, which only expand` : '';
@@ -110,7 +123,7 @@ async function entitiesText(database: Database): Promise<string> {
   if (!database.isInitialized) await checkEntities(database, true);
   await checkDeclaredMigrations();
   if (database.isInitialized && (await schemaStatus(database)).pending.length === 0)
-    await checkSchema(database);
+    await checkTables(database);
   return 'the migrations create what they declare';
 }
 
@@ -128,6 +141,13 @@ async function diskText(file: string): Promise<string> {
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
   if (free < LEAST_FREE_BYTES) fail(`the disk is full: ${shown}. Free space for ${file}.`);
   return free < LITTLE_FREE_BYTES ? `only ${shown}: free space for ${file} soon` : shown;
+}
+
+/** Whether every plan of a client is one of PLANS; the table of clients may not be there yet. */
+async function plansText(database: Database): Promise<string> {
+  if ((await schemaStatus(database)).pending.length > 0) skip('migrations are pending');
+  const faults = await unknownPlanFaults(database.manager);
+  return faults.length > 0 ? fail(faults.join(' ')) : 'PLANS names every plan that clients have';
 }
 
 async function serverLockText(file: string): Promise<string> {

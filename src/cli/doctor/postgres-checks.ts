@@ -2,6 +2,8 @@ import { shownDatabaseUrl } from '../../core/config/database-url.js';
 import type { Settings } from '../../core/config/settings.js';
 import { MIGRATIONS_TABLE } from '../../database/data-source.js';
 import type { Database } from '../../database/database.js';
+import { refusalBeside } from '../../throttling/memory/sole-process-lock.js';
+import { fail, skip } from './finding.js';
 
 /** State of the PostgreSQL server and of the user of DATABASE_URL. */
 interface Server {
@@ -43,6 +45,26 @@ export async function serverText(
   const fault = faultOf(server, databasePool);
   if (fault !== undefined) throw new Error(`${name}: ${fault}`);
   return `${name} accepts writes, and has ${server?.free} connections free`;
+}
+
+/** Whether a process of these settings may serve beside the instances that run on the database now. */
+export async function instancesText(
+  { instanceSession }: Database,
+  { redisUrl, redisCa }: Settings,
+): Promise<string> {
+  if (!instanceSession) skip('the database is not PostgreSQL');
+  const serving = redisUrl === null ? 'alone' : 'among others';
+  const refusal = await refusalBeside(instanceSession, serving, async () => {
+    // The check of Redis reports why it cannot be asked.
+    if (redisUrl === null) return undefined;
+    const { checkRedis } = await import('../../throttling/redis/check-redis.js');
+    return checkRedis({ url: redisUrl, ca: redisCa }).then(
+      ({ countsIn }) => countsIn,
+      () => undefined,
+    );
+  });
+  if (refusal !== undefined) fail(refusal);
+  return (await instanceSession.served()) === undefined ? 'no process serves it' : 'a process serves it';
 }
 
 async function askServer(database: Database): Promise<Server | undefined> {

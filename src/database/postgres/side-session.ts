@@ -12,6 +12,11 @@ const CLAIMS: Readonly<Record<Serving, string>> = {
   'among others': `SELECT pg_try_advisory_lock_shared(${LOCK}) AS claimed`,
 };
 
+/** Whether a process has that lock now, and how. */
+const SERVED =
+  `SELECT mode = 'ExclusiveLock' AS "isAlone" FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted ` +
+  `AND (classid::bigint << 32 | objid::bigint) = ${LOCK} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`;
+
 /** The first half of the advisory locks that represent names of counts; the second is made of the name. */
 const COUNTS = `hashtext('petstore counts in')`;
 const HOLD = `SELECT pg_advisory_lock_shared(${COUNTS}, hashtext($1))`;
@@ -46,6 +51,12 @@ export class SideSession {
     const [row] = await this.on<{ claimed: boolean }>(session, CLAIMS[how]);
     if (row?.claimed === true) this.serving = session;
     return this.serves;
+  }
+
+  /** How a process serves the database now, whichever it is; undefined if none does. */
+  async served(): Promise<Serving | undefined> {
+    const [row] = await this.on<{ isAlone: boolean }>(this.opened(), SERVED);
+    return row && (row.isAlone ? 'alone' : 'among others');
   }
 
   /** Shows the others the name of the counts that this process shares with some of them; undefined when it shares none. */

@@ -1,5 +1,6 @@
 import { chmod, mkdir, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Settings } from '../../core/config/settings.js';
 import { shellWord } from '../../core/shell-word.js';
 
 /** Permissions of files that the service creates: they contain hashes of keys and client data, so only its user has access. */
@@ -7,6 +8,8 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** Permissions of the group and of all others. */
 const RIGHTS_OF_OTHERS = 0o077;
+/** Permissions of all but the group. */
+const RIGHTS_OF_ALL = 0o007;
 const WRITE_OF_OTHERS = 0o022;
 /** In such a folder, as /tmp is, a file can be replaced by its owner alone. */
 const STICKY = 0o1000;
@@ -81,6 +84,16 @@ export async function rightsOfOthers(file: string): Promise<string | undefined> 
   if (commands.length === 0) return undefined;
   const what = areWide ? `read or write the files of ${file}` : `replace files in the folder of ${file}`;
   return `Other users of this machine may ${what}. Run: ${commands.join(' && ')}`;
+}
+
+/**
+ * In production, whether every user of the machine may read `.env`, which has secrets, with the command that fixes it; undefined if not,
+ * and on Windows.
+ */
+export async function rightsOfEnvFile({ nodeEnv }: Pick<Settings, 'nodeEnv'>): Promise<string | undefined> {
+  if (process.platform === 'win32' || nodeEnv !== 'production') return undefined;
+  if (((await modeOf('.env')) & RIGHTS_OF_ALL) === 0) return undefined;
+  return 'All users of this machine may read or write .env, which may have passwords. Run: chmod o= .env';
 }
 
 /** The permissions of a file or folder; none if it does not exist. */

@@ -43,7 +43,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
   async begin(): Promise<void> {
     const { server } = this;
     if (!server) return;
-    await until(PATIENCE_MS, () => server.claim(this.serving), this.taken);
+    await until(PATIENCE_MS, () => server.claim(this.serving), takenFor(this.serving));
     if (this.serving === 'among others')
       await until(OTHER_REDIS_MS, () => this.sharesRedis(server), OTHER_REDIS);
     this.timer = setInterval(() => void this.look(server), PERIOD_MS).unref();
@@ -62,11 +62,6 @@ export class SoleProcessLock implements OnApplicationShutdown {
     return this.settings.redisUrl === null ? 'alone' : 'among others';
   }
 
-  private get taken(): string {
-    const which = this.serving === 'alone' ? 'Another instance' : 'An instance without REDIS_URL';
-    return `${which} runs on this database. ${WHY}`;
-  }
-
   /** Shows the others the name of the counts only if they show no other: two that start at the same time must see each other. */
   private async sharesRedis(server: SideSession): Promise<boolean> {
     const name = this.quotas.countsIn;
@@ -83,7 +78,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
     try {
       this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
       // The other one began while this one could not reach the database.
-      if (this.refusals === TOLD_AFTER) this.logger.error(this.taken);
+      if (this.refusals === TOLD_AFTER) this.logger.error(takenFor(this.serving));
       const { countsIn } = this.quotas;
       // While Redis fails, it stays the Redis of this instance.
       if (countsIn !== undefined) await server.countsIn(countsIn);
@@ -91,6 +86,27 @@ export class SoleProcessLock implements OnApplicationShutdown {
       // The database is unavailable, which is in the log already.
     }
   }
+}
+
+/**
+ * Why a start would be refused beside the instances that run on the database now, undefined if it would not; claims nothing. A process
+ * that serves alone may be the service itself, so it does not refuse another that would. `countsIn` reads the name of the counts in Redis.
+ */
+export async function refusalBeside(
+  server: SideSession,
+  serving: Serving,
+  countsIn: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const there = await server.served();
+  if (there === undefined || (there === 'alone' && serving === 'alone')) return undefined;
+  if (there !== serving) return takenFor(serving);
+  const name = await countsIn();
+  return name !== undefined && (await server.isCountedElsewhere(name)) ? OTHER_REDIS : undefined;
+}
+
+function takenFor(serving: Serving): string {
+  const which = serving === 'alone' ? 'Another instance' : 'An instance without REDIS_URL';
+  return `${which} runs on this database. ${WHY}`;
 }
 
 /** Asks again and again until the response is yes; throws the refusal after this time. */

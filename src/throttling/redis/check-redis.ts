@@ -24,6 +24,8 @@ interface CheckedRedis {
   readonly evicts: string | undefined;
   /** Whether it loses all counts when it restarts; false where its user may not ask. */
   readonly forgets: boolean;
+  /** The random name of what is in it; empty before the first instance. */
+  readonly countsIn: string;
 }
 
 /**
@@ -58,6 +60,7 @@ export async function checkRedis(location: RedisLocation): Promise<CheckedRedis>
       aheadMs,
       evicts: /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(memory)?.[1],
       forgets,
+      countsIn: (await redis.get(keys.data())) ?? '',
     };
   } catch (error) {
     const failure = reason ?? (error as Error);

@@ -1,0 +1,14 @@
+import type { EntityManager } from 'typeorm';
+import { PLANS } from '../../throttling/plans.js';
+import { Client } from './client.entity.js';
+
+/** The plans that clients have and PLANS does not name any more, a sentence for each that says what to do. */
+export async function unknownPlanFaults(manager: EntityManager): Promise<string[]> {
+  const query = manager.createQueryBuilder(Client, 'client').select('client.plan', 'plan').distinct();
+  const rows = await query.where('client.plan NOT IN (:...plans)', { plans: PLANS }).getRawMany<Client>();
+  return rows.map(
+    ({ plan }) =>
+      `Clients have the plan ${plan}, which PLANS does not name: they get the limits of free. Add it to PLANS, or move them to ` +
+      'another plan by `petstore client set-plan`.',
+  );
+}
