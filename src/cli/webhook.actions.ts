@@ -149,9 +149,15 @@ export async function delivery(call: Call, given: string): Promise<void> {
   const app = await call.start();
   const { id, endpointId } = await deliveryOf(app, given);
   const sent = await deliveriesOf(app).get(endpointId, id, call.by);
-  const { payload, ...facts } = sent;
+  const { payload, attemptLog, ...facts } = sent;
   const rows = Object.entries(facts).map(([name, value]) => [name, value === null ? null : String(value)]);
-  await call.show(sent, () => `${tableOf(rows)}\n\n${printableLines(payload)}`);
+  const attempts = attemptLog.map(({ at, status, durationMs, error, response }) => [
+    at,
+    `${durationMs} ms`,
+    error ?? status,
+    response,
+  ]);
+  await call.show(sent, () => [tableOf(rows), printableLines(payload), tableOf(attempts)].join('\n\n'));
 }
 
 /** `petstore webhook events`. */

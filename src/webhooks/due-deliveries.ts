@@ -5,6 +5,7 @@ import { DAY_MS } from '../core/time/duration.js';
 import { JsonReader } from '../database/database.js';
 import { Sweeper } from '../database/sweeper.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import type { StoredAttempt } from './webhook-delivery.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
 
 /** The lease of the process that sends, and the name by which its loop is woken. */
@@ -25,6 +26,7 @@ export interface FirstDelivery extends Pick<
   /** An int64 as text. */
   readonly id: string;
   readonly attempts: number;
+  readonly attemptLog: readonly StoredAttempt[];
   readonly messageId: string;
   readonly payload: string;
   readonly endpointId: string;
@@ -55,7 +57,8 @@ export const WAITING_ENDPOINTS = ofWaitingEndpoints(
 
 /** The first delivery that waits for the endpoint `?1`. */
 export const FIRST = `
-  SELECT CAST(webhook_deliveries.id AS TEXT) AS "id", attempts AS "attempts", message_id AS "messageId", payload AS "payload",
+  SELECT CAST(webhook_deliveries.id AS TEXT) AS "id", attempts AS "attempts",
+    attempt_log AS "attemptLog", message_id AS "messageId", payload AS "payload",
     endpoint_id AS "endpointId", client_id AS "clientId", url AS "url", label AS "label", secret AS "secret",
     previous_secrets AS "previousSecrets", failures AS "failures", failing_since AS "failingSince",
     EXISTS (
@@ -112,6 +115,7 @@ export class DueDeliveries {
       row && {
         ...(row as unknown as FirstDelivery),
         previousSecrets: JSON.parse(String(row.previousSecrets)),
+        attemptLog: typeof row.attemptLog === 'string' ? JSON.parse(row.attemptLog) : [],
       }
     );
   }

@@ -112,7 +112,8 @@ export class WebhookAddresses {
   }
 }
 
-function isPublic(address: string): boolean {
+/** Whether an address is public unicast. */
+export function isPublic(address: string): boolean {
   // An address with a zone, such as fe80::1%eth0, is never public.
   if (isIP(address) === 0 || address.includes('%')) return false;
   return (isIPv4(address) || holds(UNICAST_6, address)) && !holds(NOT_PUBLIC, address);

@@ -7,6 +7,20 @@ import { WebhookMessage } from './webhook-message.entity.js';
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
+/** Maximum number of attempts of a delivery that are stored, the latest. */
+export const MOST_STORED_ATTEMPTS = 10;
+
+/** One attempt to send a message, as it is stored. */
+export interface StoredAttempt {
+  /** When it ended, as ISO 8601 text in UTC. */
+  readonly at: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly response: string | null;
+  readonly isPublic: boolean;
+}
+
 /** A message for one endpoint. An endpoint gets its deliveries in the order of their ids. */
 @Entity('webhook_deliveries')
 // The constant first column makes SQLite prefer this index to the next one, which holds every delivery ever made.
@@ -47,4 +61,8 @@ export class WebhookDelivery {
   /** Why the last attempt failed, for people. */
   @Column('varchar', { length: 500, nullable: true })
   error!: string | null;
+
+  /** The last attempts, oldest first; null before the first one, and of earlier versions. */
+  @Column('simple-json', { name: 'attempt_log', nullable: true })
+  attemptLog!: readonly StoredAttempt[] | null;
 }

@@ -1,9 +1,4 @@
-import {
-  Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingMessage,
-  request as httpRequest,
-} from 'node:http';
+import { Agent as HttpAgent, type ClientRequest, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
@@ -12,15 +7,14 @@ import { softwareVersion } from '../core/software-version.js';
 import { TookTooLong, withinTime } from '../events/limited-time.js';
 import { failureOf } from './attempt-failures.js';
 import { bounded, sentTooMuch } from './bounded-connections.js';
+import { excerptOf } from './response-excerpt.js';
 import { retryAfterOf } from './retry-schedule.js';
-import { type AllowedAddress, WebhookAddresses } from './webhook-addresses.js';
+import { type AllowedAddress, WebhookAddresses, isPublic } from './webhook-addresses.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { signing, webhookSignature } from './webhook-signature.js';
 
 /** Longest duration of an attempt, from the look-up of the name to the status of the response, in milliseconds. */
 const ATTEMPT_MS = 15_000;
-/** How long a response's body is read, in milliseconds, so that the connection can be reused; then it is closed. */
-const READ_MS = 1_000;
 /** Maximum number of interim responses (1xx); Node's client accepts any number. */
 const MOST_INTERIM = 5;
 /** Connections that stay open between attempts: for how long, in milliseconds, and how many per receiver. */
@@ -46,13 +40,25 @@ export interface AttemptOutcome {
   readonly error: string | null;
   /** The wait that the receiver asks for, in milliseconds; 0 for none. */
   readonly retryAfter: number;
+  /** From the look-up of the name to the status of the response, or to the failure, in milliseconds. */
+  readonly durationMs: number;
+  /** The first bytes of the response's body, made harmless; null without a response. */
+  readonly response: string | null;
+  /** Whether every address of the host was public, so that its owner may read its responses. */
+  readonly isPublic: boolean;
 }
 
 /** The response of a receiver. */
 interface ReceiverResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
+  /** Resolves once enough of the body was read, or its time is over. */
+  readonly excerpt: Promise<string>;
+  readonly isPublic: boolean;
 }
+
+/** A response of which there is a status alone. */
+const WITHOUT_BODY = { retryAfter: undefined, excerpt: Promise.resolve('') };
 
 /** Posts signed messages to endpoints, at allowed addresses only; follows no redirect and uses no proxy. */
 @Injectable()
@@ -72,11 +78,15 @@ export class WebhookSender implements OnModuleDestroy {
 
   /** Makes one attempt. Never rejects. */
   async send(attempt: Attempt, stopped: AbortSignal): Promise<AttemptOutcome> {
+    const began = performance.now();
+    const durationMs = (): number => Math.round(performance.now() - began);
     try {
       // Whatever happens on the connection, an attempt ends after its time limit.
-      return this.outcomeOf(await withinTime(ATTEMPT_MS, stopped, (signal) => this.post(attempt, signal)));
+      const received = await withinTime(ATTEMPT_MS, stopped, (signal) => this.post(attempt, signal));
+      const outcome = { ...this.outcomeOf(received), durationMs: durationMs() };
+      return { ...outcome, response: await received.excerpt, isPublic: received.isPublic };
     } catch (error) {
-      const none = { status: null, retryAfter: 0 };
+      const none = { status: null, retryAfter: 0, durationMs: durationMs(), response: null, isPublic: false };
       if (stopped.aborted) return { is: 'cut', error: 'The service stopped.', ...none };
       const isLate = error instanceof TookTooLong;
       return {
@@ -87,7 +97,10 @@ export class WebhookSender implements OnModuleDestroy {
     }
   }
 
-  private outcomeOf({ status, retryAfter }: ReceiverResponse): AttemptOutcome {
+  private outcomeOf({
+    status,
+    retryAfter,
+  }: ReceiverResponse): Pick<AttemptOutcome, 'is' | 'status' | 'error' | 'retryAfter'> {
     if (status >= 200 && status < 300) return { is: 'delivered', status, error: null, retryAfter: 0 };
     const wait = status === 429 || status === 503 ? retryAfterOf(retryAfter, this.clock.now()) : 0;
     const isRedirect = status >= 300 && status < 400;
@@ -103,11 +116,12 @@ export class WebhookSender implements OnModuleDestroy {
     const url = new URL(attempt.url);
     const addresses = await this.addresses.of(url, signal);
     signal.throwIfAborted();
-    return (
+    const response =
       (await this.exchange(attempt, url, addresses, signal)) ??
       // The receiver closed an idle connection just as it was reused, so it has hardly read anything: one more try, on a new one.
-      (await this.exchange(attempt, url, addresses, signal, false)) ?? { status: 0, retryAfter: undefined }
-    );
+      (await this.exchange(attempt, url, addresses, signal, false));
+    const areAllPublic = addresses.every(({ address }) => isPublic(address));
+    return { status: 0, ...WITHOUT_BODY, ...response, isPublic: areAllPublic };
   }
 
   /** Undefined when a reused connection was closed without a response. */
@@ -117,7 +131,7 @@ export class WebhookSender implements OnModuleDestroy {
     addresses: readonly AllowedAddress[],
     signal: AbortSignal,
     mayReuse = true,
-  ): Promise<ReceiverResponse | undefined> {
+  ): Promise<Omit<ReceiverResponse, 'isPublic'> | undefined> {
     const { messageId: id, payload } = attempt;
     const timestamp = Math.floor(this.clock.now() / 1_000);
     const isTls = url.protocol === 'https:';
@@ -146,8 +160,11 @@ export class WebhookSender implements OnModuleDestroy {
         },
         (response) => {
           const { statusCode = 0, headers } = response;
-          resolve({ status: statusCode, retryAfter: headers['retry-after'] });
-          readAway(response);
+          resolve({
+            status: statusCode,
+            retryAfter: headers['retry-after'],
+            excerpt: excerptOf(response),
+          });
         },
       );
       let interim = 0;
@@ -158,7 +175,7 @@ export class WebhookSender implements OnModuleDestroy {
       // 101: without a listener the client would close the connection silently.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {
         socket.destroy();
-        resolve({ status: statusCode, retryAfter: undefined });
+        resolve({ status: statusCode, ...WITHOUT_BODY });
       });
       request.on('close', () => reject(closedWithoutResponse()));
       request.on('error', (error) => {
@@ -170,16 +187,6 @@ export class WebhookSender implements OnModuleDestroy {
       request.end(payload);
     });
   }
-}
-
-/** Discards the body of a response, as far as the bounds of its connection let it come; only the status counts. */
-function readAway(response: IncomingMessage): void {
-  const timer = setTimeout(() => response.destroy(), READ_MS).unref();
-  response
-    .resume()
-    // Closed by the receiver or here.
-    .on('error', () => undefined)
-    .on('close', () => clearTimeout(timer));
 }
 
 function closedWithoutResponse(): Error {

@@ -8,7 +8,7 @@ import { OneAtATime } from '../database/one-at-a-time.js';
 import { runForRows } from '../database/rows-as-json.js';
 import { webhookRetryDelay } from './retry-schedule.js';
 import type { FirstDelivery } from './due-deliveries.js';
-import type { DeliveryState } from './webhook-delivery.entity.js';
+import { type DeliveryState, MOST_STORED_ATTEMPTS, type StoredAttempt } from './webhook-delivery.entity.js';
 import { type DisabledBecause, WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookFanOuts } from './webhook-fan-outs.js';
 import { WebhookMessages } from './webhook-messages.js';
@@ -27,20 +27,24 @@ interface Ended {
   readonly delay: number | undefined;
 }
 
-/** Records failures, unless the owner has changed the endpoint since the attempt. */
+/**
+ * Records failures, unless the endpoint was changed or a retry was requested since the attempt. A delivery ends the failures of its
+ * URL in any case.
+ */
 const RECORD_ENDPOINTS = (rows: string): string => `
   UPDATE webhook_endpoints
   SET failures = CAST(value ->> 'failures' AS INTEGER), failing_since = value ->> 'failingSince',
     due_at = CAST(value ->> 'dueAt' AS BIGINT), delay = CAST(value ->> 'delay' AS INTEGER)
   FROM ${rows} AS recorded
   WHERE webhook_endpoints.id = value ->> 'endpointId' AND webhook_endpoints.url = value ->> 'url'
-    AND webhook_endpoints.failures = CAST(value ->> 'failuresBefore' AS INTEGER)`;
+    AND (webhook_endpoints.failures = CAST(value ->> 'failuresBefore' AS INTEGER) OR CAST(value ->> 'failures' AS INTEGER) = 0)`;
 
 /** Only waiting deliveries; written as NOT IN, because SQLite would otherwise scan the index of all waiting ones. */
 const RECORD_DELIVERIES = (rows: string): string => `
   UPDATE webhook_deliveries
   SET state = value ->> 'state', attempts = CAST(value ->> 'attempts' AS INTEGER), attempted_at = value ->> 'attemptedAt',
-    status = CAST(value ->> 'status' AS INTEGER), error = value ->> 'error'
+    status = CAST(value ->> 'status' AS INTEGER), error = value ->> 'error',
+    attempt_log = value ->> 'attemptLog'
   FROM ${rows} AS recorded
   WHERE webhook_deliveries.id = CAST(value ->> 'id' AS BIGINT) AND webhook_deliveries.state NOT IN ('delivered', 'failed')`;
 
@@ -151,9 +155,12 @@ function endpointAfter({ delivery, outcome, at, delay = 0 }: Ended): object {
 }
 
 function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): object {
-  const { id, attempts } = delivery;
-  const { status, error } = outcome;
-  return { id, state, attempts: attempts + 1, attemptedAt: isoOf(at), status, error };
+  const { id, attempts, attemptLog } = delivery;
+  const { status, error, durationMs, response, isPublic } = outcome;
+  const attemptedAt = isoOf(at);
+  const attempt: StoredAttempt = { at: attemptedAt, status, error, durationMs, response, isPublic };
+  const log = [...attemptLog, attempt].slice(-MOST_STORED_ATTEMPTS);
+  return { id, state, attempts: attempts + 1, attemptedAt, status, error, attemptLog: JSON.stringify(log) };
 }
 
 /** Why an endpoint is disabled after an attempt; undefined if it is not. */

@@ -84,6 +84,8 @@ const onOne = (deliveryId: string) =>
     ['GET', '/deliveries', undefined],
     ['GET', `/deliveries/${deliveryId}`, undefined],
     ['POST', `/deliveries/${deliveryId}/redeliver`, undefined],
+    ['POST', '/retry', undefined],
+    ['POST', `/deliveries/${deliveryId}/retry`, undefined],
   ] as const;
 
 const actions = async (service: TestService) =>
@@ -122,6 +124,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
       disabledAt: null,
       disabledBecause: null,
       failingSince: null,
+      nextAttemptAt: null,
       previousSecretUntil: null,
       createdAt: AT,
     });
@@ -422,6 +425,8 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
       error: 'No answer.',
       happenedAt: AT,
       attemptedAt: AT,
+      waitingBefore: null,
+      nextAttemptAt: null,
     });
     expect(await service.everyPage(`${log}?state=delivered`)).toEqual([listed[1]]);
     expect(outcome(await service.request('GET', `${log}?state=lost`))).toBe('400 validation_failed');

@@ -18,8 +18,10 @@ const webhookCalls = (audience: string, owner: object): readonly Call[] => [
   ['PATCH', `${audience}/webhooks/{endpointId}`, 200, { label: 'Shop', enabled: true }],
   ['POST', `${audience}/webhooks/{endpointId}/rotate-secret`, 200, { grace: '1h' }],
   ['POST', `${audience}/webhooks/{endpointId}/test`, 201, undefined],
+  ['POST', `${audience}/webhooks/{endpointId}/retry`, 200, undefined],
   ['GET', `${audience}/webhooks/{endpointId}/deliveries`, 200, undefined],
   ['GET', `${audience}/webhooks/{endpointId}/deliveries/{deliveryId}`, 200, undefined],
+  ['POST', `${audience}/webhooks/{endpointId}/deliveries/{deliveryId}/retry`, 200, undefined],
   ['POST', `${audience}/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver`, 201, undefined],
   ['DELETE', `${audience}/webhooks/{endpointId}`, 200, undefined],
 ];
@@ -46,7 +48,9 @@ const ADMIN: readonly Call[] = [
   ['GET', '/admin/requests', 200, undefined],
   ['POST', '/admin/clients/{clientId}/suspend', 200, undefined],
   ['POST', '/admin/clients/{clientId}/resume', 200, undefined],
+  ['GET', '/admin/clients/{clientId}/export', 200, undefined],
   ['DELETE', '/admin/clients/{clientId}', 200, undefined],
+  ['POST', '/admin/clients/{clientId}/erase', 200, undefined],
   ['GET', '/admin/audit', 200, undefined],
   ['GET', '/admin/audit/export', 200, undefined],
 ];

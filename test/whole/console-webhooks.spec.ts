@@ -48,14 +48,23 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('sends a message again, and filters deliveries by state', async () => {
-    await tab.button(/^Send again: webhook.test/).click();
-    await expect.poll(() => tab.page.locator('.keys > .key').count()).toBe(2);
-    await tab.page.getByLabel('State').selectOption('delivered');
-    await tab.page.getByText('Nothing yet.').waitFor();
-    receiver.answer = (response) => response.writeHead(204).end();
-    service.clock.advance(10_000);
+  it('retries a waiting message now, sends it again, and filters deliveries by state', async () => {
+    await tab.page.getByText('Next attempt').first().waitFor();
+    receiver.answer = (response) => response.writeHead(200).end('thank you');
+    await tab.button(/^Retry now: webhook.test/).click();
     await deliver();
+    await tab.page.getByText('2 attempts. It responded 200.').waitFor();
+    await tab.page.locator('.badge', { hasText: 'Enabled' }).waitFor();
+    expect(receiver.received).toHaveLength(2);
+    await tab.button(/^Send again: webhook.test/).click();
+    await tab.page.getByText('The message is sent now.').waitFor();
+    await deliver();
+    await expect.poll(() => tab.page.locator('.keys > .key').count()).toBe(2);
+    await tab.page.locator('summary').last().click();
+    await tab.page.getByText('thank you').waitFor();
+    await tab.page.getByLabel('State').selectOption('failed');
+    await tab.page.getByText('Nothing yet.').waitFor();
+    await tab.page.getByLabel('State').selectOption('delivered');
     await expect.poll(() => tab.page.locator('.keys > .key').count()).toBe(2);
   });
 

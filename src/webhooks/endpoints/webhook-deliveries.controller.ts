@@ -12,7 +12,7 @@ import {
   WebhookDeliveryWithPayloadDto,
   WebhookEndpointParams,
 } from './dto/webhook-delivery.dto.js';
-import { WebhookEventDto } from './dto/webhook-endpoint.dto.js';
+import { WebhookEndpointStateDto, WebhookEventDto } from './dto/webhook-endpoint.dto.js';
 import { tellableEvents } from './endpoint-rules.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
@@ -20,14 +20,18 @@ import { WEBHOOKS_TAG } from './webhooks.controller.js';
 
 const {
   event_scope_not_held,
+  webhook_client_suspended,
   webhook_delivery_not_found,
+  webhook_delivery_not_waiting,
   webhook_endpoint_disabled,
   webhook_endpoint_not_found,
 } = WEBHOOK_ERRORS;
 
 /** Deliveries of webhook endpoints, and the events that these can subscribe to, below the path of an audience. */
 export function webhookDeliveriesController(audience: Audience): Type {
-  const { own, errors } = differencesOf(audience);
+  const { isOwn, own, errors } = differencesOf(audience);
+  // The keys of a suspended client are refused before.
+  const unsendable = [webhook_endpoint_disabled, ...(isOwn ? [] : [webhook_client_suspended])];
   const deliveryAddress = ({
     endpointId,
     id,
@@ -61,7 +65,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
     @Operation({
       id: `get${own}WebhookDelivery`,
       summary: 'Show a delivery',
-      description: 'Shows a delivery with its body. Also needs the scope of its event.',
+      description: 'Shows a delivery with its body and its last attempts. Also needs the scope of its event.',
       responses: { status: 200, description: 'The delivery', type: WebhookDeliveryWithPayloadDto },
     })
     @ApiErrors(...errors, event_scope_not_held, webhook_delivery_not_found, webhook_endpoint_not_found)
@@ -77,8 +81,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `redeliver${own}Webhook`,
       summary: 'Send a message again',
       description:
-        'Sends the message of a delivery again, with the same `webhook-id`, after the waiting messages. This is a new delivery. ' +
-        'Also needs the scope of its event.',
+        'Adds a delivery of the message, with the same `webhook-id`, after the waiting messages. `waitingBefore` and `nextAttemptAt` in ' +
+        'the response show when it is sent: an endpoint that fails gets it after the messages that it fails at. Also needs the scope of its event.',
       responses: {
         status: 201,
         description: 'The new delivery',
@@ -90,7 +94,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       ...errors,
       event_scope_not_held,
       webhook_delivery_not_found,
-      webhook_endpoint_disabled,
+      ...unsendable,
       webhook_endpoint_not_found,
     )
     redeliver(
@@ -105,7 +109,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `test${own}Webhook`,
       summary: 'Send a test',
       description:
-        'Sends a message of the event `webhook.test` to an endpoint, after the waiting messages. Its delivery shows whether it arrived.',
+        'Adds a delivery of the event `webhook.test`, after the waiting messages. `waitingBefore` and `nextAttemptAt` in the response ' +
+        'show when it is sent: an endpoint that fails gets it after the messages that it fails at. The delivery shows whether it arrived.',
       responses: {
         status: 201,
         description: 'The delivery of the test',
@@ -113,12 +118,53 @@ export function webhookDeliveriesController(audience: Audience): Type {
         location: deliveryAddress,
       },
     })
-    @ApiErrors(...errors, webhook_endpoint_disabled, webhook_endpoint_not_found)
+    @ApiErrors(...errors, ...unsendable, webhook_endpoint_not_found)
     test(
       @Param() { endpointId }: WebhookEndpointParams,
       @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookDeliveryDto> {
       return this.deliveries.test(endpointId, by);
+    }
+
+    @Post('webhooks/:endpointId/retry')
+    @Operation({
+      id: `retry${own}Webhook`,
+      summary: 'Retry a webhook endpoint now',
+      description:
+        'Makes the next attempt of a failing endpoint now, not at its `nextAttemptAt`: the first waiting message is sent at once and, when ' +
+        'it is delivered, the others in their order. If it fails again, the schedule continues after 5 minutes. Nothing else changes.',
+      responses: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
+    })
+    @ApiErrors(...errors, ...unsendable, webhook_endpoint_not_found)
+    retry(
+      @Param() { endpointId }: WebhookEndpointParams,
+      @CurrentRequester(audience) by: Requester,
+    ): Promise<WebhookEndpointStateDto> {
+      return this.deliveries.retry(endpointId, by);
+    }
+
+    @Post('webhooks/:endpointId/deliveries/:deliveryId/retry')
+    @Operation({
+      id: `retry${own}WebhookDelivery`,
+      summary: 'Retry a waiting delivery now',
+      description:
+        'Makes the next attempt of the endpoint now. The order stays: the messages that wait before this delivery, `waitingBefore`, are ' +
+        'sent first. Also needs the scope of its event.',
+      responses: { status: 200, description: 'The delivery', type: WebhookDeliveryDto },
+    })
+    @ApiErrors(
+      ...errors,
+      event_scope_not_held,
+      webhook_delivery_not_found,
+      webhook_delivery_not_waiting,
+      ...unsendable,
+      webhook_endpoint_not_found,
+    )
+    retryDelivery(
+      @Param() { endpointId, deliveryId }: WebhookDeliveryParams,
+      @CurrentRequester(audience) by: Requester,
+    ): Promise<WebhookDeliveryDto> {
+      return this.deliveries.retryDelivery(endpointId, deliveryId, by);
     }
 
     @Get('webhook-events')

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { DataSource, type EntityManager, type Repository } from 'typeorm';
+import { DataSource, type EntityManager, MoreThan } from 'typeorm';
 import type { Requester } from '../../auth/clients/audited-changes.js';
+import { ClientsService } from '../../auth/clients/clients.service.js';
 import { Clock } from '../../core/time/clock.js';
 import type { Database } from '../../database/database.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
@@ -10,14 +10,18 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WEBHOOKS_LEASE } from '../due-deliveries.js';
 import { type DeliveryState, WebhookDelivery } from '../webhook-delivery.entity.js';
+import { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { WebhookMessage } from '../webhook-message.entity.js';
 import { messageOf } from '../webhook-messages.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
 import {
   type WebhookDeliveryDto,
   type WebhookDeliveryWithPayloadDto,
-  toWebhookDeliveryDto,
+  toWebhookAttemptDto,
 } from './dto/webhook-delivery.dto.js';
+import type { WebhookEndpointStateDto } from './dto/webhook-endpoint.dto.js';
+import { withWait, withWaits } from './delivery-waits.js';
+import type { SubscribedEndpoint } from './endpoint-events.js';
 import { requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
@@ -26,9 +30,9 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
-    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
     private readonly dataSource: DataSource,
     private readonly endpoints: WebhookEndpointsService,
+    private readonly clients: ClientsService,
     private readonly loops: BackgroundLoops,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
@@ -41,31 +45,35 @@ export class WebhookDeliveriesService {
     by: Requester,
     state?: DeliveryState,
   ): Promise<Page<WebhookDeliveryDto>> {
-    await this.endpoints.find(endpointId, by);
-    const query = this.deliveries
+    const endpoint = await this.endpoints.find(endpointId, by);
+    const query = this.dataSource
+      .getRepository(WebhookDelivery)
       .createQueryBuilder('delivery')
       .innerJoin('delivery.message', 'message')
       .addSelect(['message.id', 'message.event', 'message.createdAt'])
       .where('delivery.endpointId = :endpointId', { endpointId });
     if (state !== undefined) query.andWhere('delivery.state = :state', { state });
     const { items, ...rest } = await keysetPage(query, page, BY_INT64_ID, 'DESC');
-    return { ...rest, items: items.map(toWebhookDeliveryDto) };
+    return { ...rest, items: await withWaits(endpoint, items, this.dataSource.manager) };
   }
 
   /**
-   * A delivery with its body. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held when the reader
+   * A delivery with its body and attempts. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held when the reader
    * lacks the scope that the event needs.
    */
   async get(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryWithPayloadDto> {
-    await this.endpoints.find(endpointId, by);
+    const endpoint = await this.endpoints.find(endpointId, by);
     const delivery = await this.find(endpointId, id, by);
-    return Object.assign(toWebhookDeliveryDto(delivery), { payload: delivery.message.payload });
+    const shown = await withWait(endpoint, delivery, this.dataSource.manager);
+    const attempts = delivery.attemptLog ?? [];
+    const attemptLog = attempts.map((one) => toWebhookAttemptDto(one, by.clientId === undefined));
+    return Object.assign(shown, { payload: delivery.message.payload, attemptLog });
   }
 
   /**
    * Sends a message of the log again, with its id, after the waiting messages; returns the new delivery. Throws
-   * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, and event_scope_not_held for what the requester may
-   * not read.
+   * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, webhook_client_suspended, and
+   * event_scope_not_held for what the requester may not read.
    */
   redeliver(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryDto> {
     return this.add(endpointId, by, async (manager) => {
@@ -74,8 +82,8 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Sends a `webhook.test` to an endpoint, after the waiting messages; returns its delivery. Throws webhook_endpoint_not_found and
-   * webhook_endpoint_disabled.
+   * Sends a `webhook.test` to an endpoint, after the waiting messages; returns its delivery. Throws webhook_endpoint_not_found,
+   * webhook_endpoint_disabled and webhook_client_suspended.
    */
   test(endpointId: string, by: Requester): Promise<WebhookDeliveryDto> {
     return this.add(endpointId, by, async (manager) => {
@@ -85,11 +93,39 @@ export class WebhookDeliveriesService {
     });
   }
 
+  /**
+   * Retries the first waiting message of an endpoint now, and then the others in their order; returns the endpoint. Throws
+   * webhook_endpoint_not_found, webhook_endpoint_disabled and webhook_client_suspended.
+   */
+  async retry(endpointId: string, by: Requester): Promise<WebhookEndpointStateDto> {
+    await this.dataSource.transaction(async (manager) => {
+      await this.retryNow(await this.sendable(endpointId, by, manager), manager);
+    });
+    return this.endpoints.get(endpointId, by);
+  }
+
+  /**
+   * Retries a waiting delivery now, after those that wait before it; returns it. Throws webhook_delivery_not_waiting, and what
+   * `redeliver()` does.
+   */
+  retryDelivery(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryDto> {
+    return this.dataSource.transaction(async (manager) => {
+      const endpoint = await this.sendable(endpointId, by, manager);
+      const delivery = await this.find(endpointId, id, by, manager);
+      const { state } = delivery;
+      if (state !== 'waiting')
+        throw new ApiError(WEBHOOK_ERRORS.webhook_delivery_not_waiting, {
+          params: { id: String(id), state },
+        });
+      return withWait(await this.retryNow(endpoint, manager), delivery, manager);
+    });
+  }
+
   private async find(
     endpointId: string,
     id: bigint,
     by: Requester,
-    manager = this.deliveries.manager,
+    manager = this.dataSource.manager,
   ): Promise<WebhookDelivery> {
     const delivery = await manager.findOne(WebhookDelivery, {
       where: { id, endpointId },
@@ -103,6 +139,25 @@ export class WebhookDeliveriesService {
     return delivery;
   }
 
+  /** An endpoint that messages are sent to, which nobody can delete until the transaction ends. */
+  private async sendable(
+    endpointId: string,
+    by: Requester,
+    manager: EntityManager,
+  ): Promise<SubscribedEndpoint> {
+    await keepEndpoint(manager, endpointId);
+    const endpoint = await this.endpoints.find(endpointId, by, manager);
+    const { id, clientId, disabledAt } = endpoint;
+    if (disabledAt !== null)
+      throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_disabled, { params: { id, instant: disabledAt } });
+    const { suspendedAt } = await this.clients.get(clientId, manager);
+    if (suspendedAt !== null)
+      throw new ApiError(WEBHOOK_ERRORS.webhook_client_suspended, {
+        params: { client: clientId, id, instant: suspendedAt },
+      });
+    return endpoint;
+  }
+
   /** Adds a delivery of a message to an enabled endpoint. */
   private add(
     endpointId: string,
@@ -110,12 +165,7 @@ export class WebhookDeliveriesService {
     prepare: (manager: EntityManager) => Promise<WebhookMessage>,
   ): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {
-      await keepEndpoint(manager, endpointId);
-      const { disabledAt } = await this.endpoints.find(endpointId, by, manager);
-      if (disabledAt !== null)
-        throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_disabled, {
-          params: { id: endpointId, instant: disabledAt },
-        });
+      const endpoint = await this.sendable(endpointId, by, manager);
       const message = await prepare(manager);
       const delivery = manager.create(WebhookDelivery, {
         endpointId,
@@ -129,8 +179,20 @@ export class WebhookDeliveriesService {
       });
       await manager.insert(WebhookDelivery, delivery);
       this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
-      return toWebhookDeliveryDto(delivery);
+      return withWait(endpoint, delivery, manager);
     });
+  }
+
+  /**
+   * Makes the next attempt of an endpoint due now, and has the schedule continue after its first failure, so that many retries in a
+   * row do not disable the endpoint; returns it as it is now.
+   */
+  private async retryNow(endpoint: SubscribedEndpoint, manager: EntityManager): Promise<SubscribedEndpoint> {
+    this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
+    if (endpoint.failures === 0) return endpoint;
+    const retried = { failures: 1, dueAt: BigInt(this.clock.now()), delay: 0 };
+    await manager.update(WebhookEndpoint, { id: endpoint.id, failures: MoreThan(0) }, retried);
+    return Object.assign(endpoint, retried);
   }
 }
 

@@ -2,6 +2,7 @@ import { defineErrors } from '../../core/errors/define-errors.js';
 
 /** Ids and an instant for examples. */
 const ENDPOINT = '3d0a6b0e-61c7-4bb0-9d3c-5f5b0c8f1a42';
+const CLIENT = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const INSTANT = '2026-11-20T12:00:00.000Z';
 
 /** Errors of the administration of webhook endpoints, the same for operators and for clients. */
@@ -44,6 +45,21 @@ export const WEBHOOK_ERRORS = defineErrors({
     cause:
       'The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410.',
     remedy: 'Enable it first: `PATCH …/webhooks/{endpointId}` with `{"enabled": true}`.',
+  },
+  webhook_client_suspended: {
+    status: 409,
+    message:
+      'The client {client} of the webhook endpoint {id} has been suspended since {instant}; nothing is sent to it.',
+    example: { client: CLIENT, id: ENDPOINT, instant: INSTANT },
+    cause: 'An operator has suspended the client. Its endpoints receive nothing until it is resumed.',
+    remedy: 'Resume the client: `POST /admin/clients/{clientId}/resume`. What waits is then sent.',
+  },
+  webhook_delivery_not_waiting: {
+    status: 409,
+    message: 'The delivery {id} does not wait: it is {state}.',
+    example: { id: 7, state: 'delivered' },
+    cause: 'Only a waiting message can be retried. This one was delivered, or given up.',
+    remedy: 'Send the message again: `POST …/deliveries/{deliveryId}/redeliver`.',
   },
   webhook_endpoint_locked: {
     status: 409,

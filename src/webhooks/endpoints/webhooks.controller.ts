@@ -121,7 +121,8 @@ export function webhooksController(audience: Audience): Type {
       summary: 'Change, disable or enable a webhook endpoint',
       description:
         'Changes the given fields. A disabled endpoint receives no messages, and never the events of that time. When it is enabled again, it continues ' +
-        'with the messages that waited when it was disabled.',
+        'at once with the messages that waited when it was disabled, without the one that it was given up at. `{"enabled": true}` changes nothing ' +
+        'for an endpoint that is enabled but fails: `POST …/retry` retries it.',
       responses: { status: 200, description: 'The endpoint as it is now', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, event_scope_not_held, ...lockErrors, webhook_endpoint_not_found, ...limitErrors)

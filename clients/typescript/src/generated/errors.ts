@@ -205,6 +205,12 @@ export class WebhookDeliveryNotFoundError extends PetstoreError {
   override readonly name: string = 'WebhookDeliveryNotFoundError';
 }
 
+/** 409 `webhook_delivery_not_waiting`. Only a waiting message can be retried. This one was delivered, or given up. */
+export class WebhookDeliveryNotWaitingError extends PetstoreError {
+  declare readonly code: 'webhook_delivery_not_waiting';
+  override readonly name: string = 'WebhookDeliveryNotWaitingError';
+}
+
 /** 409 `webhook_endpoint_disabled`. The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410. */
 export class WebhookEndpointDisabledError extends PetstoreError {
   declare readonly code: 'webhook_endpoint_disabled';
@@ -271,6 +277,7 @@ export const ERROR_CLASSES: Readonly<Record<string, RefusalClass>> = {
   unsupported_media_type: UnsupportedMediaTypeError,
   validation_failed: ValidationFailedError,
   webhook_delivery_not_found: WebhookDeliveryNotFoundError,
+  webhook_delivery_not_waiting: WebhookDeliveryNotWaitingError,
   webhook_endpoint_disabled: WebhookEndpointDisabledError,
   webhook_endpoint_limit_reached: WebhookEndpointLimitReachedError,
   webhook_endpoint_locked: WebhookEndpointLockedError,

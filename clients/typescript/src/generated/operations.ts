@@ -35,5 +35,7 @@ export const OPERATIONS = {
   getOwnWebhookDelivery: {"method":"GET","path":"/account/webhooks/{endpointId}/deliveries/{deliveryId}","bounds":["account-webhooks"],"parameters":[{"endpointId":[],"deliveryId":["int64"]}],"response":["WebhookDeliveryWithPayload"]},
   redeliverOwnWebhook: {"method":"POST","path":"/account/webhooks/{endpointId}/deliveries/{deliveryId}/redeliver","bounds":["account-webhooks"],"parameters":[{"endpointId":[],"deliveryId":["int64"]}],"response":["WebhookDelivery"]},
   testOwnWebhook: {"method":"POST","path":"/account/webhooks/{endpointId}/test","bounds":["account-webhooks"],"response":["WebhookDelivery"]},
+  retryOwnWebhook: {"method":"POST","path":"/account/webhooks/{endpointId}/retry","bounds":["account-webhooks"],"response":[]},
+  retryOwnWebhookDelivery: {"method":"POST","path":"/account/webhooks/{endpointId}/deliveries/{deliveryId}/retry","bounds":["account-webhooks"],"parameters":[{"endpointId":[],"deliveryId":["int64"]}],"response":["WebhookDelivery"]},
   listOwnWebhookEvents: {"method":"GET","path":"/account/webhook-events","bounds":["account-webhooks"],"response":[]},
 } as const satisfies Readonly<Record<string, Operation>>;

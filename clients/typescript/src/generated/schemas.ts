@@ -380,6 +380,22 @@ export interface components {
             address: string | null;
         };
         RefusedRequests: components["schemas"]["RefusedRequest"][];
+        /** One attempt to send a message. */
+        WebhookAttempt: {
+            /**
+             * Format: date-time
+             * When it ended
+             */
+            at: string;
+            /** HTTP status of the response; null if there was no response */
+            status: number | null;
+            /** Why it failed; null if it did not */
+            error: string | null;
+            /** Milliseconds until the status of the response, or until it failed */
+            durationMs: number;
+            /** The first 500 bytes of the body of the response, with U+FFFD for control characters; null if there was no response. Under `/account` also null for a host that is not public */
+            response: string | null;
+        };
         WebhookDeliveries: components["schemas"]["WebhookDelivery"][];
         /** A message to one endpoint, and its state. */
         WebhookDelivery: {
@@ -412,8 +428,15 @@ export interface components {
              * When it was last sent; null if it was not sent yet
              */
             attemptedAt: string | null;
+            /** Messages that are sent before it, counted up to 10000; null if it does not wait */
+            waitingBefore: number | null;
+            /**
+             * Format: date-time
+             * The earliest time of its next attempt: when that of its failing endpoint is due. Null if it does not wait, if nothing delays it, and while the endpoint is disabled
+             */
+            nextAttemptAt: string | null;
         };
-        /** A delivery with its body. */
+        /** A delivery with its body and its attempts. */
         WebhookDeliveryWithPayload: {
             /** Format: int64 */
             id: bigint;
@@ -444,8 +467,17 @@ export interface components {
              * When it was last sent; null if it was not sent yet
              */
             attemptedAt: string | null;
+            /** Messages that are sent before it, counted up to 10000; null if it does not wait */
+            waitingBefore: number | null;
+            /**
+             * Format: date-time
+             * The earliest time of its next attempt: when that of its failing endpoint is due. Null if it does not wait, if nothing delays it, and while the endpoint is disabled
+             */
+            nextAttemptAt: string | null;
             /** The body over which the signature is made: JSON text with `type`, `timestamp` and `data` */
             payload: string;
+            /** Its last attempts, at most 10, oldest first */
+            attemptLog: components["schemas"]["WebhookAttempt"][];
         };
         /**
          * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
@@ -483,6 +515,11 @@ export interface components {
             failingSince: string | null;
             /**
              * Format: date-time
+             * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
+             */
+            nextAttemptAt: string | null;
+            /**
+             * Format: date-time
              * Until when messages are also signed with an older secret; null if they are not
              */
             previousSecretUntil: string | null;
@@ -500,7 +537,7 @@ export interface components {
             events?: string[];
             /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
             label?: string | null;
-            /** Whether it receives messages; when it is enabled again, it continues with the waiting ones */
+            /** Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` changes nothing for an enabled endpoint: `POST …/retry` retries one that fails */
             enabled?: boolean;
         };
         /** An endpoint, and the number of waiting messages. */
@@ -532,6 +569,11 @@ export interface components {
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
+            /**
+             * Format: date-time
+             * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
+             */
+            nextAttemptAt: string | null;
             /**
              * Format: date-time
              * Until when messages are also signed with an older secret; null if they are not
@@ -574,6 +616,11 @@ export interface components {
              * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
+            /**
+             * Format: date-time
+             * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
+             */
+            nextAttemptAt: string | null;
             /**
              * Format: date-time
              * Until when messages are also signed with an older secret; null if they are not
@@ -1019,6 +1066,40 @@ export interface operations {
         responses: {
             /** The delivery of the test */
             201: {
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    retryOwnWebhook: {
+        parameters: {
+            path: {
+                /** Id of the endpoint */
+                endpointId: string;
+            };
+        };
+        responses: {
+            /** The endpoint */
+            200: {
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointState"];
+                };
+            };
+        };
+    };
+    retryOwnWebhookDelivery: {
+        parameters: {
+            path: {
+                /** Id of the endpoint */
+                endpointId: string;
+                /** Id of the delivery */
+                deliveryId: bigint;
+            };
+        };
+        responses: {
+            /** The delivery */
+            200: {
                 content: {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };

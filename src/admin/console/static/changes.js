@@ -9,7 +9,7 @@ import { exactly, now } from './times.js';
 
 /** @typedef {{ id: string, name: string, plan: string, perMinute: number, perDay: number, suspendedAt: string | null }} Client */
 /** @typedef {{ id: string, prefix: string, label: string | null, scopes: string[], createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, replacedBy: string | null }} Key */
-/** @typedef {{ id: string, clientId: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, createdAt: string }} Endpoint */
+/** @typedef {{ id: string, clientId: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, nextAttemptAt: string | null, createdAt: string }} Endpoint */
 
 const HOUR_MS = 3_600_000;
 
@@ -331,9 +331,29 @@ export function rotateSecret({ id }) {
 /** Has an endpoint sent a test message, or one of its deliveries again. @param {string} endpointId @param {string} [deliveryId] */
 export async function sendMessage(endpointId, deliveryId) {
   const path = deliveryId === undefined ? 'test' : `deliveries/${deliveryId}/redeliver`;
-  await ask('POST', `webhooks/${endpointId}/${path}`);
+  const { body } = await ask('POST', `webhooks/${endpointId}/${path}`);
+  tell(`${deliveryId === undefined ? 'A test message' : 'The message'} is sent ${momentOf(body)}.`);
+  return true;
+}
+
+/** When a waiting delivery is sent, in words. @param {{ waitingBefore: number, nextAttemptAt: string | null }} delivery */
+function momentOf({ waitingBefore, nextAttemptAt }) {
+  if (waitingBefore === 0) return nextAttemptAt === null ? 'now' : `at ${exactly(nextAttemptAt)}`;
+  const before = `after ${waitingBefore === 1 ? '1 waiting message' : `${number(waitingBefore)} waiting messages`}`;
+  return nextAttemptAt === null
+    ? before
+    : `${before}, of which the first failed and is next attempted at ${exactly(nextAttemptAt)}`;
+}
+
+/** Retries the first waiting message of an endpoint now. @param {string} endpointId @param {string} [deliveryId] */
+export async function retry(endpointId, deliveryId) {
+  const path = deliveryId === undefined ? 'retry' : `deliveries/${deliveryId}/retry`;
+  const { body } = await ask('POST', `webhooks/${endpointId}/${path}`);
+  const before = body.waitingBefore ?? 0;
   tell(
-    `${deliveryId === undefined ? 'A test message is sent' : 'The message is sent again'} after the waiting messages.`,
+    before === 0
+      ? 'The first waiting message is sent now.'
+      : `The first waiting message is sent now; this one is sent ${momentOf({ waitingBefore: before, nextAttemptAt: null })}.`,
   );
   return true;
 }
@@ -347,7 +367,7 @@ export function turn({ id, enabled }) {
         'p',
         enabled
           ? 'No messages are sent to it until it is enabled again. Events in that time are never sent.'
-          : 'It continues with the messages that waited when it was disabled.',
+          : 'It continues at once with the messages that waited when it was disabled, without the one that it was given up at.',
       ),
     ],
     action: enabled ? 'Disable' : 'Enable',

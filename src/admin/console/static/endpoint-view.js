@@ -1,7 +1,7 @@
 // @ts-check
 // One webhook endpoint: its state, what can be done with it, and its deliveries.
 import { ask, isHolder } from './admin-api.js';
-import { remove, rotateSecret, sendMessage, turn } from './changes.js';
+import { remove, retry, rotateSecret, sendMessage, turn } from './changes.js';
 import { button, choice, field, ordersOf } from './controls.js';
 import { el, idOf, number, put, say, tell, written } from './elements.js';
 import { conditionOf } from './endpoints-view.js';
@@ -24,11 +24,13 @@ export function showEndpoint(main, signal, id) {
   const soon = () => poller.soon();
   const order = ordersOf(soon);
   const turnButton = order('Disable', () => turn(endpoint));
-  const testButton = order('Send a test', () => sendMessage(id), '.primary');
+  const retryButton = order('Retry now', () => retry(id), '.primary');
+  const testButton = order('Send a test', () => sendMessage(id));
   const leave = async () => {
     if (await remove(endpoint)) location.hash = isHolder ? '' : `#/clients/${endpoint.clientId}`;
   };
   const buttons = [
+    retryButton,
     testButton,
     turnButton,
     order('Rotate the secret', () => rotateSecret(endpoint)),
@@ -51,6 +53,7 @@ export function showEndpoint(main, signal, id) {
       view.show(endpoint.url, conditionOf(endpoint));
       put(about, factsOf(endpoint));
       testButton.disabled = !endpoint.enabled;
+      retryButton.hidden = endpoint.nextAttemptAt === null;
       say(turnButton, endpoint.enabled ? 'Disable' : 'Enable');
       await deliveries.refresh(signal);
     },
@@ -75,6 +78,7 @@ function factsOf({
   createdAt,
   disabledAt,
   failingSince,
+  nextAttemptAt,
   previousSecretUntil,
 }) {
   return facts([
@@ -82,6 +86,7 @@ function factsOf({
     ['Events', codes(events)],
     ['Waiting', waiting === 1 ? '1 message' : `${number(waiting)} messages`],
     failingSince !== null && ['Failing since', when(failingSince)],
+    nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
     disabledAt !== null && ['Disabled', when(disabledAt)],
     previousSecretUntil !== null && ['Old secret signs until', when(previousSecretUntil)],
     ['Made', when(createdAt)],
@@ -91,16 +96,25 @@ function factsOf({
 }
 
 /** One delivery. @param {any} delivery @param {() => void} changed */
-function rowOf({ id, endpointId, event, state, attempts, status, error, happenedAt, attemptedAt }, changed) {
+function rowOf(delivery, changed) {
+  const { id, endpointId, event, state, attempts, status, error, happenedAt, attemptedAt } = delivery;
+  const { waitingBefore, nextAttemptAt } = delivery;
+  const isWaiting = state === 'waiting';
   const [name, tone] = STATES[state] ?? [state, 'over'];
-  const again = async () => (await sendMessage(endpointId, id)) && changed();
+  const act = isWaiting ? retry : sendMessage;
+  const again = async () => (await act(endpointId, id)) && changed();
   const payload = el('div.payload', { role: 'status' });
   const show = async () => {
     if (payload.childElementCount > 0) return;
     const { body } = await ask('GET', `webhooks/${endpointId}/deliveries/${id}`);
-    put(payload, el('pre', { tabindex: '0', 'aria-label': 'Body of the message' }, body.payload));
+    put(
+      payload,
+      el('pre', { tabindex: '0', 'aria-label': 'Body of the message' }, body.payload),
+      el('ol', { 'aria-label': 'Attempts' }, ...body.attemptLog.map(attemptOf)),
+    );
   };
-  const words = { 'data-action': `again ${id}`, 'aria-label': `Send again: ${event} ${id}` };
+  const action = isWaiting ? 'Retry now' : 'Send again';
+  const words = { 'data-action': `again ${id}`, 'aria-label': `${action}: ${event} ${id}` };
   const ontoggle = (/** @type {any} */ { target }) =>
     target.open && void show().catch(({ message }) => tell(message));
   return el(
@@ -111,16 +125,18 @@ function rowOf({ id, endpointId, event, state, attempts, status, error, happened
       el(`span.badge.${tone}`, name),
       el('span', attemptsOf(attempts, status, error)),
     ),
-    el('div.row-actions', button('Send again', again, '.quiet.changes', words)),
+    el('div.row-actions', button(action, again, '.quiet.changes', words)),
     facts([
       ['Last sent', when(attemptedAt)],
+      nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
+      waitingBefore > 0 && ['Waiting before it', number(waitingBefore)],
       ['Happened', when(happenedAt)],
       ['Delivery', String(id)],
     ]),
     el(
       'details',
       { ontoggle },
-      el('summary', 'Message', el('span.visually-hidden', ` of delivery ${id}`)),
+      el('summary', 'Message and attempts', el('span.visually-hidden', ` of delivery ${id}`)),
       payload,
     ),
   );
@@ -131,4 +147,14 @@ function attemptsOf(attempts, status, error) {
   if (attempts === 0) return 'Not sent yet';
   const times = attempts === 1 ? '1 attempt' : `${number(attempts)} attempts`;
   return `${times}. ${error ?? (status === null ? '' : `It responded ${status}.`)}`;
+}
+
+/** One attempt of a delivery. @param {{ at: string, status: number | null, error: string | null, durationMs: number, response: string | null }} attempt */
+function attemptOf({ at, status, error, durationMs, response }) {
+  return el(
+    'li',
+    when(at),
+    ` ${error ?? `It responded ${status}.`} ${number(durationMs)} ms`,
+    response ? el('pre', { tabindex: '0', 'aria-label': 'Response' }, response) : '',
+  );
 }

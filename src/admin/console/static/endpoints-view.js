@@ -50,7 +50,7 @@ export class Endpoints {
 
 /** @param {Endpoint} endpoint @param {boolean} isOfAll */
 function rowOf(endpoint, isOfAll) {
-  const { id, clientId, url, label, events, createdAt, enabled } = endpoint;
+  const { id, clientId, url, label, events, createdAt, enabled, nextAttemptAt } = endpoint;
   return el(
     enabled ? 'li.key' : 'li.key.ended',
     el(
@@ -61,6 +61,7 @@ function rowOf(endpoint, isOfAll) {
     ),
     facts([
       ['Events', codes(events)],
+      nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
       ['Made', when(createdAt)],
       isOfAll && ['Client', idOf(clientId, `#/clients/${clientId}`)],
     ]),

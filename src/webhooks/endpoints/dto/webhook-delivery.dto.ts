@@ -1,7 +1,16 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Enum, Instant, Int64, Uuid } from '../../../http/validation/fields.js';
 import { PageQuery } from '../../../http/paging/pager.js';
-import { DELIVERY_STATES, type DeliveryState, type WebhookDelivery } from '../../webhook-delivery.entity.js';
+import {
+  DELIVERY_STATES,
+  type DeliveryState,
+  MOST_STORED_ATTEMPTS,
+  type StoredAttempt,
+  type WebhookDelivery,
+} from '../../webhook-delivery.entity.js';
+
+/** Maximum number of messages that are counted before a delivery. */
+export const MOST_COUNTED = 10_000;
 
 const STATE = { values: DELIVERY_STATES, enumName: 'DeliveryState' };
 
@@ -54,17 +63,85 @@ export class WebhookDeliveryDto {
 
   @Instant({ description: 'When it was last sent; null if it was not sent yet', nullable: true })
   attemptedAt!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: `Messages that are sent before it, counted up to ${MOST_COUNTED}; null if it does not wait`,
+    example: null,
+  })
+  waitingBefore!: number | null;
+
+  @Instant({
+    description:
+      'The earliest time of its next attempt: when that of its failing endpoint is due. Null if it does not wait, if nothing delays it, and while the endpoint is disabled',
+    nullable: true,
+  })
+  nextAttemptAt!: string | null;
 }
+
+/** What a waiting delivery waits for. */
+export type Wait = Pick<WebhookDeliveryDto, 'waitingBefore' | 'nextAttemptAt'>;
 
 /** Makes the shown form of a delivery, whose message must be read with it. */
-export function toWebhookDeliveryDto(delivery: WebhookDelivery): WebhookDeliveryDto {
+export function toWebhookDeliveryDto(delivery: WebhookDelivery, wait: Wait): WebhookDeliveryDto {
   const { id, endpointId, messageId, state, attempts, status, error, attemptedAt, message } = delivery;
   const { event, createdAt: happenedAt } = message;
-  return { id, endpointId, messageId, event, state, attempts, status, error, happenedAt, attemptedAt };
+  const outcome = { state, attempts, status, error };
+  return { id, endpointId, messageId, event, ...outcome, happenedAt, attemptedAt, ...wait };
 }
 
-/** A delivery with its body. */
-@ApiSchema({ name: 'WebhookDeliveryWithPayload', description: 'A delivery with its body.' })
+/** One attempt of a delivery. */
+@ApiSchema({ name: 'WebhookAttempt', description: 'One attempt to send a message.' })
+export class WebhookAttemptDto {
+  @Instant({ description: 'When it ended' })
+  at!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'HTTP status of the response; null if there was no response',
+    example: 503,
+  })
+  status!: number | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Why it failed; null if it did not',
+    example: 'It responded 503.',
+  })
+  error!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Milliseconds until the status of the response, or until it failed',
+    example: 120,
+  })
+  durationMs!: number;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description:
+      'The first 500 bytes of the body of the response, with U+FFFD for control characters; null if there was no response. Under ' +
+      '`/account` also null for a host that is not public',
+    example: 'upstream timed out',
+  })
+  response!: string | null;
+}
+
+/** Makes the shown form of an attempt; only operators see responses of hosts that are not public. */
+export function toWebhookAttemptDto(attempt: StoredAttempt, isForOperator: boolean): WebhookAttemptDto {
+  const { at, status, error, durationMs, response, isPublic } = attempt;
+  return { at, status, error, durationMs, response: isPublic || isForOperator ? response : null };
+}
+
+/** A delivery with its body and its attempts. */
+@ApiSchema({
+  name: 'WebhookDeliveryWithPayload',
+  description: 'A delivery with its body and its attempts.',
+})
 export class WebhookDeliveryWithPayloadDto extends WebhookDeliveryDto {
   @ApiProperty({
     type: 'string',
@@ -72,6 +149,12 @@ export class WebhookDeliveryWithPayloadDto extends WebhookDeliveryDto {
     example: '{"type":"webhook.test","timestamp":"2026-11-20T12:00:00.000Z","data":{}}',
   })
   payload!: string;
+
+  @ApiProperty({
+    type: () => [WebhookAttemptDto],
+    description: `Its last attempts, at most ${MOST_STORED_ATTEMPTS}, oldest first`,
+  })
+  attemptLog!: WebhookAttemptDto[];
 }
 
 /** Path parameter of one webhook endpoint. */

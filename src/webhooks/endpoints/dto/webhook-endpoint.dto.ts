@@ -1,8 +1,13 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ONE_CHANGE } from '../../../auth/clients/key-rules.js';
+import { isoOf } from '../../../core/time/clock.js';
 import { Duration, Flag, Instant, StringList, Text, Uuid } from '../../../http/validation/fields.js';
 import type { SubscribedEndpoint } from '../endpoint-events.js';
-import { DISABLED_BECAUSE, type DisabledBecause } from '../../webhook-endpoint.entity.js';
+import {
+  DISABLED_BECAUSE,
+  type DisabledBecause,
+  type WebhookEndpoint,
+} from '../../webhook-endpoint.entity.js';
 import { signing } from '../../webhook-signature.js';
 import { WithoutApiKey } from '../../../http/validation/without-api-key.js';
 
@@ -54,6 +59,13 @@ export class WebhookEndpointDto {
   failingSince!: string | null;
 
   @Instant({
+    description:
+      'When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled',
+    nullable: true,
+  })
+  nextAttemptAt!: string | null;
+
+  @Instant({
     description: 'Until when messages are also signed with an older secret; null if they are not',
     nullable: true,
   })
@@ -73,8 +85,23 @@ export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number):
   const enabled = disabledAt === null;
   // Nothing is sent to a disabled endpoint, so nothing fails; enabling it resets the failures.
   const failingSince = enabled || disabledBecause === 'failing' ? endpoint.failingSince : null;
-  const state = { enabled, disabledAt, disabledBecause, failingSince };
+  const state = {
+    enabled,
+    disabledAt,
+    disabledBecause,
+    failingSince,
+    nextAttemptAt: nextAttemptOf(endpoint),
+  };
   return { id, clientId, url, label, events, ...state, previousSecretUntil: ends.at(-1) ?? null, createdAt };
+}
+
+/** When the next attempt of an endpoint is due; null if it does not fail or is disabled. */
+export function nextAttemptOf({
+  disabledAt,
+  failures,
+  dueAt,
+}: Pick<WebhookEndpoint, 'disabledAt' | 'failures' | 'dueAt'>): string | null {
+  return disabledAt === null && failures > 0 ? isoOf(Number(dueAt)) : null;
 }
 
 /** One endpoint, and the number of waiting messages. */
@@ -172,7 +199,9 @@ export class WebhookEndpointChangesDto {
   label?: string | null;
 
   @Flag({
-    description: 'Whether it receives messages; when it is enabled again, it continues with the waiting ones',
+    description:
+      'Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` changes nothing for an enabled ' +
+      'endpoint: `POST …/retry` retries one that fails',
     optional: true,
   })
   enabled?: boolean;

@@ -1,0 +1,56 @@
+import type { EntityManager } from 'typeorm';
+import type { WebhookDelivery } from '../webhook-delivery.entity.js';
+import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import { MOST_COUNTED, type WebhookDeliveryDto, toWebhookDeliveryDto } from './dto/webhook-delivery.dto.js';
+import { nextAttemptOf } from './dto/webhook-endpoint.dto.js';
+
+/** Counts the messages that wait before a delivery; those of one that is down have no limit. */
+const BEFORE = `
+  SELECT COUNT(*) AS "before" FROM (
+    SELECT 1 FROM webhook_deliveries
+    WHERE endpoint_id = :endpointId AND state = 'waiting' AND id < CAST(:id AS BIGINT) LIMIT ${MOST_COUNTED}
+  ) AS counted`;
+
+/** A delivery as it is shown, with what it waits for. */
+export async function withWait(
+  endpoint: WebhookEndpoint,
+  delivery: WebhookDelivery,
+  manager: EntityManager,
+): Promise<WebhookDeliveryDto> {
+  return shown(endpoint, delivery, await waitingBefore(delivery, manager));
+}
+
+/** Deliveries that follow each other in the log, latest first: only what waits before the oldest one is counted in the database. */
+export async function withWaits(
+  endpoint: WebhookEndpoint,
+  deliveries: readonly WebhookDelivery[],
+  manager: EntityManager,
+): Promise<WebhookDeliveryDto[]> {
+  const oldest = deliveries.findLast(({ state }) => state === 'waiting');
+  let before = oldest ? await waitingBefore(oldest, manager) : 0;
+  const dtos: WebhookDeliveryDto[] = [];
+  for (const delivery of deliveries.toReversed()) {
+    dtos.push(shown(endpoint, delivery, before));
+    if (delivery.state === 'waiting' && before < MOST_COUNTED) before += 1;
+  }
+  return dtos.toReversed();
+}
+
+function shown(endpoint: WebhookEndpoint, delivery: WebhookDelivery, before: number): WebhookDeliveryDto {
+  const isWaiting = delivery.state === 'waiting';
+  return toWebhookDeliveryDto(delivery, {
+    waitingBefore: isWaiting ? before : null,
+    nextAttemptAt: isWaiting ? nextAttemptOf(endpoint) : null,
+  });
+}
+
+async function waitingBefore(
+  { endpointId, id, state }: WebhookDelivery,
+  manager: EntityManager,
+): Promise<number> {
+  if (state !== 'waiting') return 0;
+  const parameters = { endpointId, id: String(id) };
+  const statement = manager.connection.driver.escapeQueryWithParameters(BEFORE, parameters, {});
+  const [row] = await manager.query<{ before: number | string }[]>(...statement);
+  return Number(row?.before);
+}
