@@ -5,6 +5,7 @@ import { AdministrationPortMiddleware } from './administration-port.middleware.j
 import { OPERATORS } from './admin.scopes.js';
 import { AuditListing } from './audit/audit-listing.js';
 import { AuditController } from './audit/audit.controller.js';
+import { ClientData } from './client-data.js';
 import { ClientsController } from './clients.controller.js';
 import { KeyPages } from './console/key-pages.js';
 import { keysController } from './keys/keys.controller.js';
@@ -28,6 +29,6 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
     webhooksController(OPERATORS),
     webhookDeliveriesController(OPERATORS),
   ],
-  providers: [AdministrationPortMiddleware, AuditListing, KeyPages],
+  providers: [AdministrationPortMiddleware, AuditListing, ClientData, KeyPages],
 })
 export class AdminModule {}

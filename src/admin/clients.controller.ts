@@ -14,19 +14,26 @@ import { Operation, pageOf } from '../http/declarations/operation.decorator.js';
 import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { CurrentRequester } from '../http/declarations/current-requester.js';
+import { ClientData } from './client-data.js';
 import { ClientParams, ClientsQuery, DaysQuery, ForceQuery } from './dto/inputs.js';
 import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import {
   CLIENT_CHANGES_EXAMPLES,
   ClientChangesDto,
   ClientDto,
+  ErasedClientDto,
   NEW_CLIENT_EXAMPLES,
   NewClientDto,
   toClientDto,
 } from './dto/client.dto.js';
 
-const { client_not_found, client_already_suspended, client_not_suspended, last_key_with_scope } =
-  CLIENTS_ERRORS;
+const {
+  client_not_found,
+  client_already_suspended,
+  client_not_deleted,
+  client_not_suspended,
+  last_key_with_scope,
+} = CLIENTS_ERRORS;
 
 /** The clients, over HTTP. */
 @AudienceController(OPERATORS, 'clients', ['Clients', 'Accounts with a plan and API keys.'])
@@ -34,6 +41,7 @@ export class ClientsController {
   constructor(
     private readonly clients: ClientsService,
     private readonly usage: UsageService,
+    private readonly data: ClientData,
   ) {}
 
   @Get()
@@ -145,7 +153,9 @@ export class ClientsController {
   @Operation({
     id: 'deleteClient',
     summary: 'Delete a client',
-    description: 'Deletes a client with all its keys. The audit trail stays.',
+    description:
+      'Deletes a client with all its keys, webhooks, and last errors with their addresses. The counts of its requests and the audit trail stay; ' +
+      '`POST …/erase` then takes its names out of that.',
     responses: { status: 200, description: 'The client as it was', type: ClientDto },
   })
   @ApiErrors(client_not_found, last_key_with_scope)
@@ -155,6 +165,39 @@ export class ClientsController {
     @CurrentRequester() by: Requester,
   ): Promise<ClientDto> {
     return this.shown(await this.clients.delete(clientId, query, by));
+  }
+
+  @Get(':clientId/export')
+  @Operation({
+    id: 'exportClient',
+    summary: 'Export the data of a client',
+    description:
+      'Sends all that is stored about a client as one JSON object, without secrets: the client, `keys`, `requests` (counts), `errors`, `webhooks`, ' +
+      '`deliveries`, `idempotencyKeys` and `audit`. Rows of modules are not included. The export counts as one request.',
+    responses: { status: 200, description: 'The data', contentType: 'application/json' },
+  })
+  @Header('Content-Disposition', 'attachment; filename="client.json"')
+  @Header('Cache-Control', 'no-store')
+  @ApiErrors(client_not_found)
+  export(@Param() { clientId }: ClientParams): Promise<AsyncGenerator<string>> {
+    return this.data.export(clientId);
+  }
+
+  @Post(':clientId/erase')
+  @Operation({
+    id: 'eraseClient',
+    summary: 'Erase a deleted client from the audit trail',
+    description:
+      'Replaces the names, labels and URLs of a deleted client in the audit trail, and clears the addresses of the changes that its keys made. The ' +
+      'changes, their times and ids stay.',
+    responses: { status: 200, description: 'The number of entries', type: ErasedClientDto },
+  })
+  @ApiErrors(client_not_deleted)
+  async erase(
+    @Param() { clientId }: ClientParams,
+    @CurrentRequester() by: Requester,
+  ): Promise<ErasedClientDto> {
+    return { id: clientId, entries: await this.data.erase(clientId, by) };
   }
 
   private shown(client: Client): ClientDto {

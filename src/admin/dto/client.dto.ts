@@ -103,3 +103,13 @@ export const CLIENT_CHANGES_EXAMPLES = {
   name: { value: { name: 'My shop' } },
   enterprise: { value: { plan: 'enterprise', ...LIMITS } },
 };
+
+/** A client that was erased from the audit trail. */
+@ApiSchema({ name: 'ErasedClient', description: 'A deleted client that was erased from the audit trail.' })
+export class ErasedClientDto {
+  @ApiProperty({ type: 'string', format: 'uuid' })
+  id!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Number of its entries in the audit trail', example: 3 })
+  entries!: number;
+}

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Clock, isoOf } from '../../core/time/clock.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../../core/time/duration.js';
+import { AuditErasure } from './audit-erasure.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
 /** A change to a client, a key, or something else. */
@@ -76,5 +77,5 @@ export function differences(
 }
 
 /** The audit trail of changes to clients, keys and durable events. */
-@Module({ providers: [AuditService], exports: [AuditService] })
+@Module({ providers: [AuditErasure, AuditService], exports: [AuditErasure, AuditService] })
 export class AuditModule {}

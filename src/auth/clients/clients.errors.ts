@@ -15,6 +15,14 @@ export const CLIENTS_ERRORS = defineErrors({
     cause: 'No client has this id; it may have been deleted.',
     remedy: 'List the clients: `petstore client list` or `GET /admin/clients`.',
   },
+  client_not_deleted: {
+    status: 409,
+    message: 'The client {id} is not deleted.',
+    example: { id: CLIENT },
+    cause:
+      'Only the audit trail of a deleted client can be made anonymous: the names of other clients stay in it.',
+    remedy: 'Delete the client first: `petstore client delete` or `DELETE /admin/clients/{clientId}`.',
+  },
   client_already_suspended: {
     status: 409,
     message: 'The client {id} was already suspended at {instant}.',

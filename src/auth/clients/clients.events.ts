@@ -16,6 +16,7 @@ export const CLIENTS_EVENTS = {
   'client.suspended': changed('client.suspended'),
   'client.resumed': changed('client.resumed'),
   'client.deleted': changed('client.deleted'),
+  'client.erased': changed('client.erased'),
   'api_key.issued': changed('api_key.issued'),
   'api_key.updated': changed('api_key.updated'),
   'api_key.rotated': changed('api_key.rotated'),

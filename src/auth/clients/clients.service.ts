@@ -8,7 +8,7 @@ import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../data
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { PlanLimits } from '../../core/config/plan-table.js';
-import { PLANS, type Plan } from '../../throttling/plans.js';
+import type { Plan } from '../../throttling/plans.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import type { ClientsEventName } from './clients.events.js';
 import { AuditedChanges, type Requester } from './audited-changes.js';
@@ -83,13 +83,6 @@ export class ClientsService {
     return this.quotas.limitsOf(client);
   }
 
-  /** The plans that clients have and PLANS does not name any more. */
-  async unknownPlans(): Promise<string[]> {
-    const query = this.clients.createQueryBuilder('client').select('client.plan', 'plan').distinct();
-    const rows = await query.where('client.plan NOT IN (:...plans)', { plans: PLANS }).getRawMany<Client>();
-    return rows.map(({ plan }) => plan);
-  }
-
   /** How many clients there are. */
   count(): Promise<number> {
     return this.clients.count();
@@ -152,7 +145,8 @@ export class ClientsService {
   }
 
   /**
-   * Deletes a client with all its keys; the audit trail and the counts of past days stay. Returns it as it was.
+   * Deletes a client with all its keys, its last errors with their addresses, and its webhooks; the audit trail and the counts of past
+   * days stay, which have no name but that in the audit trail (ClientErasure). Returns it as it was.
    * Throws client_not_found, and last_key_with_scope unless forced.
    */
   async delete(id: string, options: Forcible, by: Requester): Promise<Client> {
@@ -162,14 +156,21 @@ export class ClientsService {
       return client;
     };
     await deletable();
-    for (const log of this.logs) await this.sweeper.run(log(id));
-    return this.changes.run(by, async (manager, record) => {
+    await this.deleteLogs(id);
+    const deleted = await this.changes.run(by, async (manager, record) => {
       const client = await deletable(manager);
       await manager.delete(Client, { id });
       const details = { name: client.name, plan: client.plan, ...forceDetail(options) };
       await record({ action: 'client.deleted', clientId: id, details });
       return client;
     });
+    // What other processes have written in the meantime; once the client is gone, they write nothing about it.
+    await this.deleteLogs(id);
+    return deleted;
+  }
+
+  private async deleteLogs(id: string): Promise<void> {
+    for (const log of this.logs) await this.sweeper.run(log(id));
   }
 
   private change(

@@ -9,7 +9,16 @@ import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { startOf } from '../../throttling/quota.js';
 import type { Caller } from '../caller.js';
 import { DEPRECATED, type RefusedRequest, type RequestCount, UNCOUNTED } from './client-requests.entity.js';
-import { CUT, CUT_ALL, KEEP, MOST_OF_CLIENT, OTHER, USE, addUp } from './client-requests.statements.js';
+import {
+  CUT,
+  CUT_ALL,
+  KEEP_OF_KEYS,
+  KEEP_OF_USERS,
+  MOST_OF_CLIENT,
+  OTHER,
+  USE,
+  addUp,
+} from './client-requests.statements.js';
 import { bucketOf } from './latency.js';
 
 /** Maximum numbers of waiting counts, in all and of a client, and of waiting errors. Further ones are lost, or counted together. */
@@ -152,6 +161,13 @@ export class ClientRequests extends WriteBehind {
     for (const [, kept] of errors) this.waitingErrors -= kept.length;
     if (counts.length === 0 && errors.length === 0) return;
     const write = async (manager: EntityManager): Promise<void> => {
+      const rows = errors.flatMap(([, kept]) => kept.slice(-MOST_OF_CLIENT).map(rowOf));
+      const [ofKeys, ofUsers] = [
+        rows.filter(({ keyId }) => keyId !== null),
+        rows.filter(({ keyId }) => keyId === null),
+      ];
+      await runForRows(manager, ofKeys, KEEP_OF_KEYS);
+      await runForRows(manager, ofUsers, KEEP_OF_USERS);
       const minutes = counts.map(([, count]) => count);
       await runForRows(manager, minutes, addUp(MINUTE_MS));
       await runForRows(manager, minutes, addUp(DAY_MS));
@@ -161,11 +177,6 @@ export class ClientRequests extends WriteBehind {
         used.map(({ keyId, start }) => ({ keyId, at: isoOf(start) })),
         USE,
         { soon: isoOf(this.clock.now() + MINUTE_MS) },
-      );
-      await runForRows(
-        manager,
-        errors.flatMap(([, kept]) => kept.slice(-MOST_OF_CLIENT).map(rowOf)),
-        KEEP,
       );
       await runForRows(
         manager,

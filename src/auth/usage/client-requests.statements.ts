@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../core/time/duration.js';
+import type { Dialect } from '../../database/dialect.js';
 import { DEPRECATED, UNCOUNTED } from './client-requests.entity.js';
 
 /** Number of kept errors per client, and in all. */
@@ -81,12 +82,21 @@ export const USE = (rows: string): string => `
   FROM (SELECT value ->> 'keyId' AS key_id, MAX(value ->> 'at') AS at FROM ${rows} AS use GROUP BY 1) AS used
   WHERE api_keys.id = used.key_id AND (last_used_at IS NULL OR last_used_at < used.at OR last_used_at > :soon)`;
 
-/** Keep errors. */
-export const KEEP = (rows: string): string => `
+const keepFrom = (source: string): string => `
   INSERT INTO refused_requests (at, request_id, client_id, key_id, operation, status, code, address)
   SELECT value ->> 'at', value ->> 'requestId', value ->> 'clientId', value ->> 'keyId', value ->> 'operation',
     CAST(value ->> 'status' AS INTEGER), value ->> 'code', value ->> 'address'
-  FROM ${rows} AS refused`;
+  FROM ${source}`;
+
+/**
+ * Keep errors of keys, unless their client was deleted: nothing about it is written after that, by whichever process. Locks the clients,
+ * so it must come before what locks their keys: a deletion locks a client first.
+ */
+export const KEEP_OF_KEYS = (rows: string, dialect: Dialect): string =>
+  keepFrom(`${rows} AS refused JOIN clients ON clients.id = value ->> 'clientId' ${dialect.kept('clients')}`);
+
+/** Keep errors of other credentials, whose users are no clients. */
+export const KEEP_OF_USERS = (rows: string): string => keepFrom(`${rows} AS refused`);
 
 /** Delete all but the last errors of these clients, and of all. Writers take turns, so the limits hold across instances. */
 export const CUT = (rows: string): string => `

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, isoOf } from '../../core/time/clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
+import { ClientsService } from '../clients/clients.service.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
@@ -26,6 +27,9 @@ export interface Counted {
   readonly only?: 'refused' | 'deprecated';
 }
 
+/** Errors of keys whose client was deleted while the process that deletes them ended, or by an earlier version. */
+const OF_DELETED = 'key_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM clients WHERE clients.id = client_id)';
+
 /** How many rows of operations are shown of a client. */
 const MOST_OPERATIONS = 200;
 
@@ -40,8 +44,14 @@ export class RequestHistory {
   constructor(
     private readonly dataSource: DataSource,
     private readonly clock: Clock,
+    clients: ClientsService,
     sweeper: Sweeper,
   ) {
+    clients.addLog((clientId) => ({
+      entity: RefusedRequest,
+      where: 'client_id = :clientId',
+      parameters: () => ({ clientId }),
+    }));
     const dayAgo = (now: number, days: number) => (Math.floor(now / DAY_MS) - days) * DAY_MS;
     sweeper.add(
       {
@@ -54,7 +64,7 @@ export class RequestHistory {
       },
       {
         entity: RefusedRequest,
-        where: 'at < :oldest',
+        where: `at < :oldest OR ${OF_DELETED}`,
         parameters: (now, { usageRetentionDays }) => ({
           oldest: isoOf(dayAgo(now, usageRetentionDays)),
         }),

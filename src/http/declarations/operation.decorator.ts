@@ -1,7 +1,7 @@
 import { Header, HttpCode, type Type, applyDecorators } from '@nestjs/common';
 import { ApiOperation, ApiResponse, type ApiResponseOptions, ApiTags } from '@nestjs/swagger';
 import { type DeclaredResponse, declareOperation, declaring } from '../../core/declared-operation.js';
-import { mediaTypeOf } from '../../core/media-type.js';
+import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
 
 /** Common options of all success responses. */
 interface Success {
@@ -110,9 +110,11 @@ function withCharset(contentType: string): string {
   return /^text\/[^;]+$/.test(contentType) ? `${contentType}; charset=utf-8` : contentType;
 }
 
-/** A body that is not JSON, for the document: a text, or bytes. */
+/** A body that the handler writes itself, for the document: an object of JSON, a text, or bytes. */
 function contentOf(contentType: string) {
   const type = mediaTypeOf(contentType);
+  if (isJsonType(type))
+    return { [type]: { schema: { type: 'object' as const, additionalProperties: true } } };
   const schema = { type: 'string' as const, ...(type.startsWith('text/') ? {} : { format: 'binary' }) };
   return { [type]: { schema } };
 }

@@ -15,6 +15,7 @@ const DONE = {
   'client.suspended': 'suspended the client',
   'client.resumed': 'resumed the client',
   'client.deleted': 'deleted the client',
+  'client.erased': 'erased the names of the client',
   'api_key.issued': 'issued a key of',
   'api_key.updated': 'changed a key of',
   'api_key.rotated': 'rotated a key of',

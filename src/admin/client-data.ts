@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { AuditErasure } from '../auth/audit/audit-erasure.js';
+import { AuditedChanges, type Requester } from '../auth/clients/audited-changes.js';
+import { Client } from '../auth/clients/client.entity.js';
+import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
+import { ClientsService } from '../auth/clients/clients.service.js';
+import { ApiKeysService } from '../auth/clients/api-keys.service.js';
+import { RefusedRequest, RequestCount } from '../auth/usage/client-requests.entity.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { writeExactJson } from '../core/exact-json.js';
+import {
+  BY_INT64_ID,
+  type Page,
+  type PageRequest,
+  type Position,
+  keysetPage,
+} from '../database/keyset-page.js';
+import { IdempotencyEntry } from '../http/idempotency/idempotency-entry.entity.js';
+import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
+import { WebhookDelivery } from '../webhooks/webhook-delivery.entity.js';
+import { AuditListing } from './audit/audit-listing.js';
+import { toApiKeyDto } from './dto/api-key.dto.js';
+import { toRefusedRequestDto } from './dto/refused-request.dto.js';
+
+/** Number of rows that are read at a time. */
+const AT_ONCE = 500;
+
+/** Reads a page of one table. */
+type Read = (page: PageRequest) => Promise<Page<object>>;
+
+/** The data that is stored about a client: all of it as JSON (GDPR 15), and its erasure from the audit trail (GDPR 17). */
+@Injectable()
+export class ClientData {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clients: ClientsService,
+    private readonly keys: ApiKeysService,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly audit: AuditListing,
+    private readonly changes: AuditedChanges,
+    private readonly erasure: AuditErasure,
+  ) {}
+
+  /** All that is stored about a client, without secrets, as one JSON object, read as fast as it is sent. Throws client_not_found. */
+  async export(clientId: string): Promise<AsyncGenerator<string>> {
+    const client = await this.clients.get(clientId);
+    const { manager } = this.dataSource;
+    const tables: Readonly<Record<string, Read>> = {
+      keys: async (page) => mapped(await this.keys.list(page, { clientId }), toApiKeyDto),
+      requests: byOffset(manager.connection, RequestCount, clientId),
+      errors: async (page) => mapped(await this.byId(RefusedRequest, page, clientId), toRefusedRequestDto),
+      webhooks: (page) => this.endpoints.list(page, clientId),
+      deliveries: (page) => this.deliveries(page, clientId),
+      idempotencyKeys: byOffset(manager.connection, IdempotencyEntry, clientId),
+      audit: (page) => this.audit.page(page, { client: clientId }),
+    };
+    return written(client, tables);
+  }
+
+  /**
+   * Takes the names of a deleted client and the addresses of its keys out of the audit trail; returns the number of its entries.
+   * Throws client_not_deleted.
+   */
+  erase(clientId: string, by: Requester): Promise<number> {
+    return this.changes.run(by, async (manager, record) => {
+      if (await manager.existsBy(Client, { id: clientId }))
+        throw new ApiError(CLIENTS_ERRORS.client_not_deleted, { params: { id: clientId } });
+      const entries = await this.erasure.run(manager, clientId);
+      if (entries > 0) await record({ action: 'client.erased', clientId });
+      return entries;
+    });
+  }
+
+  private byId<Row extends RefusedRequest>(
+    entity: EntityTarget<Row>,
+    page: PageRequest,
+    clientId: string,
+  ): Promise<Page<Row>> {
+    const query = this.dataSource.manager.createQueryBuilder(entity, 'row');
+    return keysetPage(query.where('row.clientId = :clientId', { clientId }), page, BY_INT64_ID);
+  }
+
+  private deliveries(page: PageRequest, clientId: string): Promise<Page<WebhookDelivery>> {
+    const query = this.dataSource.manager
+      .createQueryBuilder(WebhookDelivery, 'delivery')
+      .innerJoinAndSelect('delivery.message', 'message')
+      .innerJoin('delivery.endpoint', 'endpoint')
+      .where('endpoint.clientId = :clientId', { clientId });
+    return keysetPage(query, page, BY_INT64_ID);
+  }
+}
+
+async function* written(client: Client, tables: Readonly<Record<string, Read>>): AsyncGenerator<string> {
+  yield `{"client":${writeExactJson(client)}`;
+  for (const [name, read] of Object.entries(tables)) {
+    yield `,${JSON.stringify(name)}:[`;
+    let [after, separator]: [Position | undefined, string] = [undefined, ''];
+    do {
+      const { items, next }: Page<object> = await read({ limit: AT_ONCE, ...(after ? { after } : {}) });
+      if (items.length > 0) yield separator + items.map((item) => writeExactJson(item)).join(',');
+      [after, separator] = [next, items.length > 0 ? ',' : separator];
+    } while (after);
+    yield ']';
+  }
+  yield '}';
+}
+
+/** Reads a table that has no id, all at once: its rows are bounded for each client. */
+function byOffset<Row extends ObjectLiteral>(
+  { manager }: DataSource,
+  entity: EntityTarget<Row>,
+  clientId: string,
+): Read {
+  return async () => ({
+    items: await manager
+      .createQueryBuilder(entity, 'row')
+      .where('row.clientId = :clientId', { clientId })
+      .getMany(),
+  });
+}
+
+function mapped<From, To extends object>({ items, ...rest }: Page<From>, map: (item: From) => To): Page<To> {
+  return { ...rest, items: items.map(map) };
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { type EntityManager, In, MoreThan } from 'typeorm';
+import { AuditEntry } from './audit-entry.entity.js';
+
+/** What replaces a name. */
+const ERASED = '[erased]';
+/** The details that people have written: names and labels, and URLs of webhooks. */
+const WRITTEN = new Set(['name', 'label', 'url']);
+/** Number of entries that are read at a time. */
+const AT_ONCE = 500;
+
+/** Takes what identifies a person out of the audit trail of one client. The changes, their times and ids stay. */
+@Injectable()
+export class AuditErasure {
+  /**
+   * Replaces the names, labels and URLs in the entries of a client, and clears the addresses and request ids of the changes that its own
+   * keys made; returns the number of its entries.
+   */
+  async run(manager: EntityManager, clientId: string): Promise<number> {
+    const own = await manager
+      .createQueryBuilder(AuditEntry, 'entry')
+      .select('entry.keyId', 'keyId')
+      .distinct()
+      .where('entry.clientId = :clientId AND entry.keyId IS NOT NULL', { clientId })
+      .getRawMany<{ keyId: string }>();
+    const actorKeyId = In(own.map(({ keyId }) => keyId));
+    await manager.update(AuditEntry, { clientId, actorKeyId }, { from: null, requestId: null });
+    let entries = 0;
+    for (let page = await pageAfter(manager, clientId, 0n); page.length > 0;) {
+      for (const { id, details } of page) {
+        const anonymous = withoutNames(details);
+        if (JSON.stringify(anonymous) !== JSON.stringify(details))
+          await manager.update(AuditEntry, { id }, { details: anonymous });
+      }
+      entries += page.length;
+      page = await pageAfter(manager, clientId, page.at(-1)?.id ?? 0n);
+    }
+    return entries;
+  }
+}
+
+function pageAfter(manager: EntityManager, clientId: string, after: bigint): Promise<AuditEntry[]> {
+  return manager.find(AuditEntry, {
+    where: { clientId, id: MoreThan(after) },
+    order: { id: 'ASC' },
+    take: AT_ONCE,
+  });
+}
+
+/** Details with each written text replaced, also in the old and new value of a change. */
+function withoutNames(details: object): object {
+  const entries = Object.entries(details).map(([name, value]: [string, unknown]) => [
+    name,
+    WRITTEN.has(name) ? erased(value) : value,
+  ]);
+  return Object.fromEntries(entries) as object;
+}
+
+function erased(value: unknown): unknown {
+  if (typeof value === 'string') return ERASED;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]: [string, unknown]) => [name, erased(one)]),
+  );
+}
