@@ -24,8 +24,8 @@ refuseOtherNode();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
-/** Shown as a page: docs/page-files.ts finds it beside src. */
-const GUIDE = 'docs/using-the-api.md';
+/** A page, which docs/page-files.ts finds beside src, and the document whose operations are commands. */
+const DOCS = ['docs/using-the-api.md', 'docs/openapi-admin.json'];
 /** What a build is made of. */
 export const INPUTS = [
   'ormconfig.ts',
@@ -33,7 +33,7 @@ export const INPUTS = [
   'tsconfig.build.json',
   'scripts/bundle.mjs',
   'package-lock.json',
-  GUIDE,
+  ...DOCS,
   'bin',
   'src',
 ];
@@ -109,11 +109,11 @@ function make(beside) {
   utimesSync(join(beside, '.built'), started, started);
 }
 
-/** Copies what is served as it is: files below folders `static` of src, also linked ones, and the guide that is a page. */
+/** Copies what is served as it is: files below folders `static` of src, also linked ones, and those of docs. */
 function copyServed(beside) {
   const isServed = (file) =>
     dirname(file).split(sep).includes('static') && statSync(join(root, file)).isFile();
-  for (const file of [GUIDE, ...filesIn('src').filter(isServed)]) {
+  for (const file of [...DOCS, ...filesIn('src').filter(isServed)]) {
     mkdirSync(dirname(join(beside, file)), { recursive: true });
     // Not the folders, which may be read-only: a build has to be removed again.
     copyFileSync(join(root, file), join(beside, file));

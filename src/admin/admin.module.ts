@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { AuthModule } from '../auth/auth.module.js';
 import { AuditModule } from '../auth/audit/audit.service.js';
 import { AdministrationPortMiddleware } from './administration-port.middleware.js';
 import { OPERATORS } from './admin.scopes.js';
+import { CommandChecks } from './commands/command-checks.js';
 import { AuditListing } from './audit/audit-listing.js';
 import { AuditController } from './audit/audit.controller.js';
 import { ClientData } from './client-data.js';
@@ -16,9 +18,9 @@ import { UsageController } from './usage.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
 
-/** Administration over HTTP, for keys with the scope admin, or admin:read for what only reads. The command line uses the same services. */
+/** Administration over HTTP, for keys with the scope admin, or admin:read for what only reads. */
 @Module({
-  imports: [AuthModule, AuditModule, ThrottlingModule],
+  imports: [DiscoveryModule, AuthModule, AuditModule, ThrottlingModule],
   controllers: [
     ClientsController,
     PlansController,
@@ -29,6 +31,6 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
     webhooksController(OPERATORS),
     webhookDeliveriesController(OPERATORS),
   ],
-  providers: [AdministrationPortMiddleware, AuditListing, ClientData, KeyPages],
+  providers: [AdministrationPortMiddleware, AuditListing, ClientData, CommandChecks, KeyPages],
 })
 export class AdminModule {}

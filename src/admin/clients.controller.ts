@@ -1,11 +1,16 @@
 import { Body, Delete, Get, Header, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { DataSource } from 'typeorm';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import type { Requester } from '../auth/clients/audited-changes.js';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import { UsageService } from '../auth/usage/usage.service.js';
+import { ApiError } from '../core/errors/api-error.js';
+import { HTTP_ERRORS } from '../core/errors/http.errors.js';
+import { KeyIssuingService } from '../auth/clients/key-issuing.service.js';
+import { toIssuedKeyDto } from './dto/api-key.dto.js';
 import { ApiErrors } from '../core/errors/api-errors.decorator.js';
 import { AudienceController } from '../http/declarations/audience.js';
 import { IfMatch } from '../http/replies/if-match.decorator.js';
@@ -22,6 +27,7 @@ import {
   ClientChangesDto,
   ClientDto,
   ErasedClientDto,
+  CreatedClientDto,
   NEW_CLIENT_EXAMPLES,
   NewClientDto,
   toClientDto,
@@ -33,15 +39,23 @@ const {
   client_not_deleted,
   client_not_suspended,
   last_key_with_scope,
+  scope_not_held,
 } = CLIENTS_ERRORS;
+const SCOPES_OF_NO_KEY = {
+  field: 'scopes',
+  code: 'needs_issue_key',
+  message: 'This needs `issueKey`, which creates the key.',
+};
 
 /** The clients, over HTTP. */
 @AudienceController(OPERATORS, 'clients', ['Clients', 'Accounts with a plan and API keys.'])
 export class ClientsController {
   constructor(
     private readonly clients: ClientsService,
+    private readonly issuing: KeyIssuingService,
     private readonly usage: UsageService,
     private readonly data: ClientData,
+    private readonly dataSource: DataSource,
   ) {}
 
   @Get()
@@ -60,18 +74,31 @@ export class ClientsController {
   @Operation({
     id: 'createClient',
     summary: 'Create a client',
-    description: 'Creates a client with a plan. An enterprise client needs its own limits.',
+    description:
+      'Creates a client with a plan, and its first key on request. An enterprise client needs its own limits.',
     responses: {
       status: 201,
       description: 'The client',
-      type: ClientDto,
+      type: CreatedClientDto,
       location: ({ id }) => `/admin/clients/${id}`,
       headers: { Location: 'Address of the client' },
     },
   })
   @ApiBody({ type: NewClientDto, examples: NEW_CLIENT_EXAMPLES })
-  async create(@Body() input: NewClientDto, @CurrentRequester() by: Requester): Promise<ClientDto> {
-    return this.shown(await this.clients.create(input, by));
+  @Header('Cache-Control', 'no-store')
+  @ApiErrors(scope_not_held)
+  create(
+    @Body() { issueKey, scopes, ...input }: NewClientDto,
+    @CurrentRequester() by: Requester,
+  ): Promise<CreatedClientDto> {
+    if (scopes && !issueKey)
+      throw new ApiError(HTTP_ERRORS.validation_failed, { details: [SCOPES_OF_NO_KEY] });
+    return this.dataSource.transaction(async () => {
+      const client = this.shown(await this.clients.create(input, by));
+      if (!issueKey) return client;
+      const order = { clientId: client.id, ...(scopes ? { scopes } : {}) };
+      return Object.assign(client, { key: toIssuedKeyDto(await this.issuing.issue(order, by)) });
+    });
   }
 
   @Get(':clientId')
@@ -172,8 +199,9 @@ export class ClientsController {
     id: 'exportClient',
     summary: 'Export the data of a client',
     description:
-      'Sends all that is stored about a client as one JSON object, without secrets: the client, `keys`, `requests` (counts), `errors`, `webhooks`, ' +
-      '`deliveries`, `idempotencyKeys` and `audit`. Rows of modules are not included. The export counts as one request.',
+      'Sends what is stored about a client as one JSON object, without secrets: the client, `keys`, `requests` (counts), `errors`, `webhooks`, ' +
+      '`deliveries`, `idempotencyKeys` and `audit`. Quota counters, bans, waiting events and rows of modules are not included. The export counts as one ' +
+      'request.',
     responses: { status: 200, description: 'The data', contentType: 'application/json' },
   })
   @Header('Content-Disposition', 'attachment; filename="client.json"')

@@ -27,7 +27,9 @@ export class UsageController {
   })
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
     const found = await pager.respond(query, (page) => this.usage.list(page, query.days, query));
-    return found.map(({ client, usage }) => toClientUsageDto(client, usage));
+    return found
+      .filter(({ usage }) => !query.deprecated || usage.deprecatedCalls.length > 0)
+      .map(({ client, usage }) => toClientUsageDto(client, usage));
   }
 
   @Get('requests')

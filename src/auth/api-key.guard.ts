@@ -35,7 +35,7 @@ export class ApiKeyGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
-    if (!request || DECLARATIONS.of(context).isPublic) return true;
+    if (!request || request.requester !== undefined || DECLARATIONS.of(context).isPublic) return true;
     const response = responseOf(context);
     const { authorization } = request.headers;
     const token = this.others.tokenIn(authorization);

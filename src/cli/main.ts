@@ -1,14 +1,24 @@
 import 'reflect-metadata';
+import { existsSync, readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
+import { adminDocument } from '../core/project-modules.js';
 import { keepCompiled } from '../core/compile-cache.js';
 import { runPetstore } from './program.js';
 import { readSecret, terminalPrompt } from './frame/prompt.js';
 import { columnsOf } from './frame/table.js';
+import type { AdminDocument } from './operations/operations.js';
 
 keepCompiled();
 
 /** Imported only by commands that need it, so that help and refusals are quick. */
 const application = () => import('./frame/application.js');
+
+/** The document of administration: that of the project, or that of the service. */
+const ofProject = adminDocument();
+const document =
+  ofProject !== undefined && existsSync(ofProject)
+    ? ofProject
+    : new URL('../../docs/openapi-admin.json', import.meta.url);
 
 /** The application, once a command has started it. */
 let app: INestApplication | undefined;
@@ -27,6 +37,7 @@ const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 const writeError = (text: string): void => void process.stderr.write(text);
 
 process.exitCode = await runPetstore(process.argv.slice(2), {
+  operations: JSON.parse(readFileSync(document, 'utf8')) as AdminDocument,
   openApp: async (use) => (app = await (await application()).openApplication(use, writeError)),
   closeApp: async () => app?.close(),
   loadModules: async () => void (await (await application()).importApplication(writeError)),

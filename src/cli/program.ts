@@ -1,30 +1,25 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { projectSettings } from '#project-modules';
 import { softwareVersion } from '../core/software-version.js';
-import { AUDIT_COMMANDS } from './audit.commands.js';
-import { CLIENT_COMMANDS } from './client.commands.js';
+import { KEY_COMMANDS } from './key.commands.js';
 import { COMPLETION_COMMANDS } from './completion/completion.commands.js';
 import { DB_COMMANDS } from './db.commands.js';
 import { DOCTOR_COMMAND } from './doctor.command.js';
 import { GENERATE_COMMANDS, NEW_COMMAND } from './generate/generate.commands.js';
-import { KEY_COMMANDS } from './key.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
+import { REMOTE } from './frame/command.js';
 import { Interrupted } from './frame/prompt.js';
+import { operationCommands } from './operations/operation-commands.js';
+import { operationsOf } from './operations/operations.js';
 import { Refusal } from '../core/refusal.js';
-import { REQUEST_COMMANDS } from './request.commands.js';
+import { WEBHOOK_COMMANDS } from './webhook.commands.js';
 import type { Shell } from './frame/shell.js';
 import { printableLines } from './frame/table.js';
-import { USAGE_COMMANDS } from './usage.commands.js';
-import { WEBHOOK_COMMANDS } from './webhook.commands.js';
 
-/** Every command, in the order of the help. */
+/** The commands that are no operations, in the order of the help. */
 const COMMANDS = [
-  CLIENT_COMMANDS,
   KEY_COMMANDS,
-  USAGE_COMMANDS,
-  REQUEST_COMMANDS,
-  AUDIT_COMMANDS,
   WEBHOOK_COMMANDS,
   OUTBOX_COMMANDS,
   DB_COMMANDS,
@@ -48,7 +43,10 @@ export function petstoreProgram(shell: Shell): Command {
       `Administers ${projectSettings()['API_TITLE'] ?? 'the service'} on the database that DATABASE_URL names.`,
     )
     .version(softwareVersion(), '-V, --version', 'print the version of the service');
-  for (const add of COMMANDS) add(program, shell);
+  for (const one of REMOTE) program.addOption(one);
+  // So that a command may have an option of the same name.
+  program.enablePositionalOptions();
+  for (const add of [...operationCommands(operationsOf(shell.operations)), ...COMMANDS]) add(program, shell);
   configure(program, shell);
   return program;
 }

@@ -10,14 +10,16 @@ import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import type { WebhookDeliveryDto } from '../webhooks/endpoints/dto/webhook-delivery.dto.js';
 import { MOST_EVENTS, WebhookEndpointChangesDto } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
-import { tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
+import { MOST_ENDPOINTS, tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
 import { webhookSignature } from '../webhooks/webhook-signature.js';
 import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
-import { clientOf, everyPage, inputOf } from './frame/service-calls.js';
+import { clientOf } from './operations/named.js';
+import { localService } from './operations/local-service.js';
+import { inputOf } from './frame/service-calls.js';
 import { reasonOf } from './frame/failure.js';
 import { stoppable } from './frame/progress.js';
 import { printable } from './frame/table.js';
@@ -42,7 +44,7 @@ export async function listen(call: Call): Promise<void> {
   const app = await call.start();
   const endpoints = app.get(WebhookEndpointsService);
   await stoppable(call.shell.writeError, async ({ signal }) => {
-    const client = await listenedClient(app, call.options.client);
+    const client = await listenedClient(app, call);
     const receiver = new Receiver(call, forward);
     const url = await receiver.begin();
     try {
@@ -80,14 +82,22 @@ function whyLate({ error }: WebhookDeliveryDto): string {
 }
 
 /** Deletes the endpoints that killed processes have left. */
-async function deleteLeft(endpoints: WebhookEndpointsService, client: Client, { by }: Call): Promise<void> {
-  for (const { id, label, failingSince } of await everyPage((page) => endpoints.list(page, client.id)))
+async function deleteLeft(
+  endpoints: WebhookEndpointsService,
+  client: Pick<Client, 'id'>,
+  { by }: Call,
+): Promise<void> {
+  const { items } = await endpoints.list({ limit: MOST_ENDPOINTS }, client.id);
+  for (const { id, label, failingSince } of items)
     if (label === LABEL && failingSince !== null) await endpoints.delete(id, by);
 }
 
 /** The client that is named, or the only one. */
-async function listenedClient(app: INestApplication, given: string | undefined): Promise<Client> {
-  if (given !== undefined) return clientOf(app, given);
+async function listenedClient(
+  app: INestApplication,
+  { options, by }: Call,
+): Promise<Pick<Client, 'id' | 'name'>> {
+  if (options.client !== undefined) return clientOf(localService(app, by), String(options.client));
   const { items, next } = await app.get(ClientsService).list({ limit: 1 });
   const [only] = items;
   if (!only || next)

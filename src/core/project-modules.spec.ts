@@ -2,7 +2,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderOfTest } from '../../test/support/service-process.js';
-import { staleBuild } from './project-modules.js';
+import { staleBuild, staleCommands } from './project-modules.js';
 
 /** A project with these files, and the second in which each was written. */
 async function project(files: Readonly<Record<string, number>>): Promise<string> {
@@ -25,4 +25,13 @@ it.each([
 ])('a build %s', async (_, sources, isStale) => {
   const line = await staleBuild(await project({ ...BUILT, ...sources }));
   expect(line).toMatch(isStale ? /newer than the build in .*dist, .*npm run build/ : /^$/);
+});
+
+it.each([
+  ['that is absent', {}, false],
+  ['as new as the build', { 'dist/openapi-admin.json': 3 }, false],
+  ['older than the build', { 'dist/openapi-admin.json': 2 }, true],
+])('a document of the commands %s', async (_, document, isStale) => {
+  const line = await staleCommands(await project({ ...BUILT, ...document }));
+  expect(line).toMatch(isStale ? /newer than .*openapi-admin\.json.*npm run build/ : /^$/);
 });

@@ -7,6 +7,9 @@ import { modulesFile } from '#project-modules';
 import { DeclarationError } from './declaration-faults.js';
 import { importing } from './import-failure.js';
 
+/** What a compiler writes. */
+const BUILT = /\.(?:[cm]?js|tsbuildinfo)$/;
+
 /** The classes that the file of `petstore.modules` exports; none without a project. Throws DeclarationError for a wrong file. */
 export async function projectModules(): Promise<readonly Type[]> {
   const file = modulesFile();
@@ -28,10 +31,24 @@ export async function staleBuild(file = modulesFile()): Promise<string> {
   const built = dirname(file);
   const [newest, written] = await Promise.all([
     newestIn(join(dirname(built), 'src'), /(?<!\.spec)\.[cm]?ts$/),
-    newestIn(built, /\.(?:[cm]?js|tsbuildinfo)$/),
+    newestIn(built, BUILT),
   ]);
   if (newest <= written) return '';
   return `Sources in ${join(dirname(built), 'src')} are newer than the build in ${built}, which runs as it is: build the project (npm run build).\n`;
+}
+
+/** The document of administration that a project's build makes, whose operations are commands; undefined without a project. */
+export function adminDocument(file = modulesFile()): string | undefined {
+  return file === undefined ? undefined : join(dirname(file), 'openapi-admin.json');
+}
+
+/** A line if that document is older than the build that it is of; empty otherwise, and without one. */
+export async function staleCommands(file = modulesFile()): Promise<string> {
+  const document = adminDocument(file);
+  if (document === undefined || !existsSync(document)) return '';
+  const { mtimeMs } = await stat(document);
+  if ((await newestIn(dirname(document), BUILT)) <= mtimeMs) return '';
+  return `The build is newer than ${document}, whose operations are commands: build the project (npm run build).\n`;
 }
 
 /** When the last of the files with such names in a folder was written; 0 without any. */

@@ -1,5 +1,6 @@
 import type { Context } from '@opentelemetry/api';
 import type { Caller } from '../auth/caller.js';
+import type { Requester } from '../auth/clients/audited-changes.js';
 import type { TraceIds } from '../core/tracing.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import type { Precondition } from './replies/precondition.js';
@@ -26,6 +27,8 @@ declare module 'http' {
     clientAddress?: string | null | undefined;
     /** The sender of the request. */
     caller?: Caller | undefined;
+    /** The requester of a command, which no network has brought: its request has no quota, log line, metric or usage. */
+    requester?: Requester | undefined;
     /** The subject that the request counts for. */
     quotaSubject?: QuotaSubject | undefined;
     /** Whether the request was admitted and used no quota. */

@@ -41,7 +41,7 @@ export class QuotaGuard extends ThrottlerGuard {
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
-    if (!request) return true;
+    if (!request || request.requester !== undefined) return true;
     const response = responseOf(context);
     const { bound, decorated } = this.counting.of(context);
     if (bound) await this.quota.takeUncounted(request, response, bound);

@@ -28,7 +28,7 @@ describe('petstore webhook', () => {
     const { id } = made;
     expect(await json(service, 'list', '--client', 'Test')).toMatchObject([{ id }]);
     expect(await shown(service, 'list')).toMatch(
-      /^ID +URL +STATE.*\n.* +https:\/\/shop\.example\.com\/hooks +enabled/,
+      /^ID +URL +ENABLED.*\n.* +https:\/\/shop\.example\.com\/hooks +true/,
     );
     await json(service, 'update', id, '--events', 'pets.created');
     expect(await json(service, 'disable', id)).toMatchObject({ enabled: false, disabledBecause: 'operator' });
@@ -42,9 +42,7 @@ describe('petstore webhook', () => {
     expect(rotated).toMatchObject({ previousSecretUntil: '2026-11-20T13:00:00.000Z' });
     expect(await shown(service, 'show', id)).not.toMatch(SECRET);
     await json(service, 'delete', id);
-    expect(await shown(service, 'list')).toBe(
-      'There are no endpoints; create one with `petstore webhook create`.\n',
-    );
+    expect(await shown(service, 'list')).toBe('There are no entries.\n');
   });
 
   it('sends a test, shows what became of it with its body, and sends it again', async () => {
@@ -61,11 +59,11 @@ describe('petstore webhook', () => {
     const again = await json(service, 'redeliver', String(sent.id));
     expect(again).toMatchObject({ messageId: sent.messageId, state: 'waiting' });
     expect(await json(service, 'deliveries', id, '--limit', '1')).toMatchObject([{ id: again.id }]);
-    expect(await shown(service, 'deliveries', id, '--state', 'failed')).toBe('There is no such delivery.\n');
+    expect(await shown(service, 'deliveries', id, '--state', 'failed')).toBe('There are no entries.\n');
   });
 
   it.each([
-    ['an unknown endpoint', ['show', 'none'], 1, 'There is no webhook endpoint none.'],
+    ['an unknown endpoint', ['show', 'none'], 1, 'There is no endpoint none.'],
     ['an unknown delivery', ['redeliver', '7'], 1, 'There is no delivery 7'],
     ['a delivery that is no id', ['delivery', '7x'], 1, 'There is no delivery 7x'],
     [
@@ -83,7 +81,7 @@ describe('petstore webhook', () => {
     ['everything that is missing', ['create'], 2, /^--client: .*\n--url: .*\n--events: /s],
     [
       'a state that is none',
-      ['deliveries', 'x', '--state', 'lost'],
+      ['deliveries', '0f8fad5b-d9cb-469f-a165-70867728950e', '--state', 'lost'],
       2,
       '--state: This must be one of waiting',
     ],

@@ -20,6 +20,7 @@ const FILES: readonly (readonly [string, string])[] = [
     '{ "compilerOptions": { "module": "nodenext", "lib": ["es5"] }, "include": ["src"] }',
   ],
   ['docs/using-the-api.md', '# Guide'],
+  ['docs/openapi-admin.json', '{}'],
   ['src/main.ts', 'export const main = 1;\n'],
   [
     'scripts/bundle.mjs',

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { AdminDocument } from '../../src/cli/operations/operations.js';
 import { runPetstore } from '../../src/cli/program.js';
 import type { Shell } from '../../src/cli/frame/shell.js';
 import type { TestService } from '../kit/test-service.js';
@@ -39,6 +40,7 @@ export async function printedBy(
 ): Promise<Printed> {
   let [stdout, stderr] = ['', ''];
   const code = await runPetstore(args, {
+    operations: service.adminDocument as object as AdminDocument,
     openApp: () => Promise.resolve(service.app),
     loadModules: () => Promise.resolve(),
     write: async (text) => void (stdout += text),

@@ -1,7 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { importApplication, openApplication } from '../../src/cli/frame/application.js';
 import { runPetstore } from '../../src/cli/program.js';
-import { BARE_ENVIRONMENT, type Finished } from './service-process.js';
+import type { AdminDocument } from '../../src/cli/operations/operations.js';
+import { BARE_ENVIRONMENT, type Finished, ROOT } from './service-process.js';
+
+/** As a build has it. */
+export const ADMIN_DOCUMENT = JSON.parse(
+  readFileSync(join(ROOT, 'docs/openapi-admin.json'), 'utf8'),
+) as AdminDocument;
 
 /** Options of a client that no quota stops. */
 export const UNLIMITED = '--plan enterprise --per-minute 1000000 --per-day 100000000'.split(' ');
@@ -23,6 +31,7 @@ export async function petstoreHere(
   setVariables({ ...BARE_ENVIRONMENT, PORT: '0', MANAGEMENT_PORT: '0', ...environment });
   try {
     const code = await runPetstore(args, {
+      operations: ADMIN_DOCUMENT,
       openApp: async (use) => (app = await openApplication(use, writeError)),
       closeApp: async () => app?.close(),
       loadModules: async () => void (await importApplication(() => undefined)),

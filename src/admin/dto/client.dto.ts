@@ -1,8 +1,9 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ONE_CHANGE } from '../../auth/clients/key-rules.js';
 import type { Client } from '../../auth/clients/client.entity.js';
-import { Enum, Instant, Integer, Text } from '../../http/validation/fields.js';
+import { Enum, Flag, Instant, Integer, StringList, Text } from '../../http/validation/fields.js';
 import { LARGEST_LIMIT, type PlanLimits } from '../../core/config/plan-table.js';
+import { IssuedKeyDto } from './api-key.dto.js';
 import { PLANS, type Plan } from '../../throttling/plans.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
@@ -63,6 +64,13 @@ class EnterpriseLimits {
   perDay?: number;
 }
 
+/** A client that was created, and the key that was issued for it. */
+@ApiSchema({ name: 'CreatedClient', description: 'A new client, with its first key if one was asked for.' })
+export class CreatedClientDto extends ClientDto {
+  @ApiProperty({ type: IssuedKeyDto, required: false, description: 'Its key, if `issueKey` was true' })
+  key?: IssuedKeyDto;
+}
+
 /** Body that creates a client. */
 @ApiSchema({ name: 'NewClient', description: 'The name, plan and limits of a new client.' })
 export class NewClientDto extends EnterpriseLimits {
@@ -72,6 +80,17 @@ export class NewClientDto extends EnterpriseLimits {
 
   @Enum(PLAN)
   plan!: Plan;
+
+  @Flag({ description: 'Also issue a key, which is shown only in this response', default: false })
+  issueKey!: boolean;
+
+  @StringList({
+    optional: true,
+    description:
+      'Scopes of that key, each of which the sending key must have; default: those of the default scopes that the sending key has',
+    example: ['pets:read'],
+  })
+  scopes?: string[];
 }
 
 /** Changeable fields of a client; omitted fields stay as they are. */

@@ -53,12 +53,27 @@ export class ClientsQuery extends PageQuery {
 export class UsageQuery extends ClientsQuery {
   @Integer(DAYS)
   days!: number;
+
+  @Flag({
+    description:
+      'Only clients that called deprecated operations in those days; pages have fewer entries then',
+    default: false,
+  })
+  deprecated!: boolean;
 }
 
 /** Query of the list of keys. */
 export class KeysQuery extends PageQuery {
   @Uuid({ description: 'Only keys of this client', optional: true })
   client?: string;
+
+  @Text({
+    description:
+      'Only keys with this prefix, such as `pst_live_4fTz`, or this SHA-256, by which a key is found without sending it',
+    maxLength: 64,
+    optional: true,
+  })
+  key?: string;
 }
 
 /** Which changes of the audit trail are shown. */

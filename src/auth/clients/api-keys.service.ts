@@ -9,7 +9,6 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
-import { digestOf } from '../api-key.format.js';
 import { type AuditedChange, AuditedChanges, type Requester } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { ClientsService } from './clients.service.js';
@@ -29,7 +28,8 @@ import {
 /** Which keys a list has. */
 export interface KeyFilter {
   readonly clientId?: string | undefined;
-  readonly prefix?: string;
+  /** Displayable prefix of a key, or its digest. */
+  readonly mark?: string | undefined;
 }
 
 /** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
@@ -45,14 +45,14 @@ export class ApiKeysService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page of the keys of one client, with one displayable prefix, or of all, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, { clientId, prefix }: KeyFilter = {}): Promise<Page<ApiKey>> {
+  /** A page of the keys that pass a filter, oldest first. Throws client_not_found. */
+  async list(page: PageRequest, { clientId, mark }: KeyFilter = {}): Promise<Page<ApiKey>> {
     const query = this.keys.createQueryBuilder('key');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('key.clientId = :clientId', { clientId });
     }
-    if (prefix !== undefined) query.andWhere('key.prefix = :prefix', { prefix });
+    if (mark !== undefined) query.andWhere('(key.prefix = :mark OR key.digest = :mark)', { mark });
     return keysetPage(query, page, BY_CREATION);
   }
 
@@ -70,13 +70,6 @@ export class ApiKeysService {
   async changeable(id: string, by: Requester, manager: EntityManager): Promise<ApiKey> {
     const key = await this.get(id, by, manager);
     refuseProtectedKey(key, by);
-    return key;
-  }
-
-  /** The key with this secret. Throws key_not_found, whose message does not contain the secret. */
-  async identify(secret: string): Promise<ApiKey> {
-    const key = await this.keys.findOneBy({ digest: digestOf(secret) });
-    if (!key) throw new ApiError(CLIENTS_ERRORS.key_not_found, { params: { id: 'with this secret' } });
     return key;
   }
 

@@ -5,7 +5,7 @@ import { readDatabaseUrl } from '../../core/config/database-url.js';
 import { loadSettings } from '../../core/config/settings.js';
 import { tablesBelow } from '../../database/tables.module.js';
 import { importing } from '../../core/import-failure.js';
-import { projectModules, staleBuild } from '../../core/project-modules.js';
+import { projectModules, staleBuild, staleCommands } from '../../core/project-modules.js';
 import type { DatabaseUse } from './shell.js';
 
 /** Imports the application and all modules, only for commands that need them: the others work even if a module cannot be imported. */
@@ -26,6 +26,7 @@ export async function openApplication(
   tell: (text: string) => void,
 ): Promise<INestApplication> {
   const { createApp } = await importApplication(tell);
+  if (use !== 'none') tell(await staleCommands());
   const notice = chooseDatabase(use);
   const app = await createApp({ logger: false });
   try {

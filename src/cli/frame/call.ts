@@ -1,14 +1,18 @@
 import { hostname, userInfo } from 'node:os';
 import type { INestApplication } from '@nestjs/common';
-import type { Command, OptionValues } from 'commander';
+import { type Command, InvalidArgumentError, type OptionValues } from 'commander';
 import { stringify } from 'lossless-json';
 import type { Requester } from '../../auth/clients/audited-changes.js';
 import { SystemClock } from '../../core/time/clock.js';
+import type { Service } from '../operations/service.js';
 import { type Column, type View, listTable } from './list-table.js';
 import { secretLine } from './prompt.js';
 import { Refusal } from '../../core/refusal.js';
 import type { DatabaseUse, Shell } from './shell.js';
 import { printable } from './table.js';
+
+/** Where the service is, if not in this process: an address, `-` if its key is on standard input, and a file with certificates. */
+export type Remote = Readonly<Partial<Record<'url' | 'key' | 'ca', string>>>;
 
 /** One call of a command: its options, the application that runs it, and the person at the terminal. */
 export class Call {
@@ -27,6 +31,7 @@ export class Call {
   constructor(
     readonly shell: Shell,
     called: Command,
+    readonly remote: Remote,
   ) {
     this.options = called.opts();
   }
@@ -34,6 +39,32 @@ export class Call {
   /** Starts the service's application for the rest of the command. */
   start(use: DatabaseUse = 'read'): Promise<INestApplication> {
     return this.shell.openApp(use);
+  }
+
+  /** The service for the rest of the command: at `--url`, or in this process. Throws InvalidArgumentError, and Refusal without a key. */
+  async service(use: DatabaseUse): Promise<Service> {
+    const { url, key, ca } = this.remote;
+    if (url === undefined) {
+      if (key !== undefined || ca !== undefined)
+        throw new InvalidArgumentError('--key and --ca: These need --url.');
+      return (await import('../operations/local-service.js')).localService(await this.start(use), this.by);
+    }
+    const { addressOf, remoteService } = await import('../operations/remote-service.js');
+    const address = addressOf(url);
+    const service = await remoteService(address, await this.credential(key), ca);
+    // The modules declare the remedies of refusals, which are shown as in this process.
+    return { ...service, thrown: () => this.shell.loadModules().catch(() => undefined) };
+  }
+
+  /** The admin key for a service at `--url`, which is never an argument. */
+  private credential(given = ''): Promise<string> {
+    const { PETSTORE_KEY: key } = process.env;
+    if (given === '' && key !== undefined) return Promise.resolve(key);
+    if (given === '' ? !this.shell.prompt : given !== '-')
+      throw new InvalidArgumentError(
+        '--key: Give -, and the admin key on standard input, or set PETSTORE_KEY.',
+      );
+    return this.secret('-', 'Key');
   }
 
   /**
@@ -81,7 +112,7 @@ export class Call {
   }
 
   /** As show(), for a list; an empty one is shown as the text `none`. */
-  showList<T>(rows: readonly T[], columns: readonly Column<T>[], none?: string): Promise<void> {
+  showList(rows: readonly object[], columns: readonly Column[], none?: string): Promise<void> {
     return this.show(rows, (view) => (rows.length === 0 && none) || listTable(rows, columns, view));
   }
 

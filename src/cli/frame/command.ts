@@ -1,5 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { Call } from './call.js';
+import { Call, type Remote } from './call.js';
 import type { Shell } from './shell.js';
 
 /**
@@ -9,16 +9,23 @@ import type { Shell } from './shell.js';
 interface Definition {
   readonly description: string;
   /** Name of its one argument, such as `<id>`, and what that is. */
-  readonly argument?: readonly [name: string, description?: string];
+  readonly argument?: ArgumentText;
+  /** Its arguments, where it has several. */
+  readonly arguments?: readonly ArgumentText[];
   /** Its options before `--json`. */
   readonly options?: readonly Option[];
   /** Whether it has no `--json`, because it writes something else. */
   readonly hasNoJson?: boolean;
   /** Examples below its help, without the leading `petstore`. */
   readonly examples: readonly string[];
-  /** Runs it; `argument` is empty if it was left out. */
-  readonly run: (call: Call, argument: string) => Promise<void>;
+  /** Whether it works on a service at `--url`, too. */
+  readonly isRemote?: boolean;
+  /** Runs it; an argument is empty if it was left out. */
+  readonly run: (call: Call, ...given: string[]) => Promise<void>;
 }
+
+/** Name of an argument, such as `<id>`, and what that is. */
+type ArgumentText = readonly [name: string, description?: string];
 
 /** Adds a command, or a group of them, to the program. */
 export type Addition = (parent: Command, shell: Shell) => void;
@@ -26,14 +33,18 @@ export type Addition = (parent: Command, shell: Shell) => void;
 /** Declares a command. */
 export function command(name: string, definition: Definition): Addition {
   const { description, argument, options = [], hasNoJson = false, examples, run } = definition;
+  const { arguments: all = argument ? [argument] : [], isRemote = false } = definition;
   return (parent, shell) => {
     const added = parent.command(name).description(description);
-    if (argument) added.addArgument(new Argument(...argument).argParser(filled));
+    for (const one of all) added.addArgument(new Argument(...one).argParser(filled));
     for (const one of [...options, ...(hasNoJson ? [] : [JSON_OPTION])]) added.addOption(one);
     added.addHelpText('after', `\nExamples:\n${examples.map((call) => `  petstore ${call}`).join('\n')}`);
     added.action(async () => {
       try {
-        await run(new Call(shell, added), String(added.processedArgs[0] ?? ''));
+        const call = new Call(shell, added, remoteOf(added));
+        if (call.remote.url !== undefined && !isRemote)
+          throw new InvalidArgumentError('--url: This command works only where the database is.');
+        await run(call, ...all.map((_, at) => String(added.processedArgs[at] ?? '')));
       } finally {
         await shell.closeApp?.();
       }
@@ -44,7 +55,8 @@ export function command(name: string, definition: Definition): Addition {
 /** Declares a group of commands, such as `petstore client …`. */
 export function group(name: string, description: string, commands: readonly Addition[]): Addition {
   return (parent, shell) => {
-    const added = parent.command(name).description(description);
+    const known = parent.commands.find((one) => one.name() === name);
+    const added = known ?? parent.command(name).description(description);
     for (const add of commands) add(added, shell);
   };
 }
@@ -71,8 +83,6 @@ export function list(flags: string, description: string): Option {
 }
 
 const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
-/** `--force`, of commands that may end the last key with the scope admin. */
-export const FORCE = flag('--force', 'make the change even if no working key with the scope admin remains');
 /** `--yes`, of commands that ask. */
 export const YES = flag('--yes', 'skip the confirmation, for scripts');
 /** `--wide`, of commands that show a list. */
@@ -80,10 +90,31 @@ export const WIDE = flag(
   '--wide',
   'show all columns in full and with exact times, even if lines become too long',
 );
-/** `--days`, of commands that show the last days. */
-export const DAYS = option('--days <days>', 'how many days to show, including today; 1 to 90, default: 7');
-/** `--client`, of commands that show what belongs to one. */
-export const CLIENT = option('--client <client>', 'only those of this client, by its id or name');
+/** Options of all commands for operations, which may also precede the words of the command: where the service is. */
+export const REMOTE = [
+  option(
+    '--url <url>',
+    'address of the service, such as https://pets.example.com; default: the database, without a service',
+  ),
+  option(
+    '--key <->',
+    'with --url: - reads the admin key from standard input; default: PETSTORE_KEY, or a question',
+  ),
+  option('--ca <file>', 'with --url: certificates to trust besides those of Node.js, in PEM'),
+];
+
+/** The options of where the service is, of which another one of the command may have the name. */
+function remoteOf(called: Command): Remote {
+  let program = called;
+  while (program.parent) program = program.parent;
+  return Object.fromEntries(
+    REMOTE.map((one) => {
+      const name = one.attributeName();
+      const own: unknown = called.options.includes(one) ? called.getOptionValue(name) : undefined;
+      return [name, own ?? program.getOptionValue(name)];
+    }),
+  );
+}
 
 /** Commander would silently use the last of several values. */
 function once(text: string, before: unknown): string {

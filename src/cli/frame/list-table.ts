@@ -1,6 +1,7 @@
 import truncatedWidth from 'fast-string-truncated-width';
+import { stringify } from 'lossless-json';
 import { shortTime } from './short-times.js';
-import { type Cell, alignedLines, printable, widthOf, widthsOf } from './table.js';
+import { alignedLines, printable, widthOf, widthsOf } from './table.js';
 
 /** The terminal that standard output is. */
 export interface Screen {
@@ -20,23 +21,14 @@ export interface View {
   readonly now: number;
 }
 
-/** A cell with an instant in ISO 8601, which narrow lists show as `3 min ago`; null is shown as `without`. */
-export class Moment {
-  constructor(
-    readonly at: string | null,
-    readonly without = '-',
-  ) {}
-}
-
-/** The value of a column for a row. */
-type Value = Cell | readonly string[] | Moment;
+/** A row of a list, or one thing with facts. */
+export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * A column of a list, or a line of the facts about one row: a property, whose name gives the title (`expiresAt` is `expires`, and an
- * instant), or a title and the cell. Facts leave out a line whose name ends in `?` if its cell is null.
+ * A column of a list, or a line of the facts about one thing: a property, whose name gives the title (`expiresAt` is `expires`), or a
+ * title and the cell. Facts leave out a property whose name ends in `?` while it is null.
  */
-export type Column<T> =
-  (keyof T & string) | `${keyof T & string}?` | readonly [title: string, cell: (row: T) => Value];
+export type Column = string | readonly [title: string, cell: (row: never) => unknown];
 
 /** Between two columns. */
 const GAP = 2;
@@ -46,29 +38,40 @@ const LONGEST = 36;
 const LEAST = 8;
 const ELLIPSIS = '…';
 const [BOLD, PLAIN] = ['\u001B[1m', '\u001B[22m'];
+/** An instant as the service writes it, which a list that has to fit a terminal shows as `3 min ago`. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The facts about one row, each with its title, for tableOf(). */
-export function factsOf<T>(row: T, columns: readonly Column<T>[]): [title: string, fact: string][] {
-  return columns
+/** The facts about one thing, each with its title; lists of things follow them as tables. */
+export function factsText(row: Row, columns: readonly Column[], view: View): string {
+  const facts = columns
     .map((column) => ({ column, cell: cellOf(row, column) }))
-    .filter(({ column, cell }) => cell !== null || !nameOf(column).endsWith('?'))
-    .map(({ column, cell }) => [titleOf(column), textOf(cell, ', ')]);
+    .filter(({ column, cell }) => cell !== null || !nameOf(column).endsWith('?'));
+  const isTable = ({ cell }: { cell: unknown }): boolean =>
+    Array.isArray(cell) && typeof cell[0] === 'object';
+  const lines = alignedLines(
+    facts.filter((one) => !isTable(one)).map(({ column, cell }) => [titleOf(column), textOf(cell, ', ')]),
+  );
+  const tables = facts.filter(isTable).map(({ cell }) => {
+    const rows = cell as readonly Row[];
+    return `\n${listTable(rows, Object.keys(rows[0] ?? {}), { ...view, isWide: true })}`;
+  });
+  return [...lines, ...tables].join('\n');
 }
 
 /**
  * Formats a list: whole, or so that it fits the terminal, with a last line that says how to see the rest. Columns that do not fit are
  * left out from the right, and the last one that is shown is cut; the first one is always whole.
  */
-export function listTable<T>(
-  rows: readonly T[],
-  columns: readonly Column<T>[],
+export function listTable(
+  rows: readonly object[],
+  columns: readonly Column[],
   { screen, isWide, now }: View,
 ): string {
   const most = isWide || !screen ? Infinity : screen.columns;
   const whole = [
     columns.map((column) => titleOf(column).toUpperCase()),
     ...rows.map((row) =>
-      columns.map((column) => textOf(cellOf(row, column), ',', most === Infinity ? undefined : now)),
+      columns.map((column) => textOf(cellOf(row as Row, column), ',', most === Infinity ? undefined : now)),
     ),
   ];
   const texts = most === Infinity ? whole : whole.map((row) => row.map((text) => cut(text, LONGEST)));
@@ -112,27 +115,26 @@ function hintOf(shown: readonly string[][], whole: readonly string[][]): string 
   return hidden !== '' || isCut ? `(--wide shows ${hidden || 'all'})` : undefined;
 }
 
-function nameOf<T>(column: Column<T>): string {
+function nameOf(column: Column): string {
   return typeof column === 'string' ? column : column[0];
 }
 
-function titleOf<T>(column: Column<T>): string {
+function titleOf(column: Column): string {
   const name = nameOf(column).replace(/\?$/, '');
   if (typeof column !== 'string') return name;
   return name.replace(/(?:At|Id)$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-function cellOf<T>(row: T, column: Column<T>): Value {
-  if (typeof column !== 'string') return column[1](row);
-  const name = column.replace(/\?$/, '') as keyof T & string;
-  const value = row[name] as Value;
-  return typeof value === 'string' && /^at$|At$/.test(name) ? new Moment(value) : value;
+function cellOf(row: Row, column: Column): unknown {
+  return typeof column === 'string' ? (row[column.replace(/\?$/, '')] ?? null) : column[1](row as never);
 }
 
-function textOf(cell: Value, separator: string, now?: number): string {
-  if (!(cell instanceof Moment)) return printable([cell ?? '-'].flat().join(separator));
-  if (cell.at === null) return cell.without;
-  return now === undefined ? cell.at : shortTime(cell.at, now);
+/** A value on one line: a text, several of them, or JSON. Of `now`, in milliseconds since the epoch, instants are short. */
+export function textOf(cell: unknown, separator: string, now?: number): string {
+  if (cell === null) return '-';
+  if (Array.isArray(cell)) return cell.map((one) => textOf(one, separator)).join(separator) || '-';
+  const text = typeof cell === 'string' ? cell : (stringify(cell) ?? '');
+  return now !== undefined && INSTANT.test(text) ? shortTime(text, now) : printable(text);
 }
 
 function cut(text: string, width: number): string {

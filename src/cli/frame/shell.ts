@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import type { Screen } from './list-table.js';
+import type { AdminDocument } from '../operations/operations.js';
 import type { Prompt } from './prompt.js';
 
 /**
@@ -10,6 +11,8 @@ export type DatabaseUse = 'read' | 'write' | 'none';
 
 /** The environment of a command. */
 export interface Shell {
+  /** The OpenAPI document of the administration, whose operations are commands. */
+  readonly operations: AdminDocument;
   /** Starts the application of the service, not listening. */
   readonly openApp: (use: DatabaseUse) => Promise<INestApplication>;
   /** Called when the command has ended; closes the application if it was started. */

@@ -1,6 +1,7 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ADMIN_DOCUMENT } from '../../../test/support/petstore-here.js';
 import { ROOT, emptyFolder } from '../../../test/support/service-process.js';
 import { runPetstore } from '../program.js';
 
@@ -29,6 +30,7 @@ const generate = (...args: string[]) => run('feature', ...args);
 async function run(...args: string[]) {
   let [out, complaints] = ['', ''];
   const code = await runPetstore(['generate', ...args], {
+    operations: ADMIN_DOCUMENT,
     openApp: () => Promise.reject(new Error('The application is not needed.')),
     loadModules: () => Promise.resolve(),
     write: async (written) => void (out += written),

@@ -56,7 +56,7 @@ export class Exceptions {
       }
       return thrown;
     };
-    if (response.hasHeader('X-RateLimit-Limit')) return prepare();
+    if (request.requester !== undefined || response.hasHeader('X-RateLimit-Limit')) return prepare();
     const isRefusal = statusOf(error) < 500;
     const noted = isRefusal
       ? this.quota.noteRefusal(request, response)

@@ -15,6 +15,7 @@ export const CurrentRequester = createParamDecorator(
   reading('head', (audience: Audience | undefined, context: ExecutionContext): Requester => {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
+    if (request.requester) return request.requester;
     const caller = callerOf(request);
     return {
       kind: caller?.keyId === null ? 'user' : 'key',

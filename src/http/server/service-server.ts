@@ -58,6 +58,7 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
     override traceIds = undefined;
     override clientAddress = undefined;
     override caller = undefined;
+    override requester = undefined;
     override quotaSubject = undefined;
     override isUncounted = undefined;
     override isUnlogged = undefined;

@@ -52,13 +52,17 @@ export class WebhookEndpointsService {
     );
   }
 
-  /** A page of the endpoints of one client, or of all, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, clientId?: string): Promise<Page<WebhookEndpointDto>> {
+  /** A page of the endpoints of one client, of one delivery, or of all, oldest first. Throws client_not_found. */
+  async list(page: PageRequest, clientId?: string, deliveryId?: bigint): Promise<Page<WebhookEndpointDto>> {
     const query = this.endpoints.createQueryBuilder('endpoint');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('endpoint.clientId = :clientId', { clientId });
     }
+    if (deliveryId !== undefined)
+      query.andWhere('endpoint.id IN (SELECT endpoint_id FROM webhook_deliveries WHERE id = :deliveryId)', {
+        deliveryId,
+      });
     const { items, ...rest } = await keysetPage(query, page, BY_CREATION);
     const found = await withEvents(items, this.endpoints.manager);
     return { ...rest, items: found.map((one) => toWebhookEndpointDto(one, this.clock.now())) };

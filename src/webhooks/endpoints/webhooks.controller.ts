@@ -68,7 +68,9 @@ export function webhooksController(audience: Audience): Type {
       @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<WebhookEndpointDto[]> {
-      return pager.respond(query, (page) => this.endpoints.list(page, by.clientId ?? query.client));
+      return pager.respond(query, (page) =>
+        this.endpoints.list(page, by.clientId ?? query.client, query.delivery),
+      );
     }
 
     @Post()

@@ -173,6 +173,9 @@ export class WebhookDeliveryParams extends WebhookEndpointParams {
 export class WebhookEndpointsQuery extends PageQuery {
   @Uuid({ description: 'Only endpoints of this client', optional: true })
   client?: string;
+
+  @Int64({ description: 'Only the endpoint of this delivery', optional: true })
+  delivery?: bigint;
 }
 
 /** Query of the log of an endpoint. */

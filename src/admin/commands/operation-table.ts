@@ -1,0 +1,175 @@
+import type { ClientUsageDto } from '../dto/client-usage.dto.js';
+
+/** What the OpenAPI document does not know of a command. Texts have properties of the result as `{name}`, or of what is changed. */
+export interface CommandFacts {
+  /** The operationId. */
+  readonly operation: string;
+  /** What it does, where the first sentence of the operation says something else. */
+  readonly text?: string;
+  /** The parameters that are arguments; by default those of the path. */
+  readonly arguments?: readonly string[];
+  /** The only parameters and members that are options; by default all. */
+  readonly options?: readonly string[];
+  /** Members that every request has. */
+  readonly fixed?: Readonly<Record<string, unknown>>;
+  /** How many entries it lists by default; without it all. */
+  readonly limit?: number;
+  /** The properties to show, with spaces between; by default all. One that ends in `?` is left out of facts while it is null. */
+  readonly columns?: string;
+  /** Columns that are made of other properties, by title. */
+  readonly cells?: Readonly<Record<string, (row: never) => unknown>>;
+  /** What an empty list is refused with; by default it is shown. */
+  readonly none?: string;
+  /** The question before what cannot be undone. */
+  readonly question?: string;
+  /** The option with which it cannot be undone, and its value unless it is any; by default it never can. */
+  readonly asksFor?: readonly [option: string, value?: string];
+  /** What was done; without `columns` nothing more is shown. */
+  readonly done?: string;
+  /** Whether it creates a database that does not exist. */
+  readonly createsDatabase?: true;
+}
+
+const KEY = 'prefix clientId scopes label expiresAt revokedAt lastUsedAt id replacedBy?';
+const ENDPOINT =
+  'id url enabled disabledBecause? failingSince? nextAttemptAt? events label createdAt clientId';
+const REQUEST = 'at clientId operation status code address requestId keyId';
+const SOON = 'running servers apply this within 1 s.';
+const SENT =
+  'The delivery {id} is waiting; the running service sends it. `petstore webhook delivery {id}` shows how it ended.';
+const END = 'End the key {id} ({prefix}…)';
+const OF_PLAN = ['plan', 'perMinute', 'perDay'];
+
+/** Requests of a client in its current window of this name, and the limit. */
+const used =
+  (name: string) =>
+  ({ windows }: ClientUsageDto) =>
+    windows.flatMap((one) => (one.name === name ? `${one.used}/${one.limit}` : []));
+
+/** The commands for our own operations, by group and command, in the order of the help. */
+export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
+  'client create': { operation: 'createClient', createsDatabase: true },
+  'client list': { operation: 'listClients', columns: 'id name plan perMinute perDay createdAt suspendedAt' },
+  'client show': {
+    operation: 'getClient',
+    columns:
+      'id name plan perMinute perDay createdAt suspendedAt? lastUsedAt windows bans days operations deprecatedCalls',
+  },
+  'client set-plan': { operation: 'updateClient', text: 'Moves a client to another plan', options: OF_PLAN },
+  'client rename': { operation: 'updateClient', text: 'Gives a client another name', options: ['name'] },
+  'client suspend': { operation: 'suspendClient', done: `Suspended the client {name}; ${SOON}` },
+  'client resume': { operation: 'resumeClient', done: `Resumed the client {name}; ${SOON}` },
+  'client delete': {
+    operation: 'deleteClient',
+    question: 'Delete the client {id} ({name}) with all its keys, for good',
+    done: 'Deleted the client {id} ({name}) and its keys.',
+  },
+  'client export': { operation: 'exportClient' },
+  'client erase': {
+    operation: 'eraseClient',
+    question: 'Erase the names of the deleted client from the audit trail, for good',
+    done: 'Erased the client {id} from {entries} entries of the audit trail.',
+  },
+  'plan list': { operation: 'listPlans', columns: 'plan perMinute perDay' },
+  'key issue': { operation: 'issueKey', done: 'Issued the key {id} with {scopes}.' },
+  'key list': { operation: 'listKeys', options: ['client'], columns: KEY },
+  'key show': { operation: 'getKey', columns: `${KEY} createdAt bannedUntil?` },
+  'key update': {
+    operation: 'updateKey',
+    columns: KEY,
+    question: `${END} in {expires}, which cannot be postponed again`,
+    asksFor: ['expires'],
+  },
+  'key rotate': {
+    operation: 'rotateKey',
+    question: `${END} at once and for good, and create its successor`,
+    asksFor: ['grace', '0'],
+    done: 'The key {id} follows.',
+  },
+  'key unban': {
+    operation: 'unbanKey',
+    done: 'The key {id} is no longer banned, and its strikes are reset.',
+  },
+  'key revoke': {
+    operation: 'revokeKey',
+    question: `${END} at once, for good`,
+    done: `Revoked the key {id}; ${SOON}`,
+  },
+  'scope list': { operation: 'listScopes', columns: 'name description grantedByDefault' },
+  'usage list': {
+    operation: 'listUsage',
+    columns: 'id name plan',
+    cells: {
+      'this minute': used('minute'),
+      today: used('day'),
+      requests: ({ days }: ClientUsageDto) => days.reduce((sum, day) => sum + day.requests, 0),
+      'refused (60 min)': ({ outcomes }: ClientUsageDto) =>
+        outcomes.reduce((sum, one) => sum + (one.outcome.startsWith('429') ? one.lastHour : 0), 0),
+      'last used': ({ lastUsedAt }: ClientUsageDto) => lastUsedAt,
+      'deprecated calls': ({ deprecatedCalls }: ClientUsageDto) =>
+        deprecatedCalls.map(({ calls, operation }) => `${calls} ${operation}`),
+    },
+  },
+  'request list': { operation: 'listRefusedRequests', options: ['client'], limit: 100, columns: REQUEST },
+  'request show': {
+    operation: 'listRefusedRequests',
+    text: 'Shows the outcome of a request that got an error, by its X-Request-Id',
+    arguments: ['requestId'],
+    options: [],
+    columns: REQUEST,
+    none: 'No request {requestId} is kept: the last 200 errors of each client are, for USAGE_RETENTION_DAYS. The log has all requests.',
+  },
+  'audit list': {
+    operation: 'listAudit',
+    limit: 100,
+    columns: 'at action actor actorName clientName keyId from details',
+  },
+  'audit export': { operation: 'exportAudit' },
+  'webhook create': { operation: 'createWebhook', done: 'Created the endpoint {id}.' },
+  'webhook list': { operation: 'listWebhooks', options: ['client'], columns: ENDPOINT },
+  'webhook show': { operation: 'getWebhook', columns: `${ENDPOINT} previousSecretUntil? waiting` },
+  'webhook update': {
+    operation: 'updateWebhook',
+    text: 'Changes the URL, the events or the label of an endpoint',
+    options: ['url', 'events', 'label'],
+  },
+  'webhook disable': {
+    operation: 'updateWebhook',
+    text: 'Stops sending to an endpoint until an operator enables it',
+    options: [],
+    fixed: { enabled: false },
+    done: 'The endpoint is disabled.',
+  },
+  'webhook enable': {
+    operation: 'updateWebhook',
+    text: 'Enables an endpoint, which continues with its waiting messages',
+    options: [],
+    fixed: { enabled: true },
+    done: 'The endpoint is enabled.',
+  },
+  'webhook rotate': {
+    operation: 'rotateWebhookSecret',
+    question: 'End the old secrets of the endpoint {id} at once',
+    asksFor: ['grace', '0'],
+    done: 'The endpoint {id} has a new secret.',
+  },
+  'webhook delete': {
+    operation: 'deleteWebhook',
+    question: 'Delete the endpoint {id} ({url}) with its log, for good',
+    done: 'Deleted the endpoint {id}.',
+  },
+  'webhook test': { operation: 'testWebhook', done: SENT },
+  'webhook deliveries': {
+    operation: 'listWebhookDeliveries',
+    limit: 100,
+    columns: 'id event state attempts status error attemptedAt happenedAt messageId',
+  },
+  'webhook delivery': { operation: 'getWebhookDelivery', arguments: ['deliveryId'] },
+  'webhook redeliver': { operation: 'redeliverWebhook', arguments: ['deliveryId'], done: SENT },
+  'webhook retry': {
+    operation: 'retryWebhook',
+    done: 'The endpoint {id} is tried again now; `petstore webhook show {id}` shows how it ended.',
+  },
+  'webhook retry-delivery': { operation: 'retryWebhookDelivery', arguments: ['deliveryId'], done: SENT },
+  'webhook events': { operation: 'listWebhookEvents', columns: 'name scope description' },
+};

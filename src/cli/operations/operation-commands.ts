@@ -1,0 +1,86 @@
+import type { Option } from 'commander';
+import { kebab } from '../../admin/commands/command-words.js';
+import { type Addition, REMOTE, WIDE, YES, command, flag, group, list, option } from '../frame/command.js';
+import type { Input, Operation } from './operations.js';
+
+/** The names of options that every command may have. */
+const RESERVED = /^(?:help|json|wide|yes)$/;
+
+/** The commands for operations. run-operation.ts, which makes the request, is imported when one is called. */
+export function operationCommands(operations: readonly Operation[]): Addition[] {
+  return operations.map((operation) => {
+    const [groupName = '', name = ''] = operation.words.split(' ');
+    return group(groupName, firstSentence(operation.texts[1]), [commandOf(name, operation)]);
+  });
+}
+
+function commandOf(name: string, operation: Operation): Addition {
+  const { words, facts, isPaged, isText, method, texts } = operation;
+  const isArgument = (one: Input): boolean => facts.arguments?.includes(one.name) ?? one.in === 'path';
+  const args = operation.inputs.filter(isArgument);
+  const inputs = operation.inputs.filter((one, at, all) => {
+    const isOfPage = isPaged && /^(?:limit|cursor)$/.test(one.name);
+    const isFirst = all.findIndex((other) => wordOf(other) === wordOf(one)) === at;
+    const isNamed = facts.options?.includes(one.name) ?? true;
+    return one.in !== 'path' && !isArgument(one) && !isOfPage && isFirst && isNamed;
+  });
+  const limit = option('--limit <entries>', `maximum number of entries; default: ${facts.limit ?? 'all'}`);
+  const options = [
+    ...inputs.flatMap(optionsOf),
+    ...(isPaged && facts.none === undefined ? [limit, WIDE] : []),
+    ...(facts.question !== undefined || method === 'delete' ? [YES] : []),
+  ];
+  const remote = REMOTE.filter(({ long }) => options.every((one) => one.long !== long));
+  return command(name, {
+    description: firstSentence(facts.text ?? (texts[0] || words)),
+    arguments: args.map((one) => [`<${wordOf(one)}>`, meaningOf(one)] as const),
+    options: [...options, ...remote],
+    isRemote: true,
+    hasNoJson: isText,
+    examples: [[words, ...args.map((one) => `<${wordOf(one)}>`), ...inputs.flatMap(exampleOf)].join(' ')],
+    run: async (call, ...given) => {
+      const values = new Map<Input, unknown>(args.map((one, at) => [one, given[at]]));
+      for (const one of inputs) values.set(one, call.options[camel(wordOf(one))]);
+      await (await import('./run-operation.js')).runOperation(call, operation, values);
+    },
+  });
+}
+
+/** The options for an input: with a value or as a flag, and one that removes the value. */
+function optionsOf(input: Input): Option[] {
+  const { nullable = false, type, enum: choices } = input.schema;
+  const word = wordOf(input);
+  const meaning = meaningOf(input);
+  if (type === 'boolean') return [flag(`--${word}`, meaning)];
+  const given =
+    type === 'array' ? list(`--${word} <a,b>`, meaning) : option(`--${word} <${word}>`, meaning, choices);
+  return nullable ? [given, flag(`--no-${word}`, `remove the ${word}`)] : [given];
+}
+
+/** An input that is required, with a value. */
+function exampleOf({ isRequired, ...input }: Input): string[] {
+  const { enum: [choice] = [], example = choice ?? `<${wordOf(input as Input)}>` } = input.schema;
+  const text = [example].flat().join(',');
+  return isRequired ? [`--${wordOf(input as Input)} ${/[ '"$]/.test(text) ? `'${text}'` : text}`] : [];
+}
+
+/** An input as it is called on the command line: `client` for `clientId`. */
+function wordOf({ name }: Input): string {
+  const word = kebab(name.replace(/Id$/, ''));
+  return RESERVED.test(word) ? `${word}-value` : word;
+}
+
+function meaningOf({
+  name,
+  schema: { description = `the ${kebab(name)}`, default: byDefault },
+}: Input): string {
+  return `${firstSentence(description)}${byDefault === undefined ? '' : `; default: ${String(byDefault)}`}`;
+}
+
+function camel(word: string): string {
+  return word.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function firstSentence(text: string): string {
+  return text.split(/\.(?:\s|$)/, 1)[0] ?? '';
+}

@@ -1,0 +1,103 @@
+import { Refusal } from '../../core/refusal.js';
+import type { Call } from '../frame/call.js';
+import { type Column, type Row, type View, factsText, textOf } from '../frame/list-table.js';
+import { endpointOf, idOf, isKey } from './named.js';
+import type { Input, Operation } from './operations.js';
+import { type Sent, type Service, exactJson, read, readList, send } from './service.js';
+
+/** The values of arguments and options, as they were given; undefined if they were not. */
+export type Given = ReadonlyMap<Input, unknown>;
+
+/** Sends the request of a command, after the question if it cannot be undone, and shows the response. */
+export async function runOperation(call: Call, operation: Operation, given: Given): Promise<void> {
+  const { facts, inputs, method } = operation;
+  const values = new Map([...given].filter(([, value]) => value !== undefined));
+  for (const [input, value] of values)
+    if (isKey(input)) values.set(input, await call.secret(String(value), 'Key'));
+  const question = questionOf(operation, call);
+  if (question !== undefined) call.requireConsent();
+  const service = await call.service(facts.createsDatabase ? 'write' : 'read');
+  for (const [input, value] of values) values.set(input, await valueOf(service, input, value));
+  const ofPlace = (place: Input['in']): Record<string, unknown> =>
+    Object.fromEntries(
+      [...values].flatMap(([input, value]) => (input.in === place ? [[input.name, value]] : [])),
+    );
+  const ofPath = ofPlace('path');
+  if ('deliveryId' in ofPath)
+    ofPath['endpointId'] ??= await endpointOf(service, String(ofPath['deliveryId']));
+  const [, one = '', rest = ''] = /^(.*\})?(.*)$/.exec(operation.path) ?? [];
+  const path = one.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(ofPath[name])));
+  if (question !== undefined) {
+    const about = question.includes('{') ? await read(service, { method: 'get', path }) : {};
+    await call.confirm(filled(question, { ...(about as Row), ...call.options }));
+  }
+  const hasBody = inputs.some((input) => input.in === 'body');
+  const body = hasBody ? { body: { ...ofPlace('body'), ...facts.fixed } } : {};
+  await carryOut(call, operation, service, { method, path: path + rest, query: ofPlace('query'), ...body });
+}
+
+/** The question before a command, if it makes with its options what cannot be undone. */
+function questionOf({ facts, method, words }: Operation, { options }: Call): string | undefined {
+  const [option = '', value] = facts.asksFor ?? [];
+  const isAsked = option === '' || (value === undefined ? option in options : options[option] === value);
+  const { question = method === 'delete' ? `Carry out "petstore ${words}", for good` : undefined } = facts;
+  return isAsked ? question : undefined;
+}
+
+/** What is sent for a value: an id for a name, null for one that is removed, and in a body JSON of the declared type. */
+async function valueOf(service: Service, input: Input, value: unknown): Promise<unknown> {
+  const { type = 'string', nullable = false } = input.schema;
+  if (typeof value !== 'string') return value === false && nullable && type !== 'boolean' ? null : value;
+  if (input.in !== 'body' || type === 'string') return idOf(service, input, value);
+  try {
+    return exactJson(value);
+  } catch {
+    // The service names the fault.
+    return value;
+  }
+}
+
+async function carryOut(call: Call, operation: Operation, service: Service, sent: Sent): Promise<void> {
+  const { facts, isList, isPaged, isText } = operation;
+  if (isText) {
+    for await (const part of (await send(service, sent)).setEncoding('utf8'))
+      if (!(await call.write(String(part)))) break;
+    return;
+  }
+  if (!isList) {
+    const result = await read(service, sent);
+    const text = (view: View): string => resultText((result ?? {}) as Row, operation, view);
+    await (sent.method === 'get' ? call.show(result, text) : call.showChange(result, text));
+    return;
+  }
+  const most: unknown = call.options.limit ?? facts.limit ?? Infinity;
+  const rows = isPaged ? await readList<Row>(service, sent, most) : ((await read(service, sent)) as Row[]);
+  const columns = columnsOf(operation, rows[0]);
+  if (facts.none === undefined) await call.showList(rows, columns, 'There are no entries.');
+  else if (rows.length === 0) throw new Refusal(filled(facts.none, sent.query ?? {}));
+  else await call.show(rows, (view) => rows.map((row) => factsText(row, columns, view)).join('\n\n'));
+}
+
+function columnsOf({ facts: { columns, cells = {} } }: Operation, row: Row = {}): readonly Column[] {
+  return [...(columns?.split(' ') ?? Object.keys(row)), ...Object.entries(cells)];
+}
+
+/** What was done, what a thing is now, and of a new one its secret, which is shown only once. */
+function resultText(result: Row, operation: Operation, view: View): string {
+  const { done, columns } = operation.facts;
+  const { key, secret = key, ...others } = result;
+  const once = (secret as Row | undefined)?.['key'] ?? secret;
+  const isNew = operation.method === 'post' && typeof once === 'string';
+  return [
+    ...(done === undefined ? [] : [filled(done, result)]),
+    ...(done === undefined || columns !== undefined
+      ? [factsText(result, columnsOf(operation, isNew ? others : result), view)]
+      : []),
+    ...(isNew ? [`\nThe secret is shown only once:\n\n${once}`] : []),
+  ].join('\n');
+}
+
+/** A text with values instead of `{name}`. */
+function filled(text: string, values: Row): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => textOf(values[name] ?? null, ', '));
+}
