@@ -12,6 +12,8 @@ import { ClientsController } from './clients.controller.js';
 import { KeyPages } from './console/key-pages.js';
 import { keysController } from './keys/keys.controller.js';
 import { ScopesAndBansController } from './keys/scopes-and-bans.controller.js';
+import { OverviewController } from './overview/overview.controller.js';
+import { OverviewService } from './overview/overview.service.js';
 import { PlansController } from './plans.controller.js';
 import { ThrottlingModule } from '../throttling/throttling.module.js';
 import { UsageController } from './usage.controller.js';
@@ -22,6 +24,7 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
 @Module({
   imports: [DiscoveryModule, AuthModule, AuditModule, ThrottlingModule],
   controllers: [
+    OverviewController,
     ClientsController,
     PlansController,
     keysController(OPERATORS),
@@ -31,6 +34,13 @@ import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js
     webhooksController(OPERATORS),
     webhookDeliveriesController(OPERATORS),
   ],
-  providers: [AdministrationPortMiddleware, AuditListing, ClientData, CommandChecks, KeyPages],
+  providers: [
+    AdministrationPortMiddleware,
+    AuditListing,
+    ClientData,
+    CommandChecks,
+    KeyPages,
+    OverviewService,
+  ],
 })
 export class AdminModule {}

@@ -49,7 +49,10 @@ export class ClientData {
     const tables: Readonly<Record<string, Read>> = {
       keys: async (page) => mapped(await this.keys.list(page, { clientId }), toApiKeyDto),
       requests: byOffset(manager.connection, RequestCount, clientId),
-      errors: async (page) => mapped(await this.byId(RefusedRequest, page, clientId), toRefusedRequestDto),
+      errors: async (page) =>
+        mapped(await this.byId(RefusedRequest, page, clientId), (error) =>
+          toRefusedRequestDto(Object.assign(error, { clientName: client.name, keyPrefix: null })),
+        ),
       webhooks: (page) => this.endpoints.list(page, clientId),
       deliveries: (page) => this.deliveries(page, clientId),
       idempotencyKeys: byOffset(manager.connection, IdempotencyEntry, clientId),

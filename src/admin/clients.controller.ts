@@ -62,8 +62,9 @@ export class ClientsController {
   @Operation({
     id: 'listClients',
     summary: 'List clients',
-    description: 'Lists the clients, oldest first.',
-    responses: pageOf(ClientDto, 'Clients', 'A page of clients'),
+    description:
+      'Lists the clients, all or those of a plan or in a state, such as those that flood: the oldest first, or in another order.',
+    responses: pageOf(ClientDto, 'Clients', 'A page of clients', { isCounted: true }),
   })
   async list(@Query() query: ClientsQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
     const found = await pager.respond(query, (page) => this.clients.list(page, query));

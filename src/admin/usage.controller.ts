@@ -22,8 +22,10 @@ export class UsageController {
     id: 'listUsage',
     summary: 'List the usage of all clients',
     description:
-      'Lists every client, oldest first, with both windows now, bans, last use, its last days, outcomes of its requests, and its calls of deprecated operations.',
-    responses: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage'),
+      'Lists clients as `listClients` does, with both windows now, bans, last use, its last days, outcomes of its requests, and its calls of deprecated operations.',
+    responses: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage', {
+      isCounted: true,
+    }),
   })
   async list(@Query() query: UsageQuery, @Paged() pager: Pager): Promise<ClientUsageDto[]> {
     const found = await pager.respond(query, (page) => this.usage.list(page, query.days, query));
@@ -41,7 +43,8 @@ export class UsageController {
     responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   async listRequests(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {
-    const filter = { clientId: query.client, requestId: query.requestId };
+    const { client: clientId, requestId, code, operation } = query;
+    const filter = { clientId, requestId, code, operation };
     return (await pager.respond(query, (page) => this.history.errors(page, filter))).map(toRefusedRequestDto);
   }
 }

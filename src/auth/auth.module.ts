@@ -9,6 +9,7 @@ import { ApiKeysService } from './clients/api-keys.service.js';
 import { AuditedChanges } from './clients/audited-changes.js';
 import { ClientQuotas } from './clients/client-quotas.js';
 import { Client } from './clients/client.entity.js';
+import { ClientAlerts } from './usage/client-alerts.service.js';
 import { ClientRequests } from './usage/client-requests.service.js';
 import { ClientsService } from './clients/clients.service.js';
 import { KeyIssuingService } from './clients/key-issuing.service.js';
@@ -23,6 +24,7 @@ const SERVICES = [
   ApiKeyVerifier,
   ApiKeysService,
   AuditedChanges,
+  ClientAlerts,
   ClientQuotas,
   ClientRequests,
   ClientsService,

@@ -25,6 +25,8 @@ export interface Page<T> {
   readonly items: T[];
   /** The last row's position when more rows follow. */
   readonly next?: Position;
+  /** How many rows the whole list has, where that is counted. */
+  readonly total?: number;
 }
 
 /** A column that a list is ordered by, and what its value in a position must look like. */

@@ -42,7 +42,8 @@ async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void
   const [oldest] = items;
   if (!oldest)
     logger.warn(
-      `There is no client yet, so every request is refused with 401. ${where} this creates one and its key: ` +
+      `There is no client yet, so every request is refused with 401. ${where} this creates the first administrator, whose key opens ` +
+        `/console: ${command} client create --name Operators --plan business --issue-key --scopes admin; and this a client and its key: ` +
         `${command} client create --name 'My shop' --plan pro --issue-key`,
       'Start',
     );

@@ -1,10 +1,16 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
 import { Client } from '../auth/clients/client.entity.js';
+import { defineClientState } from '../auth/clients/client-list.js';
 import { Int64Column } from '../database/int64.js';
 
 /** Why an endpoint is disabled: by its owner or an operator, after failing for three days, or after a response of 410. */
 export const DISABLED_BECAUSE = ['owner', 'operator', 'failing', 'gone'] as const;
 export type DisabledBecause = (typeof DISABLED_BECAUSE)[number];
+
+defineClientState(
+  'failing',
+  `SELECT client_id FROM webhook_endpoints WHERE failing_since > '' AND (disabled_at IS NULL OR disabled_because = 'failing')`,
+);
 
 /** The columns of an endpoint whose next message has not failed. */
 export const HEALTHY = { failures: 0, failingSince: null, dueAt: 0n, delay: 0 };
@@ -20,6 +26,7 @@ export interface PreviousSecret {
 @Entity('webhook_endpoints')
 @Index('webhook_endpoints_client', ['clientId', 'createdAt', 'id'])
 @Index('webhook_endpoints_created', ['createdAt', 'id'])
+@Index('webhook_endpoints_failing', ['failingSince', 'clientId'])
 export class WebhookEndpoint {
   /** A UUID. */
   @PrimaryColumn('varchar', { length: 36 })

@@ -59,11 +59,59 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByLabel('Admin key').waitFor();
     await tab.page.keyboard.type(key);
     await tab.page.keyboard.press('Enter');
-    await tab.page.getByRole('heading', { name: 'Clients' }).waitFor();
-    await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
+    await tab.page.getByRole('heading', { name: 'Overview' }).waitFor();
     await tab.page.locator('.skip').focus();
     await tab.page.keyboard.press('Enter');
     expect(await isFocused(tab.page.locator('#main'))).toBe(true);
+  });
+
+  it('shows first what needs attention, with who is signed in, and leads to the clients behind each number', async () => {
+    await tab.page.getByText('1 with a banned key').waitFor();
+    await tab.page.getByText(key.slice(0, 13)).waitFor();
+    await tab.page.getByText('Test', { exact: true }).first().waitFor();
+    const most = tab.page.locator('section', { hasText: 'Refused most in this hour' });
+    await most.getByRole('link', { name: 'Test' }).waitFor();
+    await tab.page.getByRole('link', { name: 'refused in this hour' }).click();
+    await tab.page.getByText('1 in all').waitFor();
+    expect(await tab.page.getByLabel('State').inputValue()).toBe('refused');
+  });
+
+  it('keeps filters in the address, which another tab shows alike', async () => {
+    await tab.page.getByLabel('State').selectOption('');
+    await tab.page.getByLabel('Order').selectOption('-name');
+    await tab.page.getByLabel('Plan').selectOption('pro');
+    await tab.page.getByText(`${2 + HOSTILE.length} in all`).waitFor();
+    expect(tab.page.url()).toMatch(/#\/clients\?plan=pro&sort=-name$/);
+    await tab.page.reload();
+    await tab.page.getByText(`${2 + HOSTILE.length} in all`).waitFor();
+    expect(await tab.page.getByLabel('Plan').inputValue()).toBe('pro');
+    await tab.show('#/clients');
+    await expect.poll(() => tab.page.getByLabel('Plan').inputValue()).toBe('');
+  });
+
+  it('finds a client, a key and a request from every view, and never sends a whole key', async () => {
+    const find = async (text: string) => {
+      await tab.page.getByLabel('Find a client, a key or a request').fill(text);
+      await tab.page.keyboard.press('Enter');
+    };
+    await find('corner');
+    await tab.page.getByRole('heading', { name: 'Corner Pets' }).waitFor();
+    await find(service.key);
+    await tab.page.getByRole('heading', { name: 'Test', exact: true }).waitFor();
+    expect(tab.page.url()).toContain(service.clientId);
+    expect(tab.asked.filter((url) => url.includes(service.key))).toEqual([]);
+    await find('nothing');
+    await tab.page.getByText('No client, no key and none of the last errors').waitFor();
+  });
+
+  it('says of an address that leads nowhere, and of a client that is gone, that this is so', async () => {
+    await tab.show('#/nowhere');
+    await tab.page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await tab.show('#/clients/00000000-0000-4000-8000-000000000000');
+    await tab.page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await tab.show('#/clients');
+    await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
+    expect(await tab.page.getByRole('heading', { name: 'Not found' }).count()).toBe(0);
   });
 
   it('keeps the key in the tab alone, and never in an address', async () => {
@@ -122,6 +170,7 @@ describeWith('browser', 'the console in a real browser', () => {
       .getByText(/needs its own limits/)
       .first()
       .waitFor();
+    expect(await isFocused(tab.dialog.getByLabel('Requests per minute'))).toBe(true);
     await tab.dialog.getByLabel('Requests per minute').fill('5000');
     await tab.dialog.getByLabel('Requests per UTC day').fill('600000');
     await tab.inDialog('Change the plan').click();
@@ -217,6 +266,8 @@ describeWith('browser', 'the console in a real browser', () => {
     const expires = 30 * 86_400_000 - 60_000;
     const narrow = await service.issueKey({ plan: 'business', scopes: ['admin'], expires });
     await other.signIn(narrow.key);
+    await other.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await other.show('#/clients');
     await other.page.getByRole('link', { name: 'Corner Pets' }).click();
     await other.page.getByRole('button', { name: 'Issue a key' }).click();
     const form = other.page.getByRole('dialog');
@@ -266,6 +317,15 @@ describeWith('browser', 'the console in a real browser', () => {
     expect((await order('GET', `/admin/clients/${service.clientId}`)).bans).toEqual([]);
   });
 
+  it('shows the numbers of a bar by the keyboard', async () => {
+    const byMinute = tab.page.locator('section.plot', { hasText: 'By minute' });
+    await byMinute.getByRole('slider').focus();
+    await tab.page.keyboard.press('Home');
+    await byMinute.getByText(/^\d\d:\d\d: 0 admitted, 0 refused$/).waitFor();
+    await tab.page.keyboard.press('ArrowLeft');
+    expect(await byMinute.locator('svg .picked').count()).toBe(1);
+  });
+
   it('has the numbers of its plots as tables', async () => {
     const byDay = tab.page.locator('section.plot', { hasText: 'By day' });
     await byDay.getByText('Show as a table').click();
@@ -313,6 +373,12 @@ describeWith('browser', 'the console in a real browser', () => {
   });
 
   it('has no finding of axe, and does not scroll sideways, narrow and dark, wide and light', async () => {
+    await tab.show('#/');
+    await tab.page.getByText('with a banned key').waitFor();
+    await tab.look('overview');
+    await tab.show('#/search?text=e');
+    await tab.page.locator('.entry').first().waitFor();
+    await tab.look('search');
     await tab.show('#/clients');
     await tab.page.locator('.row').first().waitFor();
     await tab.look('clients');

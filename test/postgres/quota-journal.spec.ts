@@ -30,7 +30,7 @@ async function open(options: TestServiceOptions = {}) {
 
 /** Calls of the deprecated operation that all requests here are, by day. */
 const DEPRECATED = `SELECT sum(requests) AS calls FROM request_counts
-  WHERE outcome = 'deprecated' AND length_ms = 86400000 GROUP BY window_start ORDER BY window_start`;
+  WHERE client_id <> '' AND outcome = 'deprecated' AND length_ms = 86400000 GROUP BY window_start ORDER BY window_start`;
 
 /** The numbers of a column, in the order of the rows. */
 const numbers = (found: Record<string, unknown>[], column: string) => found.map((row) => Number(row[column]));

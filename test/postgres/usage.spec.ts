@@ -43,7 +43,8 @@ function describeUsage(environment: TestServiceOptions['environment'] = {}): voi
         { name: 'day', limit: 10_000, used: 7, remaining: 9_993, resetsAt: '2026-11-21T00:00:00.000Z' },
       ],
       bans: [],
-      lastUsedAt: '2026-11-20T23:59:00.000Z',
+      // To the minute, but not before the key was created.
+      lastUsedAt: '2026-11-20T23:59:10.250Z',
       days: [
         { date: '2026-11-20', requests: 7, refused: 0 },
         { date: '2026-11-19', requests: 0, refused: 0 },

@@ -24,6 +24,8 @@ describe('beside a server, with ADMIN_ON=off and without Redis', () => {
     const { id: successor } = await run(`key rotate ${key.id}`);
     const done = ['client create', 'webhook create', 'webhook test', 'key rotate'];
     const lines = [
+      'overview show',
+      'overview search Shop',
       'client list',
       `client show ${client}`,
       `client set-plan ${client} --plan business`,

@@ -362,7 +362,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
       onTestFinished(() => database.end());
       const counted = async () => {
         const { rows } = await database.query<{ requests: number; used: number }>(`SELECT
-          (SELECT SUM(requests)::int FROM request_counts WHERE length_ms = 86400000 AND outcome = '2xx') AS requests,
+          (SELECT SUM(requests)::int FROM request_counts WHERE length_ms = 86400000 AND outcome = '2xx' AND client_id <> '') AS requests,
           (SELECT SUM(used)::int FROM quota_counts) AS used`);
         return rows[0];
       };

@@ -23,7 +23,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     const { manager } = service.app.get(DataSource);
     ({ id: endpointId } = await addEndpoint(manager, { clientId: service.clientId, url: receiver.url }));
     await tab.signIn(key);
-    await tab.page.getByRole('heading', { name: 'Clients' }).waitFor();
+    await tab.page.getByRole('heading', { name: 'Overview' }).waitFor();
     return () => opened.close().then(() => receiver.stop());
   });
 
@@ -152,7 +152,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
       const visible = await other.page.getByRole('button').allInnerTexts();
       expect([
         hash,
-        visible.filter((name) => !/^(?:Sign out|Export as CSV|Try now|.*Next →|.*Previous)$/.test(name)),
+        visible.filter((name) => !/^(?:Sign out|◐|Export as CSV|Try now|.*Next →|.*Previous)$/.test(name)),
       ]).toEqual([hash, []]);
     }
     expect([other.complaints, other.refusals]).toEqual([[], []]);

@@ -48,6 +48,12 @@ const used =
 
 /** The commands for our own operations, by group and command, in the order of the help. */
 export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
+  'overview show': { operation: 'getOverview' },
+  'overview search': {
+    operation: 'search',
+    arguments: ['text'],
+    columns: 'kind title clientName clientId id',
+  },
   'client create': { operation: 'createClient', createsDatabase: true },
   'client list': { operation: 'listClients', columns: 'id name plan perMinute perDay createdAt suspendedAt' },
   'client show': {

@@ -110,6 +110,14 @@ class OperationUseDto extends OutcomeUseDto {
 
   @ApiProperty({
     type: 'string',
+    nullable: true,
+    description: 'The first characters of the key; null without a key, or if it was deleted',
+    example: 'pst_live_4fTz',
+  })
+  keyPrefix!: string | null;
+
+  @ApiProperty({
+    type: 'string',
     description:
       'Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, ' +
       'of which only the class of the outcome is counted, such as `4xx`',

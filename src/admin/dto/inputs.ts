@@ -1,7 +1,9 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor } from '../../auth/audit/audit-entry.entity.js';
+import { CLIENT_ORDERS, CLIENT_STATES, type ClientState } from '../../auth/clients/client-list.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/usage/usage.service.js';
 import { Enum, Flag, Instant, Integer, Text, Uuid } from '../../http/validation/fields.js';
+import { PLANS, type Plan } from '../../throttling/plans.js';
 import { PageQuery } from '../../http/paging/pager.js';
 
 const DAYS = {
@@ -47,6 +49,29 @@ export class ClientsQuery extends PageQuery {
     optional: true,
   })
   name?: string;
+
+  @Enum({ enumName: 'Plan', values: PLANS, description: 'Only clients with this plan', optional: true })
+  plan?: Plan;
+
+  @Enum({
+    enumName: 'ClientState',
+    values: CLIENT_STATES,
+    description:
+      'Only clients in this state: `refused` and `refused_today`, with requests refused with 429 in this UTC hour or day, and ' +
+      '`deprecated`, with calls of deprecated operations today, most first; `near_limit`, which have used at least 80 % of their day; ' +
+      '`banned`, with a banned key; `suspended`; `expiring`, with a key that expires within 7 days; `failing`, with a failing webhook',
+    optional: true,
+  })
+  state?: ClientState;
+
+  @Enum({
+    enumName: 'ClientOrder',
+    values: CLIENT_ORDERS,
+    description:
+      'Order of the clients, descending with a leading minus; the oldest first by default. States that list most first keep their order',
+    optional: true,
+  })
+  sort?: (typeof CLIENT_ORDERS)[number];
 }
 
 /** Query of the usage of all clients. */
@@ -125,4 +150,18 @@ export class OwnRequestsQuery extends PageQuery {
 export class RequestsQuery extends OwnRequestsQuery {
   @Uuid({ description: 'Only requests of this client', optional: true })
   client?: string;
+
+  @Text({
+    description: 'Only this code of the error, such as `pet_not_found`',
+    maxLength: 96,
+    optional: true,
+  })
+  code?: string;
+
+  @Text({
+    description: 'Only this method and route, such as `GET /v1/pets/:petId`',
+    maxLength: 200,
+    optional: true,
+  })
+  operation?: string;
 }

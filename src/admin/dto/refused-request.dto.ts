@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { RefusedRequest } from '../../auth/usage/client-requests.entity.js';
+import type { NamedError } from '../../auth/usage/request-history.js';
 import { Instant } from '../../http/validation/fields.js';
 
 /** A request that got an error, on the command line and over HTTP. */
@@ -17,8 +17,24 @@ export class RefusedRequestDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   clientId!: string;
 
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Name of the client; null if it was deleted',
+    example: 'My shop',
+  })
+  clientName!: string | null;
+
   @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'Null for another credential' })
   keyId!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'The first characters of the key',
+    example: 'pst_live_4fTz',
+  })
+  keyPrefix!: string | null;
 
   @ApiProperty({ type: 'string', description: 'Method and route', example: 'GET /account/keys' })
   operation!: string;
@@ -48,6 +64,6 @@ export class RefusedRequestDto {
 }
 
 /** Makes the shown form of a request that got an error. */
-export function toRefusedRequestDto({ id: _, ...shown }: RefusedRequest): RefusedRequestDto {
+export function toRefusedRequestDto({ id: _, ...shown }: NamedError): RefusedRequestDto {
   return shown;
 }

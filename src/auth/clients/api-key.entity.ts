@@ -4,6 +4,9 @@ import { Client } from './client.entity.js';
 /** A key of a client. Its secret is never stored, only the SHA-256 of it. */
 @Entity('api_keys')
 @Index('api_keys_created', ['createdAt', 'id'])
+@Index('api_keys_prefix', ['prefix'])
+@Index('api_keys_banned', ['bannedUntil', 'clientId'])
+@Index('api_keys_expires', ['expiresAt', 'clientId'])
 export class ApiKey {
   /** A UUID. */
   @PrimaryColumn('varchar', { length: 36 })
@@ -53,4 +56,8 @@ export class ApiKey {
   /** Id of the key that it was rotated to. */
   @Column('varchar', { name: 'replaced_by', length: 36, nullable: true })
   replacedBy!: string | null;
+
+  /** The end of its last ban that was not lifted, for lists; the quota store decides whether it is banned. */
+  @Column('varchar', { name: 'banned_until', length: 24, nullable: true })
+  bannedUntil!: string | null;
 }

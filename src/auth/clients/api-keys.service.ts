@@ -56,6 +56,15 @@ export class ApiKeysService {
     return keysetPage(query, page, BY_CREATION);
   }
 
+  /** The key with this id, and those with this displayable prefix, the newest first. */
+  find(text: string, limit: number): Promise<ApiKey[]> {
+    return this.keys.find({
+      where: [{ id: text }, { prefix: text }],
+      order: { createdAt: 'DESC' },
+      take: limit,
+    });
+  }
+
   /**
    * The key with this id, read with the manager of a transaction if one is given. Throws key_not_found, in the same words for one
    * that another client has than the named one.
@@ -135,6 +144,7 @@ export class ApiKeysService {
       );
     }
     await this.quota.unban(id, subject.id);
+    await this.keys.update({ id }, { bannedUntil: null });
     return key;
   }
 

@@ -7,6 +7,9 @@ import type { Plan } from '../../throttling/plans.js';
 /** The account that holds a plan. Quota belongs to it, however many keys it has. */
 @Entity('clients')
 @Index('clients_created', ['createdAt', 'id'])
+@Index('clients_name', ['name', 'id'])
+@Index('clients_plan', ['plan', 'createdAt', 'id'])
+@Index('clients_suspended', ['suspendedAt'])
 @Check(
   'clients_enterprise_limits',
   `plan <> 'enterprise' OR (per_minute IS NOT NULL AND per_day IS NOT NULL)`,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import { type EntityManager, In, type Repository } from 'typeorm';
 import { differences } from '../audit/audit.service.js';
 import { Clock } from '../../core/time/clock.js';
-import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
+import type { Page, PageRequest } from '../../database/keyset-page.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { PlanLimits } from '../../core/config/plan-table.js';
@@ -13,6 +13,7 @@ import { CLIENTS_ERRORS } from './clients.errors.js';
 import type { ClientsEventName } from './clients.events.js';
 import { AuditedChanges, type Requester } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
+import { type ClientFilter, clientPage } from './client-list.js';
 import { Client, planColumns } from './client.entity.js';
 import { forceDetail, protectLastKey, type Forcible, requireChange } from './key-rules.js';
 
@@ -20,11 +21,6 @@ import { forceDetail, protectLastKey, type Forcible, requireChange } from './key
 export interface NewClient extends Partial<PlanLimits> {
   readonly name: string;
   readonly plan: Plan;
-}
-
-/** Which clients a list has. */
-export interface ClientFilter {
-  readonly name?: string | undefined;
 }
 
 /** Creates and changes clients. Every change is committed in one transaction with its audit entry. */
@@ -64,18 +60,14 @@ export class ClientsService {
     return client;
   }
 
-  /**
-   * A page of the clients, oldest first; with `name` only those whose name holds this text, in whichever case its letters A to
-   * Z are.
-   */
-  list(page: PageRequest, { name }: ClientFilter = {}): Promise<Page<Client>> {
-    const query = this.clients.createQueryBuilder('client');
-    if (name !== undefined) {
-      // No character has a special meaning in the text that is looked for.
-      const holds = `%${name.replaceAll(/[!%_]/g, '!$&')}%`;
-      query.where(`LOWER(client.name) LIKE LOWER(:holds) ESCAPE '!'`, { holds });
-    }
-    return keysetPage(query, page, BY_CREATION);
+  /** A page of the clients that the filter selects, oldest first unless it says otherwise, and how many there are in all. */
+  list(page: PageRequest, filter: ClientFilter = {}): Promise<Page<Client>> {
+    return clientPage(this.clients.manager, page, filter, this.clock.now());
+  }
+
+  /** The clients with these ids, as far as they exist. */
+  withIds(ids: readonly string[]): Promise<Client[]> {
+    return this.clients.findBy({ id: In(ids) });
   }
 
   /** What a client may send now: the limits of its plan, or its own for the enterprise plan. */

@@ -6,6 +6,8 @@ import { Instant } from '../../throttling/memory/quota-journal.entity.js';
 export const DEPRECATED = 'deprecated';
 /** Ends the outcome of a request that used no quota. */
 export const UNCOUNTED = ' uncounted';
+/** The client of the counts of all clients together, which no client has as its id. */
+export const ALL_CLIENTS = '';
 
 /** How often one outcome occurred for the requests of a key in one window, with about the same latency. */
 @Entity('request_counts')
@@ -46,6 +48,8 @@ export class RequestCount {
 @Entity('refused_requests')
 @Index('refused_requests_client', ['clientId', 'id'])
 @Index('refused_requests_request', ['requestId', 'id'])
+@Index('refused_requests_code', ['code', 'id'])
+@Index('refused_requests_operation', ['operation', 'id'])
 export class RefusedRequest {
   /** In the order of writing, which no clock changes. */
   @Int64Key()

@@ -8,7 +8,14 @@ import { WriteBehind } from '../../database/write-behind.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { startOf } from '../../throttling/quota.js';
 import type { Caller } from '../caller.js';
-import { DEPRECATED, type RefusedRequest, type RequestCount, UNCOUNTED } from './client-requests.entity.js';
+import { RAISE, alertsIn } from './client-alerts.service.js';
+import {
+  ALL_CLIENTS,
+  DEPRECATED,
+  type RefusedRequest,
+  type RequestCount,
+  UNCOUNTED,
+} from './client-requests.entity.js';
 import {
   CUT,
   CUT_ALL,
@@ -101,7 +108,9 @@ export class ClientRequests extends WriteBehind {
         bucketOf(ended.durationMs),
       );
     }
-    if (status >= 400 && this.waitingErrors < MOST_ERRORS)
+    // The console closes its own connections when a view ends: that is no error of anybody.
+    const isLeft = status === 499 && /^GET \/(?:admin|account)\b/.test(operation);
+    if (status >= 400 && !isLeft && this.waitingErrors < MOST_ERRORS)
       this.keep(clientId, [{ at: this.clock.now(), ended }]);
   }
 
@@ -168,7 +177,9 @@ export class ClientRequests extends WriteBehind {
       ];
       await runForRows(manager, ofKeys, KEEP_OF_KEYS);
       await runForRows(manager, ofUsers, KEEP_OF_USERS);
-      const minutes = counts.map(([, count]) => count);
+      const ofClients = counts.map(([, count]) => count);
+      const minutes = [...ofClients, ...togetherOf(ofClients)];
+      await runForRows(manager, alertsIn(ofClients), RAISE);
       await runForRows(manager, minutes, addUp(MINUTE_MS));
       await runForRows(manager, minutes, addUp(DAY_MS));
       const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY + UNCOUNTED);
@@ -208,6 +219,18 @@ function rowOf({ at, ended }: KeptError): Omit<RefusedRequest, 'id'> {
 function classOf(outcome: string): string {
   const kind = outcome < '4' || outcome.startsWith('429') ? outcome.slice(0, 3) : `${outcome.charAt(0)}xx`;
   return outcome.endsWith(UNCOUNTED) ? kind + UNCOUNTED : kind;
+}
+
+/** The counts of all clients together. */
+function togetherOf(counts: readonly MinuteCount[]): MinuteCount[] {
+  const sums = new Map<string, MinuteCount>();
+  for (const { start, operation, outcome, bucket, requests } of counts) {
+    const id = `${start} ${operation} ${outcome} ${bucket}`;
+    const known = sums.get(id);
+    if (known) known.requests += requests;
+    else sums.set(id, { clientId: ALL_CLIENTS, start, keyId: '', operation, outcome, bucket, requests });
+  }
+  return [...sums.values()];
 }
 
 /** Takes the first entries out of a map, as many as are written at once: `rowsIn` says how many rows an entry is. */

@@ -76,9 +76,9 @@ export const FOLD_EXCESS = [
   'DROP TABLE excess_counts',
 ];
 
-/** When keys were last used. A later use that another process wrote is kept, unless the clock was set back since. */
+/** When keys were last used, to the minute, but not before they were created. A later use that another process wrote is kept, unless the clock was set back since. */
 export const USE = (rows: string): string => `
-  UPDATE api_keys SET last_used_at = used.at
+  UPDATE api_keys SET last_used_at = CASE WHEN used.at < api_keys.created_at THEN api_keys.created_at ELSE used.at END
   FROM (SELECT value ->> 'keyId' AS key_id, MAX(value ->> 'at') AS at FROM ${rows} AS use GROUP BY 1) AS used
   WHERE api_keys.id = used.key_id AND (last_used_at IS NULL OR last_used_at < used.at OR last_used_at > :soon)`;
 

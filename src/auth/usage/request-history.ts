@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, In } from 'typeorm';
 import { Clock, isoOf } from '../../core/time/clock.js';
 import { BY_INT64_ID, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { ClientsService } from '../clients/clients.service.js';
+import { startOf } from '../../throttling/quota.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time/duration.js';
-import { DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
+import { ApiKey } from '../clients/api-key.entity.js';
+import { Client } from '../clients/client.entity.js';
+import { ALL_CLIENTS, DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
 import { BUCKETS, quantile } from './latency.js';
 
 /** The columns that counts are added up by. */
@@ -18,7 +21,17 @@ export type Sum<By extends keyof Columns> = Pick<Columns, By> & { readonly reque
 export interface ErrorFilter {
   readonly clientId?: string | undefined;
   readonly requestId?: string | undefined;
+  /** Code of the error. */
+  readonly code?: string | undefined;
+  /** Method and route template. */
+  readonly operation?: string | undefined;
 }
+
+/** One of the last errors, with the name of its client and the prefix of its key; null for those that were deleted. */
+export type NamedError = RefusedRequest & {
+  readonly clientName: string | null;
+  readonly keyPrefix: string | null;
+};
 
 /** Which counts are added up: those of minutes or days that begin at this instant or later, until now. */
 export interface Counted {
@@ -32,6 +45,11 @@ const OF_DELETED = 'key_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM clients WHE
 
 /** How many rows of operations are shown of a client. */
 const MOST_OPERATIONS = 200;
+
+/** The last 60 minutes, of which the current one has just begun. `now` is in ms since the Unix epoch. */
+export function lastHourOf(now: number): Counted {
+  return { lengthMs: MINUTE_MS, since: startOf(now, MINUTE_MS) - HOUR_MS + MINUTE_MS };
+}
 
 /** Whether an outcome is that of a request that was refused by a quota or a ban. */
 export function isRefused(outcome: string): boolean {
@@ -96,6 +114,28 @@ export class RequestHistory {
     });
   }
 
+  /** The requests of all clients in the last hour and today, and today's calls of deprecated operations, most first. */
+  async together() {
+    const now = this.clock.now();
+    const today = { lengthMs: DAY_MS, since: startOf(now, DAY_MS) };
+    const traffic = [];
+    for (const counted of [lastHourOf(now), today]) {
+      const sums = await this.sums([ALL_CLIENTS], counted, ['outcome']);
+      const sumOf = (outcomes: RegExp) =>
+        sums.reduce((sum, { outcome, requests }) => sum + (outcomes.test(outcome) ? requests : 0), 0);
+      traffic.push({
+        since: isoOf(counted.since),
+        requests: sumOf(/^/),
+        clientErrors: sumOf(/^4(?!29|99)/),
+        serverErrors: sumOf(/^5/),
+        refused: sumOf(/^429/),
+      });
+    }
+    const calls = await this.sums([ALL_CLIENTS], { ...today, only: 'deprecated' }, ['operation']);
+    const deprecated = calls.map(({ operation, requests }) => ({ operation, calls: requests }));
+    return { traffic, deprecated: deprecated.toSorted((a, b) => b.calls - a.calls) };
+  }
+
   /** The outcomes of the requests of one client by key and operation, those with most requests in the days. */
   async operationsOf(clientId: string, days: Counted, lastHour: Counted) {
     const sumOf = (condition: string) => `SUM(CASE WHEN ${condition} THEN counted.requests ELSE 0 END)`;
@@ -125,11 +165,13 @@ export class RequestHistory {
     for (const bucket of BUCKETS)
       query.addSelect(sumOf(`${inDays} AND counted.bucket = ${bucket}`), `in${bucket}`);
     const rows = await query.getRawMany<Readonly<Record<string, unknown>>>();
+    const keys = await this.prefixesOf(rows.map((row) => String(row['keyId'])));
     return rows.map((row) => {
       const counts = BUCKETS.map((bucket) => [bucket, Number(row[`in${bucket}`])] as const);
       const buckets = new Map(counts.filter(([, requests]) => requests > 0));
       return {
         keyId: row['keyId'] === '' ? null : String(row['keyId']),
+        keyPrefix: keys.get(String(row['keyId'])) ?? null,
         operation: String(row['operation']),
         outcome: String(row['outcome']),
         requests: Number(row['requests']),
@@ -139,12 +181,33 @@ export class RequestHistory {
     });
   }
 
-  /** A page of the last errors of one client, of those with one `X-Request-Id`, or of all, latest first. */
-  errors(page: PageRequest, { clientId, requestId }: ErrorFilter): Promise<Page<RefusedRequest>> {
-    const query = this.dataSource.manager.createQueryBuilder(RefusedRequest, 'refused');
-    if (clientId !== undefined) query.andWhere('refused.clientId = :clientId', { clientId });
-    if (requestId !== undefined) query.andWhere('refused.requestId = :requestId', { requestId });
-    return keysetPage(query, page, BY_INT64_ID, 'DESC');
+  /** A page of the last errors that the filter selects, latest first. */
+  async errors(page: PageRequest, filter: ErrorFilter): Promise<Page<NamedError>> {
+    const { manager } = this.dataSource;
+    const query = manager.createQueryBuilder(RefusedRequest, 'refused');
+    for (const property of ['clientId', 'requestId', 'code', 'operation'] as const)
+      if (filter[property] !== undefined)
+        query.andWhere(`refused.${property} = :${property}`, { [property]: filter[property] });
+    const { items, ...more } = await keysetPage(query, page, BY_INT64_ID, 'DESC');
+    const clients = await manager.find(Client, {
+      where: { id: In([...new Set(items.map(({ clientId }) => clientId))]) },
+      select: { id: true, name: true },
+    });
+    const keys = await this.prefixesOf(items.map(({ keyId }) => keyId ?? ''));
+    const named = items.map((error) =>
+      Object.assign(error, {
+        clientName: clients.find(({ id }) => id === error.clientId)?.name ?? null,
+        keyPrefix: keys.get(error.keyId ?? '') ?? null,
+      }),
+    );
+    return { items: named, ...more };
+  }
+
+  /** The displayable prefixes of keys, by id. */
+  private async prefixesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const where = { id: In([...new Set(ids)]) };
+    const keys = await this.dataSource.manager.find(ApiKey, { where, select: { id: true, prefix: true } });
+    return new Map(keys.map(({ id, prefix }) => [id, prefix]));
   }
 }
 

@@ -10,8 +10,16 @@ import { ApiKey } from '../clients/api-key.entity.js';
 import { ClientQuotas } from '../clients/client-quotas.js';
 import type { Client } from '../clients/client.entity.js';
 import { UNCOUNTED } from './client-requests.entity.js';
-import { type ClientFilter, ClientsService } from '../clients/clients.service.js';
-import { type Counted, RequestHistory, type Sum, isRefused, outcomesOf } from './request-history.js';
+import type { ClientFilter } from '../clients/client-list.js';
+import { ClientsService } from '../clients/clients.service.js';
+import {
+  type Counted,
+  RequestHistory,
+  type Sum,
+  isRefused,
+  lastHourOf,
+  outcomesOf,
+} from './request-history.js';
 
 /** How many days are shown by default. */
 export const DAYS_SHOWN = 7;
@@ -54,7 +62,7 @@ export class UsageService {
     };
   }
 
-  /** A page of the clients with their usage, oldest first; with `name` only those whose name holds this text. */
+  /** A page of the clients that the filter selects, with their usage. */
   async list(
     page: PageRequest,
     days = DAYS_SHOWN,
@@ -153,10 +161,6 @@ function deprecatedCallsIn(sums: readonly Sum<'operation' | 'start'>[]) {
 
 function lastDaysOf(now: number, days: number): Counted {
   return { lengthMs: DAY_MS, since: startOf(now, DAY_MS) - (days - 1) * DAY_MS };
-}
-
-function lastHourOf(now: number): Counted {
-  return { lengthMs: MINUTE_MS, since: startOf(now, MINUTE_MS) - HOUR_MS + MINUTE_MS };
 }
 
 function sumOf(counted: readonly { readonly requests: number }[]): number {

@@ -8,7 +8,7 @@ export function adminDescription({ plans, page }: DocumentFacts): string {
     `The command line does the same without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and remedy.`,
 
     '## Get a key',
-    'The first one comes from the command line, on the machine of the service: `petstore key issue --client <id> --scopes admin`. With it `POST /keys` issues others. A key can pass on only scopes that it has. Give each operator a separate client, so that the audit trail shows who did what.',
+    'The first one comes from the command line, on the machine of the service: `petstore client create --name Operators --plan business --issue-key --scopes admin`. With it `POST /keys` issues others. A key can pass on only scopes that it has. Give each operator a separate client, so that the audit trail shows who did what.',
 
     '## Clients, keys and plans',
     'A client holds a plan, a quota and any number of keys. A change of its plan takes effect within a second; requests already used still count. Suspending it refuses all its keys until it is resumed; deleting it ends them.',

@@ -44,9 +44,17 @@ export type SuccessResponse<Dto = unknown> = Resource<Dto> | Resources | OtherTy
 /** The header of a page that has a next page. */
 export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
 
-/** The response of an operation that lists something page by page. */
-export function pageOf(arrayOf: Type, schemaName: string, description: string): SuccessResponse {
-  return { status: 200, description, arrayOf, schemaName, optionalHeaders: NEXT_PAGE };
+/** The response of an operation that lists something page by page, and perhaps counts all of it. */
+export function pageOf(
+  arrayOf: Type,
+  schemaName: string,
+  description: string,
+  { isCounted = false } = {},
+): SuccessResponse {
+  const headers: Record<string, string> = isCounted
+    ? { 'X-Total-Count': 'How many entries the whole list has' }
+    : {};
+  return { status: 200, description, arrayOf, schemaName, headers, optionalHeaders: NEXT_PAGE };
 }
 
 /** States an operation once: its id, texts and success. What the chain adds (errors, headers, security) is documented by itself. */

@@ -42,22 +42,25 @@ export class Pager {
   ) {}
 
   /**
-   * The entries of the requested page that match its `@Filter()` and `@Sort()`. Throws
+   * The entries of the requested page that match its `@Filter()` and `@Sort()`; `X-Total-Count` has the `total` of a list that counts. Throws
    * validation_failed for a broken or foreign cursor, and for filters and orders that exclude each other.
    */
   async respond<T>(
     query: PageQuery,
-    list: (page: PageRequest) => Promise<{ readonly items: T; readonly next?: Position }>,
+    list: (
+      page: PageRequest,
+    ) => Promise<{ readonly items: T; readonly next?: Position; readonly total?: number }>,
   ): Promise<T> {
     const { limit, cursor, ...filter } = query;
     const filters = Object.entries(filter).map(([parameter, value]) => `${parameter}=${inName(value)}`);
     const name = [this.request.path, ...filters.toSorted()].join(' ');
     const selection = selectionOf(query);
-    const { items, next } = await list(
+    const { items, next, total } = await list(
       cursor === undefined
         ? { limit, ...selection }
         : { limit, ...selection, after: decodeCursor(cursor, name) },
     );
+    if (total !== undefined) this.response.setHeader('X-Total-Count', String(total));
     if (next) this.response.append('Link', this.linksTo(encodeCursor(next, name), query));
     return items;
   }

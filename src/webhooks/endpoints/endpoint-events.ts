@@ -1,4 +1,5 @@
 import { type EntityManager, In } from 'typeorm';
+import { Client } from '../../auth/clients/client.entity.js';
 import { type WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 
 /** The events of the first waiting deliveries of an endpoint after an id, and the last of their ids. */
@@ -10,8 +11,11 @@ const WAITING_EVENTS = `
   SELECT DISTINCT event AS "event", CAST((SELECT MAX(id) FROM page) AS TEXT) AS "last"
   FROM page JOIN webhook_messages ON webhook_messages.id = message_id`;
 
-/** An endpoint, and the names of the events that it subscribes to, in alphabetical order. */
-export type SubscribedEndpoint = WebhookEndpoint & { readonly events: readonly string[] };
+/** An endpoint, the name of its client, and the names of the events that it subscribes to, in alphabetical order. */
+export type SubscribedEndpoint = WebhookEndpoint & {
+  readonly clientName: string;
+  readonly events: readonly string[];
+};
 
 /** Subscribes an endpoint to these events and to no others. */
 export async function subscribe(
@@ -39,7 +43,7 @@ export async function waitingEventsOf(endpointId: string, manager: EntityManager
   return [...events];
 }
 
-/** These endpoints with their events. */
+/** These endpoints with their events and the names of their clients. */
 export async function withEvents(
   endpoints: readonly WebhookEndpoint[],
   manager: EntityManager,
@@ -50,5 +54,15 @@ export async function withEvents(
   });
   const events = new Map(endpoints.map(({ id }): [string, string[]] => [id, []]));
   for (const { endpointId, event } of rows) events.get(endpointId)?.push(event);
-  return endpoints.map((endpoint) => Object.assign(endpoint, { events: events.get(endpoint.id) ?? [] }));
+  const clients = await manager.find(Client, {
+    where: { id: In([...new Set(endpoints.map(({ clientId }) => clientId))]) },
+    select: { id: true, name: true },
+  });
+  const names = new Map(clients.map(({ id, name }) => [id, name]));
+  return endpoints.map((endpoint) =>
+    Object.assign(endpoint, {
+      clientName: names.get(endpoint.clientId) ?? '',
+      events: events.get(endpoint.id) ?? [],
+    }),
+  );
 }

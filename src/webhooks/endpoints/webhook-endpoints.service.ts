@@ -112,8 +112,8 @@ export class WebhookEndpointsService {
       disabledBecause: null,
       ...HEALTHY,
     });
-    await this.changes.run(by, async (manager) => {
-      await this.clients.get(clientId, manager);
+    const clientName = await this.changes.run(by, async (manager) => {
+      const { name } = await this.clients.get(clientId, manager);
       await refuseLocked(by, { url }, manager);
       if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MOST_ENDPOINTS)
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_limit_reached, {
@@ -122,8 +122,9 @@ export class WebhookEndpointsService {
       await manager.insert(WebhookEndpoint, endpoint);
       await subscribe(endpoint.id, events, manager);
       await this.changes.record(manager, by, 'created', endpoint, { url: originOf(url), events, label });
+      return name;
     });
-    return toWebhookEndpointWithSecretDto(Object.assign(endpoint, { events }), this.clock.now());
+    return toWebhookEndpointWithSecretDto(Object.assign(endpoint, { clientName, events }), this.clock.now());
   }
 
   /**

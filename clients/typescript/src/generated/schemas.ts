@@ -333,6 +333,8 @@ export interface components {
              * Null for requests that are not counted apart
              */
             keyId: string | null;
+            /** The first characters of the key; null without a key, or if it was deleted */
+            keyPrefix: string | null;
             /** Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, of which only the class of the outcome is counted, such as `4xx` */
             operation: string;
         };
@@ -365,11 +367,15 @@ export interface components {
             requestId: string;
             /** Format: uuid */
             clientId: string;
+            /** Name of the client; null if it was deleted */
+            clientName: string | null;
             /**
              * Format: uuid
              * Null for another credential
              */
             keyId: string | null;
+            /** The first characters of the key */
+            keyPrefix: string | null;
             /** Method and route */
             operation: string;
             /** Status of the response; 499 where the client closed the connection before it */
@@ -493,6 +499,8 @@ export interface components {
              * Client that the endpoint belongs to
              */
             clientId: string;
+            /** Name of the client */
+            clientName: string;
             /** URL that messages are sent to */
             url: string;
             /** A label for people */
@@ -549,6 +557,8 @@ export interface components {
              * Client that the endpoint belongs to
              */
             clientId: string;
+            /** Name of the client */
+            clientName: string;
             /** URL that messages are sent to */
             url: string;
             /** A label for people */
@@ -596,6 +606,8 @@ export interface components {
              * Client that the endpoint belongs to
              */
             clientId: string;
+            /** Name of the client */
+            clientName: string;
             /** URL that messages are sent to */
             url: string;
             /** A label for people */

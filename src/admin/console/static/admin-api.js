@@ -55,6 +55,7 @@ export class Refusal extends Error {
  * @typedef {object} Answer
  * @property {any} body
  * @property {string | undefined} next the cursor of the next page
+ * @property {number | undefined} total how many the whole list has, where the service counts them
  * @property {string | null} tag of the response, for `ifMatch`
  */
 
@@ -90,7 +91,12 @@ export async function ask(method, path, options = {}) {
   const body = isFile && response.ok ? text : parsed(text);
   const { headers } = response;
   if (response.ok && body !== undefined)
-    return { body, next: nextOf(headers.get('link')), tag: tagOf(headers) };
+    return {
+      body,
+      next: nextOf(headers.get('link')),
+      total: headers.has('x-total-count') ? Number(headers.get('x-total-count')) : undefined,
+      tag: tagOf(headers),
+    };
   const refusal = response.ok ? strangeAnswer(isOrder) : refusalOf(response, body, isOrder);
   if (key !== undefined) throw refusal;
   if (refusal.status === 429) pauseFor(refusal);

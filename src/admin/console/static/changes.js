@@ -9,7 +9,7 @@ import { exactly, now } from './times.js';
 
 /** @typedef {{ id: string, name: string, plan: string, perMinute: number, perDay: number, suspendedAt: string | null }} Client */
 /** @typedef {{ id: string, prefix: string, label: string | null, scopes: string[], createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, replacedBy: string | null }} Key */
-/** @typedef {{ id: string, clientId: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, nextAttemptAt: string | null, createdAt: string }} Endpoint */
+/** @typedef {{ id: string, clientId: string, clientName: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, nextAttemptAt: string | null, createdAt: string }} Endpoint */
 
 const HOUR_MS = 3_600_000;
 
@@ -172,6 +172,8 @@ export async function issue(client) {
       disabled: !isHeld(name),
     }),
   );
+  const ordinary = offered.filter((/** @type {any} */ { value }) => !administers(value));
+  const administrative = offered.filter((/** @type {any} */ { value }) => administers(value));
   const lacks =
     offered.some((/** @type {any} */ { disabled }) => disabled) &&
     el('p.note', 'The key that you signed in with can pass on only scopes that it has.');
@@ -180,7 +182,19 @@ export async function issue(client) {
     body: [
       el('p', 'A new key for ', written(client.name), '. It is shown once.'),
       textField('Label', 'label', {}, 'A label for people, such as Web shop. Optional.'),
-      boxes('Scopes', 'scopes', offered, lacks),
+      boxes('Scopes', 'scopes', ordinary, lacks),
+      administrative.length > 0 &&
+        boxes(
+          'Administration',
+          'scopes',
+          administrative,
+          el(
+            'p.warning',
+            'Not for clients: who has such a key reads all clients and their keys, and with ',
+            el('code', 'admin'),
+            ' changes them and issues further keys.',
+          ),
+        ),
       field('Lifetime', choice('expires', lifetimesUntil(own?.expiresAt), '90d')),
     ],
     action: 'Issue the key',

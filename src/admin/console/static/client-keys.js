@@ -136,6 +136,7 @@ export class ClientKeys {
         el('code.prefix', `${prefix}…`),
         label !== null && el('bdi.label', label),
         el(`span.badge.${tone}`, name),
+        !hasEnded && scopes.some(administers) && el('span.badge.warn', 'Administers'),
       ),
       facts([
         ['Scopes', codes(scopes)],

@@ -62,13 +62,13 @@ export class ClientUsage {
       perDay,
     );
     this.table.show(
-      operations.map((/** @type {any} */ { operation, outcome, keyId, ...numbers }) => [
+      operations.map((/** @type {any} */ { operation, outcome, keyId, keyPrefix, ...numbers }) => [
         el('code', operation),
         outcome,
         ...['requests', 'lastHour', 'p50Ms', 'p99Ms'].map((name) =>
           numbers[name] === null ? '–' : number(numbers[name]),
         ),
-        el('code', keyId),
+        el('code', keyPrefix === null ? (keyId ?? '–') : `${keyPrefix}…`),
       ]),
     );
     this.deprecated.hidden = deprecatedCalls.length === 0;

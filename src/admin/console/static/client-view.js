@@ -1,6 +1,7 @@
 // @ts-check
 // One client: its plan, usage, keys and webhooks. A key holder sees its own.
 import { ask, isHolder, me } from './admin-api.js';
+import { addressOf } from './address.js';
 import { changePlan, suspendOrResume } from './changes.js';
 import { ClientKeys } from './client-keys.js';
 import { ClientUsage } from './client-usage.js';
@@ -71,7 +72,11 @@ export function showClient(main, signal, id) {
   }
 
   const links = [
-    el('a.button.quiet', { href: `#/requests/${id}` }, 'Last errors'),
+    el(
+      'a.button.quiet',
+      { href: isHolder ? '#/requests' : addressOf('#/requests', { client: id }) },
+      'Last errors',
+    ),
     el('a.button.quiet', { href: `#/audit/${id}` }, 'Audit trail'),
   ];
   const view = showView(

@@ -1,7 +1,9 @@
 // @ts-check
-// All clients with their current usage, a page at a time.
+// Clients with their current usage, all or those that filters select, a page at a time.
+import { ask } from './admin-api.js';
+import { Filters, inAddress } from './address.js';
 import { createClient } from './changes.js';
-import { button } from './controls.js';
+import { button, choice, field } from './controls.js';
 import { faultOf } from './dialogs.js';
 import { el, number, put } from './elements.js';
 import { PagedList } from './lists.js';
@@ -10,24 +12,58 @@ import { poll } from './polling.js';
 import { showView } from './sections.js';
 import { when } from './times.js';
 
-/** The last search, shown again after a visit to a client. */
-let lookedFor = '';
-/** Pause after the last letter before the search, in milliseconds. */
-const TYPING_MS = 250;
+/** States of clients, in words. @type {Readonly<Record<string, string>>} */
+export const STATES = {
+  refused: 'Refused in this hour',
+  refused_today: 'Refused today',
+  near_limit: 'Near or at the limit of their day',
+  banned: 'With a banned key',
+  suspended: 'Suspended',
+  expiring: 'With a key that expires within 7 days',
+  failing: 'With a failing webhook',
+  deprecated: 'Calling deprecated operations',
+};
+
+/** @type {readonly (readonly [string, string])[]} */
+const ORDERS = [
+  ['', 'Oldest first'],
+  ['-createdAt', 'Newest first'],
+  ['name', 'By name, A to Z'],
+  ['-name', 'By name, Z to A'],
+];
 
 /** @param {Element} main @param {AbortSignal} signal */
 export function showClients(main, signal) {
-  const attributes = { type: 'search', id: 'search', autocomplete: 'off', maxlength: 255 };
-  const search = el('input', { ...attributes, value: lookedFor, placeholder: 'Part of a name' });
-  const name = () => lookedFor.trim() || undefined;
+  const controls = {
+    name: el('input', {
+      type: 'search',
+      autocomplete: 'off',
+      maxlength: 255,
+      placeholder: 'Part of a name',
+    }),
+    state: choice('state', [['', 'Any'], ...Object.entries(STATES)]),
+    plan: choice('plan', [['', 'Any']]),
+    sort: choice('sort', ORDERS),
+  };
+  // Before the plans have come, the one in the address is offered.
+  offerPlans(controls.plan, inAddress('plan') === '' ? [] : [inAddress('plan')]);
+  const filters = new Filters(controls, () => {
+    follow();
+    clients.restart();
+  });
+  // Clients in these states are listed by how much they have of it.
+  const follow = () => {
+    controls.sort.disabled = /^(?:refused|near_limit|deprecated)/.test(controls.state.value);
+  };
+  follow();
   const clients = new PagedList('usage', rowOf, {
     list: el('ul.rows', { 'aria-label': 'Clients' }),
     none: 'There are no clients yet.',
     changed: () => poller.soon(),
-    query: () => ({ days: 1, name: name() }),
+    query: () => ({ days: 1, ...filters.query }),
   });
   const poller = poll(
-    () => clients.refresh(signal, name() && 'No client name contains this text.'),
+    () => clients.refresh(signal, filters.isAny ? noneOf(controls) : undefined),
     signal,
     (refusal) => {
       // No name can contain this text.
@@ -37,16 +73,7 @@ export function showClients(main, signal) {
     },
   );
 
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let typing;
-  search.addEventListener('input', () => {
-    clearTimeout(typing);
-    typing = setTimeout(() => {
-      lookedFor = search.value;
-      clients.restart();
-    }, TYPING_MS);
-  });
-
+  void plansOffered(signal).then((plans) => offerPlans(controls.plan, plans));
   const make = button(
     'New client',
     async () => {
@@ -62,13 +89,40 @@ export function showClients(main, signal) {
   showView(
     main,
     { title: 'Clients', buttons: [make] },
-    el('div.search', el('label', { for: 'search' }, 'Find by name'), search),
+    el(
+      'div.filters',
+      { role: 'search', 'aria-label': 'Clients' },
+      field('Find by name', controls.name),
+      field('State', controls.state),
+      field('Plan', controls.plan),
+      field('Order', controls.sort),
+    ),
+    clients.count,
     note,
     el('div.rows-head', { 'aria-hidden': 'true' }, titles),
     list,
     bar,
-    el('p.note', 'Refreshed every 5 seconds while you look at it.'),
+    el('p.note', 'Refreshed every 5 seconds while you look at it. The address of this page has its filters.'),
   );
+}
+
+/** What is said of no client. @param {{ name: HTMLInputElement, state: HTMLSelectElement, plan: HTMLSelectElement }} controls */
+function noneOf({ name, state, plan }) {
+  if (state.value === '' && plan.value === '')
+    return name.value.trim() && 'No client name contains this text.';
+  return 'No client is like this.';
+}
+
+/** The plans by which clients can be found. @param {AbortSignal} signal @returns {Promise<string[]>} */
+async function plansOffered(signal) {
+  const plans = await ask('GET', 'plans', { signal }).catch(() => ({ body: [] }));
+  return [...plans.body.map((/** @type {{ plan: string }} */ { plan }) => plan), 'enterprise'];
+}
+
+/** Adds the plans that are not offered yet. @param {HTMLSelectElement} select @param {readonly string[]} plans */
+function offerPlans(select, plans) {
+  const offered = new Set([...select.options].map(({ value }) => value));
+  select.append(...plans.filter((plan) => !offered.has(plan)).map((value) => el('option', { value }, value)));
 }
 
 /** @param {any} client with its usage */

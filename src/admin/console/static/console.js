@@ -1,18 +1,23 @@
 // @ts-check
 // The frame: which view is shown for which address, the session, the colours.
 import { isHolder, me } from './admin-api.js';
+import { pathOf } from './address.js';
 import { showAudit } from './audit-view.js';
 import { showClient } from './client-view.js';
 import { showClients } from './clients-view.js';
-import { byId, el, put } from './elements.js';
+import { byId, el, put, say } from './elements.js';
 import { showEndpoint } from './endpoint-view.js';
 import { showEndpoints } from './endpoints-view.js';
+import { showOverview } from './overview-view.js';
 import { showRequests } from './requests-view.js';
+import { searchFor, showSearch } from './search-view.js';
+import { showView } from './sections.js';
 import { forgetKey, keyOfTab } from './session.js';
 import { showSignIn } from './sign-in-view.js';
 import { refreshTimes } from './times.js';
 
 const THEME = 'petstore-theme';
+const THEMES = ['system', 'light', 'dark'];
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
 
 /** What the page is called. */
@@ -26,28 +31,37 @@ const PLACES = isHolder
       ['../docs/errors', 'Error codes'],
     ]
   : [
+      ['#/', 'Overview'],
       ['#/clients', 'Clients'],
       ['#/webhooks', 'Webhooks'],
       ['#/requests', 'Errors'],
       ['#/audit', 'Audit'],
     ];
 
-/** @typedef {(main: Element, signal: AbortSignal, id: string) => void} View */
+/** @typedef {(main: Element, signal: AbortSignal, id: string) => unknown} View */
 /** @typedef {readonly [address: RegExp, place: string, title: string, view: View]} Row */
-/** What is shown at any other address. @type {Row} */
-const HOME = isHolder ? [/^/, '#/', 'Account', showClient] : [/^/, '#/clients', 'Clients', showClients];
+/** What is shown at first. @type {Row} */
+const HOME = isHolder
+  ? [/^(?:#\/?)?$/, '#/', 'Account', showClient]
+  : [/^(?:#\/?)?$/, '#/', 'Overview', showOverview];
 /** @type {readonly Row[]} */
 const OF_OPERATORS = [
+  [/^#\/clients$/, '#/clients', 'Clients', showClients],
+  [/^#\/search$/, '', 'Search', showSearch],
   [new RegExp(`^#/clients/(${UUID})$`), '#/clients', 'Client', showClient],
   [new RegExp(`^#/audit(?:/(${UUID}))?$`), '#/audit', 'Audit trail', showAudit],
   [/^#\/webhooks$/, '#/webhooks', 'Webhooks', showEndpoints],
 ];
 /** By address: the place that it belongs to, its title, and what shows it. @type {readonly Row[]} */
 const VIEWS = [
+  HOME,
   [new RegExp(`^#/webhooks/(${UUID})$`), isHolder ? '#/' : '#/webhooks', 'Webhook', showEndpoint],
-  [new RegExp(`^#/requests(?:/(${UUID}))?$`), '#/requests', 'Last errors', showRequests],
+  [/^#\/requests$/, '#/requests', 'Last errors', showRequests],
   ...(isHolder ? [] : OF_OPERATORS),
 ];
+
+/** What is shown at any other address. @type {Row} */
+const ELSEWHERE = [/^/, '', 'No such page', showElsewhere];
 
 const main = byId('main');
 byId('page').textContent = PAGE.toLowerCase();
@@ -59,29 +73,49 @@ function show() {
   shown = new AbortController();
   const isIn = keyOfTab() !== null;
   byId('nav').hidden = !isIn;
-  byId('sign-out').hidden = !isIn;
+  byId('signed-in').hidden = !isIn;
+  byId('find').hidden = !isIn || isHolder;
   if (!isIn) {
     document.title = `Sign in · ${PAGE}`;
     showSignIn(main, show);
     return;
   }
-  const [pattern, place, title, view] = VIEWS.find(([address]) => address.test(location.hash)) ?? HOME;
+  const [pattern, place, title, view] = VIEWS.find(([address]) => address.test(pathOf())) ?? ELSEWHERE;
   put(
     byId('nav'),
     PLACES.map(([href, name]) => el('a', { href, 'aria-current': href === place && 'page' }, name)),
   );
   document.title = `${title} · ${PAGE}`;
   void showRights();
-  view(main, shown.signal, pattern.exec(location.hash)?.[1] ?? '');
+  view(main, shown.signal, pattern.exec(pathOf())?.[1] ?? '');
   // The new view is read from its beginning; a page that was just loaded is read as any other.
   if (!first) main.focus({ preventScroll: true });
   if (!first) scrollTo(0, 0);
   first = false;
 }
 
-/** Hides controls that a key with read access cannot use. */
+/** Says that an address leads nowhere. @param {Element} at */
+function showElsewhere(at) {
+  showView(
+    at,
+    { title: 'No such page' },
+    el(
+      'p',
+      'No view has the address ',
+      el('code', location.hash),
+      '. ',
+      el('a', { href: '#/' }, 'To the first view'),
+    ),
+  );
+}
+
+/** Shows who is signed in, and hides controls that a key with read access cannot use. */
 async function showRights() {
+  const isTest = keyOfTab()?.startsWith('pst_test_') === true;
+  say(byId('environment'), isTest ? 'Test' : 'Live');
+  byId('environment').classList.toggle('bad', !isTest);
   const who = await me().catch(() => undefined);
+  put(byId('who'), who && el('bdi', who.client.name), who && el('code', `${who.key.prefix}…`));
   const readsOnly = who !== undefined && !who.key.scopes.includes(isHolder ? 'account' : 'admin');
   document.body.classList.toggle('reads-only', readsOnly);
 }
@@ -93,13 +127,26 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 });
 
 const theme = byId('theme');
-if (theme instanceof HTMLSelectElement) {
-  theme.value = document.documentElement.dataset.theme ?? 'system';
-  theme.addEventListener('change', () => {
-    localStorage.setItem(THEME, theme.value);
-    document.documentElement.dataset.theme = theme.value;
-  });
-}
+const nameTheme = () => {
+  const name = `Colours: ${document.documentElement.dataset.theme ?? 'system'}`;
+  theme.setAttribute('aria-label', name);
+  theme.title = name;
+};
+theme.addEventListener('click', () => {
+  const next = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme ?? '') + 1) % THEMES.length];
+  document.documentElement.dataset.theme = next;
+  localStorage.setItem(THEME, next ?? 'system');
+  nameTheme();
+});
+nameTheme();
+
+byId('find').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const text = byId('find-text');
+  if (!(text instanceof HTMLInputElement) || text.value.trim() === '') return;
+  location.hash = searchFor(text.value);
+  text.value = '';
+});
 
 byId('sign-out').addEventListener('click', () => forgetKey());
 addEventListener('petstore:session', show);

@@ -107,6 +107,7 @@ export async function confirm({
     const release = holdSession();
     isUnderWay = go.disabled = cancel.disabled = true;
     put(fault);
+    clearFaults(form);
     try {
       result = run ? await run(send) : await send();
       isUnderWay = false;
@@ -116,7 +117,13 @@ export async function confirm({
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : strangeAnswer(true);
       const doubt = unsure ?? 'It may have been carried out: check before you repeat it.';
-      put(fault, faultOf(refusal), refusal.mayBeDone && el('p', doubt));
+      const others = markFaults(form, refusal.details);
+      const isAllMarked = refusal.details.length > 0 && others.length === 0;
+      put(
+        fault,
+        !isAllMarked && faultOf({ code: refusal.code, message: refusal.message, details: others }),
+        refusal.mayBeDone && el('p', doubt),
+      );
       if (refusal.code === 'last_key_with_scope') anyway.hidden = false;
     } finally {
       isUnderWay = go.disabled = cancel.disabled = false;
@@ -154,8 +161,9 @@ async function showSecret(title, secret, note, what) {
   const oncopy = () => {
     wasCopied = true;
   };
-  const attributes = { type: 'text', readonly: true, value: secret, spellcheck: 'false', oncopy };
-  const shown = el('input.secret', { 'aria-label': `The new ${what}`, ...attributes });
+  const attributes = { readonly: true, rows: 2, spellcheck: 'false', oncopy };
+  // It wraps, so that all of it is seen on a phone, too.
+  const shown = el('textarea.secret', { 'aria-label': `The new ${what}`, ...attributes }, secret);
   const copy = button('Copy', copied, '.primary');
   const back = button('Go back', () => askAgain(false));
   // The second of two quick clicks was meant for the button that was here before.
@@ -215,7 +223,43 @@ async function showSecret(title, secret, note, what) {
   release();
 }
 
-/** A refusal in words, with its code and the fault of each field. @param {Refusal} refusal */
+/** @typedef {{ field: string, message: string }} Fault */
+
+/** Puts faults below their fields, and the focus into the first. Returns those without a field. @param {HTMLFormElement} form @param {readonly Fault[]} faults */
+function markFaults(form, faults) {
+  /** @type {Fault[]} */
+  const others = [];
+  for (const one of faults) {
+    const name = one.field.split(/[.[]/, 1)[0] ?? '';
+    const control = form.querySelector(`[name="${CSS.escape(name)}"]`);
+    const place = control?.closest('fieldset, .field');
+    if (
+      !(control instanceof HTMLElement) ||
+      !(place instanceof HTMLElement) ||
+      control.offsetParent === null
+    ) {
+      others.push(one);
+      continue;
+    }
+    const id = `fault-${(dialogs += 1)}`;
+    place.after(el('p.field-fault', { id }, one.message));
+    control.setAttribute('aria-invalid', 'true');
+    control.setAttribute('aria-describedby', id);
+    if (form.querySelector('[aria-invalid]') === control) control.focus();
+  }
+  return others;
+}
+
+/** @param {HTMLFormElement} form */
+function clearFaults(form) {
+  for (const note of form.querySelectorAll('.field-fault')) note.remove();
+  for (const control of form.querySelectorAll('[aria-invalid]')) {
+    control.removeAttribute('aria-invalid');
+    control.removeAttribute('aria-describedby');
+  }
+}
+
+/** A refusal in words, with its code and the fault of each field. @param {Pick<Refusal, 'message' | 'code' | 'details'>} refusal */
 export function faultOf({ message, code, details }) {
   const faults = details.map(({ field: at, message: text }) => el('li', at === '' ? text : `${at}: ${text}`));
   return el('div', el('p', message, ' ', el('code', code)), faults.length > 0 && el('ul', faults));

@@ -72,6 +72,7 @@ export function showEndpoint(main, signal, id) {
 function factsOf({
   id,
   clientId,
+  clientName,
   label,
   events,
   waiting,
@@ -90,7 +91,7 @@ function factsOf({
     disabledAt !== null && ['Disabled', when(disabledAt)],
     previousSecretUntil !== null && ['Old secret signs until', when(previousSecretUntil)],
     ['Made', when(createdAt)],
-    !isHolder && ['Client', idOf(clientId, `#/clients/${clientId}`)],
+    !isHolder && ['Client', el('a', { href: `#/clients/${clientId}` }, written(clientName))],
     ['Id', idOf(id)],
   ]);
 }

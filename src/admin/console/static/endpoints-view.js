@@ -3,7 +3,7 @@
 import { isHolder } from './admin-api.js';
 import { createEndpoint } from './changes.js';
 import { button } from './controls.js';
-import { el, idOf } from './elements.js';
+import { el, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
 import { showView, card, codes, facts } from './sections.js';
@@ -38,7 +38,7 @@ export class Endpoints {
       changed,
       query: () => ({ client }),
     });
-    const tools = clientId !== undefined && button('New endpoint', make, '.primary.changes');
+    const tools = clientId !== undefined && button('New endpoint', make, '.quiet.changes');
     this.element = card('Webhooks', tools, ...this.list.parts);
   }
 
@@ -50,7 +50,7 @@ export class Endpoints {
 
 /** @param {Endpoint} endpoint @param {boolean} isOfAll */
 function rowOf(endpoint, isOfAll) {
-  const { id, clientId, url, label, events, createdAt, enabled, nextAttemptAt } = endpoint;
+  const { id, clientId, clientName, url, label, events, createdAt, enabled, nextAttemptAt } = endpoint;
   return el(
     enabled ? 'li.key' : 'li.key.ended',
     el(
@@ -63,7 +63,7 @@ function rowOf(endpoint, isOfAll) {
       ['Events', codes(events)],
       nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
       ['Made', when(createdAt)],
-      isOfAll && ['Client', idOf(clientId, `#/clients/${clientId}`)],
+      isOfAll && ['Client', el('a', { href: `#/clients/${clientId}` }, written(clientName))],
     ]),
   );
 }

@@ -2,7 +2,7 @@
 // A list of the service, one page at a time, however long it is.
 import { ask } from './admin-api.js';
 import { button } from './controls.js';
-import { el, say } from './elements.js';
+import { el, number, say } from './elements.js';
 
 /** Turns pages: forwards by what the shown page says, backwards by what was seen. @template Place where a page begins, such as a cursor */
 export class Pages {
@@ -71,7 +71,7 @@ export class Rows {
   constructor(list, none) {
     this.list = list;
     this.none = none;
-    this.note = el('p.note', { role: 'status' });
+    this.note = el('p.note', { role: 'status' }, 'Loading…');
   }
 
   /** @param {readonly any[]} items each with its `id` @param {(item: any) => HTMLElement} make @param {string} [none] */
@@ -126,6 +126,8 @@ export class PagedList {
     /** @type {Pages<string>} */
     this.pages = new Pages(changed);
     this.rows = new Rows(list, none);
+    /** How many the whole list has, where the service counts them. */
+    this.count = el('p.note', { role: 'status' });
     this.parts = [this.rows.note, list, this.pages.bar];
   }
 
@@ -138,13 +140,14 @@ export class PagedList {
   /** Fetches the wanted page and shows it; returns its items. @param {AbortSignal} signal @param {string} [none] @returns {Promise<readonly any[]>} */
   async refresh(signal, none) {
     const { place: cursor, turn } = this.pages.wanted;
-    const { body, next } = await ask('GET', this.path, {
+    const { body, next, total } = await ask('GET', this.path, {
       query: { limit: 25, ...this.query(), cursor },
       signal,
     });
     /** @type {Set<unknown>} */
     const page = new Set(body.map((/** @type {any} */ { id }) => id));
     if (!this.pages.arrived(turn, next)) return this.#shown;
+    if (total !== undefined) say(this.count, total === 1 ? '1 in all' : `${number(total)} in all`);
     const last =
       this.keepsRead && turn === this.#turnShown
         ? this.#shown.findLastIndex(({ id }) => this.rows.isRead(id))

@@ -20,14 +20,26 @@ export class Plot {
   #bars = [];
   #limit = 0;
   #shown = '';
+  /** The bar whose values are shown. @type {number | undefined} */
+  #picked;
 
   /** @param {string} title @param {string} note @param {string} unit heads the first column of the table @param {HTMLElement} [tools] */
   constructor(title, note, unit, tools) {
-    this.drawing = el('div.drawing', { 'aria-hidden': 'true' });
+    this.drawing = el('div.drawing', {
+      tabindex: '0',
+      role: 'slider',
+      'aria-label': `${title}, by arrow keys`,
+      onpointermove: (/** @type {PointerEvent} */ { clientX }) => this.#pickAt(clientX),
+      onpointerleave: () => this.#pick(undefined),
+      onfocus: () => this.#pick(this.#picked ?? this.#bars.length - 1),
+      onblur: () => this.#pick(undefined),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#turn(event),
+    });
+    this.readout = el('p.readout');
     this.summary = el('p.note');
     this.table = new Table(`${title}, as a table`, [unit, 'Admitted', 'Refused']);
     const details = el('details', el('summary', 'Show as a table'), this.table.element);
-    this.element = card(title, tools, el('p.note', note), this.drawing, this.summary, details);
+    this.element = card(title, tools, el('p.note', note), this.drawing, this.readout, this.summary, details);
     this.element.classList.add('plot');
     new ResizeObserver(() => this.#draw()).observe(this.drawing);
   }
@@ -55,12 +67,55 @@ export class Plot {
     this.#draw();
   }
 
+  /** Shows the values of a bar; of none, how to see them. @param {number | undefined} at */
+  #pick(at) {
+    this.#picked = at;
+    const bar = at === undefined ? undefined : this.#bars[at];
+    const text = bar && `${bar.label}: ${number(bar.value)} admitted, ${number(bar.refused)} refused`;
+    say(this.readout, text ?? 'Point at a bar, or use the arrow keys, to see its numbers.');
+    for (const [place, group] of this.drawing.querySelectorAll('g').entries())
+      group.classList.toggle('picked', place === at);
+    const { drawing } = this;
+    drawing.setAttribute('aria-valuemin', '1');
+    drawing.setAttribute('aria-valuemax', String(Math.max(1, this.#bars.length)));
+    drawing.setAttribute('aria-valuenow', String((at ?? Math.max(0, this.#bars.length - 1)) + 1));
+    drawing.setAttribute('aria-valuetext', text ?? 'None');
+  }
+
+  /** @param {number} x on the screen */
+  #pickAt(x) {
+    const { left, width } = this.drawing.getBoundingClientRect();
+    const share = (x - left - ROOM.left) / (width - ROOM.left - ROOM.right);
+    const at = Math.floor(share * this.#bars.length);
+    this.#pick(at >= 0 && at < this.#bars.length ? at : undefined);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #turn(event) {
+    const last = this.#bars.length - 1;
+    const now = this.#picked ?? last;
+    /** @type {Readonly<Record<string, number>>} */
+    const places = {
+      ArrowLeft: now - 1,
+      ArrowDown: now - 1,
+      ArrowRight: now + 1,
+      ArrowUp: now + 1,
+      Home: 0,
+      End: last,
+    };
+    const at = places[event.key];
+    if (at === undefined) return;
+    event.preventDefault();
+    this.#pick(Math.min(last, Math.max(0, at)));
+  }
+
   #draw() {
     const width = this.drawing.clientWidth;
     if (width === 0 || this.#bars.length === 0) return;
     const most = Math.max(1, ...this.#bars.map(({ value, refused }) => value + refused));
     const isLimitShown = this.#limit <= most * FAR_ABOVE;
-    const top = roundUp(isLimitShown ? Math.max(most, this.#limit) : most);
+    // The axis ends at the limit, unless more than that was sent.
+    const top = isLimitShown && most <= this.#limit ? this.#limit : roundUp(most);
     const inner = { width: width - ROOM.left - ROOM.right, height: HEIGHT - ROOM.top - ROOM.bottom };
     const y = (/** @type {number} */ value) => ROOM.top + inner.height * (1 - value / top);
     const step = inner.width / this.#bars.length;
@@ -95,7 +150,6 @@ export class Plot {
       const isNamed = (this.#bars.length - 1 - at) % every === 0;
       return svg(
         'g',
-        svg('title', `${label}: ${number(value)} admitted, ${number(refused)} refused`),
         piece('bar', 0, value),
         piece('bar refused', value, refused),
         isNamed && tick(label.slice(-5), x + thick / 2, HEIGHT - 6, isLast && every > 1 ? 'end' : 'middle'),
@@ -107,6 +161,7 @@ export class Plot {
     ]);
     const box = { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, focusable: 'false' };
     put(this.drawing, svg('svg', box, ticks, bars, isLimitShown && line('limit', this.#limit)));
+    this.#pick(this.#picked);
   }
 }
 

@@ -1,49 +1,107 @@
 // @ts-check
-// The last requests that got an error, of all clients or one, or those with one X-Request-Id.
+// The last requests that got an error, as a table, of all clients or those that filters select.
 import { isHolder } from './admin-api.js';
-import { el, idOf } from './elements.js';
+import { Filters, addressOf, inAddress } from './address.js';
+import { field } from './controls.js';
+import { el, idOf, put, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
-import { showView, facts } from './sections.js';
+import { showView } from './sections.js';
 import { when } from './times.js';
 
-/** @param {Element} main @param {AbortSignal} signal @param {string} client only requests of this client; empty for all */
-export function showRequests(main, signal, client) {
-  const search = el('input', { type: 'search', id: 'search', autocomplete: 'off', maxlength: 128 });
-  const requests = new PagedList('requests', entryOf, {
-    list: el('ol.rows', { 'aria-label': 'Requests, latest first' }),
+/** @param {Element} main @param {AbortSignal} signal */
+export function showRequests(main, signal) {
+  const search = (/** @type {Record<string, string | number>} */ more) =>
+    el('input', { type: 'search', autocomplete: 'off', ...more });
+  const requestId = search({ maxlength: 128 });
+  const code = search({ maxlength: 96, placeholder: 'pet_not_found' });
+  const operation = search({ maxlength: 200, placeholder: 'GET /v1/pets/:petId' });
+  /** @type {Record<string, HTMLInputElement>} */
+  const controls = isHolder ? { requestId } : { requestId, code, operation };
+  const client = inAddress('client');
+  const subject = el('span', client);
+  const filters = new Filters(controls, () => requests.restart(), isHolder ? [] : ['client']);
+  const body = el('tbody');
+  const requests = new PagedList('requests', rowOf, {
+    list: body,
     none: 'No such request is kept. The log of the service has all requests.',
     changed: () => poller.soon(),
-    query: () => ({ client: client || undefined, requestId: search.value.trim() || undefined }),
+    query: () => filters.query,
   });
-  const poller = poll(() => requests.refresh(signal), signal);
-  search.addEventListener('change', () => requests.restart());
-  const filter = [
-    'Only requests of ',
-    el('a', { href: `#/clients/${client}` }, 'one client'),
-    '. ',
-    el('a', { href: '#/requests' }, 'Show all'),
+  const titles = [
+    'Time',
+    'Outcome',
+    'Operation',
+    ...(isHolder ? [] : ['Client']),
+    'Key',
+    'Address',
+    'Request',
   ];
+  const table = el(
+    'div.table-room.high',
+    { tabindex: '0', role: 'region', 'aria-label': 'Requests, latest first' },
+    el(
+      'table',
+      el(
+        'thead',
+        el(
+          'tr',
+          titles.map((title) => el('th', { scope: 'col' }, title)),
+        ),
+      ),
+      body,
+    ),
+  );
+  const poller = poll(async () => {
+    const shown = await requests.refresh(signal);
+    table.hidden = shown.length === 0;
+    const name = client && shown[0]?.clientName;
+    if (name && subject.textContent !== name) put(subject, written(name));
+  }, signal);
+  const [note, , bar] = requests.parts;
   showView(
     main,
     { title: 'Last errors' },
-    el('div.search', el('label', { for: 'search' }, 'Find by X-Request-Id'), search),
-    client !== '' && el('p.filter', filter),
-    ...requests.parts,
+    client !== '' &&
+      el(
+        'p.filter',
+        'Only requests of ',
+        el('a', { href: `#/clients/${client}` }, subject),
+        '. ',
+        el('a', { href: '#/requests' }, 'Show all'),
+      ),
+    el(
+      'div.filters',
+      { role: 'search', 'aria-label': 'Errors' },
+      field('Find by X-Request-Id', requestId),
+      !isHolder && field('Code', code),
+      !isHolder && field('Operation', operation),
+    ),
+    note,
+    table,
+    bar,
     el('p.note', 'The last 200 requests of each client that got an error.'),
   );
 }
 
 /** @param {any} request */
-function entryOf({ at, requestId, clientId, keyId, operation, status, code, address }) {
+function rowOf({ at, requestId, clientId, clientName, keyId, keyPrefix, operation, status, code, address }) {
+  const only = (/** @type {Record<string, string>} */ filters, /** @type {string} */ text) =>
+    isHolder || code === null ? text : el('a', { href: addressOf('#/requests', filters) }, text);
   return el(
-    'li.entry',
-    el('p.sentence', el('b', `${status} ${code ?? ''}`), ' ', el('code', operation)),
-    el('p.entry-meta', when(at), address !== null && ` from ${address}`),
-    facts([
-      ['Request', idOf(requestId)],
-      !isHolder && ['Client', idOf(clientId, `#/clients/${clientId}`)],
-      ['Key', idOf(keyId)],
-    ]),
+    'tr.entry',
+    el('td.text', when(at)),
+    el('td.text', el('b', `${status} `), only({ code: code ?? '' }, code ?? '')),
+    el('td.text', el('code', only({ operation }, operation))),
+    !isHolder &&
+      el(
+        'td.text.name',
+        clientName === null
+          ? idOf(clientId)
+          : el('a', { href: `#/clients/${clientId}` }, written(clientName)),
+      ),
+    el('td.text', keyPrefix === null ? idOf(keyId) : el('code', `${keyPrefix}…`)),
+    el('td.text', address ?? '–'),
+    el('td.text', idOf(requestId)),
   );
 }

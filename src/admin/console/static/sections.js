@@ -7,7 +7,7 @@ import { el, put, say } from './elements.js';
 
 /** The head of a view with its title and buttons, and what the view shows below. */
 class View {
-  title = el('h1', { dir: 'auto' }, '…');
+  title = el('h1', { dir: 'auto' }, 'Loading…');
   #badges = el('span.badges');
   #fault = el('div.fault', { role: 'alert' });
 

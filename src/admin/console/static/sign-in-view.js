@@ -26,7 +26,8 @@ export function showSignIn(main, signedIn) {
   const field = el('input', { id: 'key', type: 'password', required: true, ...plain, ...described });
   const fault = el('p.fault', { id: 'key-fault', role: 'alert' }, takeReason());
   const button = el('button.primary', 'Sign in');
-  const command = `npx petstore key issue --client <id> --scopes ${document.getElementById('main')?.dataset.scopes} --expires 8h`;
+  const scopes = document.getElementById('main')?.dataset.scopes;
+  const command = `npx petstore client create --name Operators --plan business --issue-key --scopes ${scopes}`;
   const form = el(
     'form.card.sign-in',
     el('h1', 'Sign in'),

@@ -27,6 +27,9 @@ export class WebhookEndpointDto {
   @ApiProperty({ type: 'string', format: 'uuid', description: 'Client that the endpoint belongs to' })
   clientId!: string;
 
+  @ApiProperty({ type: 'string', description: 'Name of the client', example: 'My shop' })
+  clientName!: string;
+
   @ApiProperty({ type: 'string', description: 'URL that messages are sent to', example: URL_EXAMPLE })
   url!: string;
 
@@ -77,7 +80,7 @@ export class WebhookEndpointDto {
 
 /** Makes the form of an endpoint that is shown at an instant, in ms since the Unix epoch. */
 export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number): WebhookEndpointDto {
-  const { id, clientId, url, label, events, disabledAt, disabledBecause } = endpoint;
+  const { id, clientId, clientName, url, label, events, disabledAt, disabledBecause } = endpoint;
   const { previousSecrets, createdAt } = endpoint;
   const ends = signing(previousSecrets, now)
     .map(({ until }) => until)
@@ -92,7 +95,17 @@ export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number):
     failingSince,
     nextAttemptAt: nextAttemptOf(endpoint),
   };
-  return { id, clientId, url, label, events, ...state, previousSecretUntil: ends.at(-1) ?? null, createdAt };
+  return {
+    id,
+    clientId,
+    clientName,
+    url,
+    label,
+    events,
+    ...state,
+    previousSecretUntil: ends.at(-1) ?? null,
+    createdAt,
+  };
 }
 
 /** When the next attempt of an endpoint is due; null if it does not fail or is disabled. */

@@ -1,0 +1,75 @@
+// @ts-check
+// The address behind the hash: a path that names the view, and a query with its filters, so that a filtered view can be shared.
+
+/** Pause after the last letter before a search, in milliseconds. */
+const TYPING_MS = 250;
+
+/** @typedef {HTMLInputElement | HTMLSelectElement} Control */
+
+/** The path of the current address, such as `#/clients`. */
+export function pathOf() {
+  return location.hash.split('?', 1)[0] ?? '';
+}
+
+/** A filter in the current address; empty without it. @param {string} name */
+export function inAddress(name) {
+  return new URLSearchParams(location.hash.split('?')[1]).get(name) ?? '';
+}
+
+/** An address with filters. @param {string} path @param {Record<string, string>} filters */
+export function addressOf(path, filters) {
+  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
+  return query === '' ? path : `${path}?${query}`;
+}
+
+/** Filters of a list, kept in the address: what is chosen in controls, and what the address alone has. */
+export class Filters {
+  /**
+   * @param {Record<string, Control>} controls by the name of the filter
+   * @param {() => void} changed is called when something else is looked for
+   * @param {readonly string[]} [others] filters that only the address has
+   */
+  constructor(controls, changed, others = []) {
+    this.controls = controls;
+    this.others = others.map((name) => /** @type {const} */ ([name, inAddress(name)]));
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let typing;
+    const path = pathOf();
+    const found = () => {
+      clearTimeout(typing);
+      // The view may have ended during the pause.
+      if (pathOf() !== path) return;
+      history.replaceState(null, '', addressOf(path, this.#values()));
+      changed();
+    };
+    for (const [name, control] of Object.entries(controls)) {
+      control.value = inAddress(name);
+      // A value that is not offered is that of an old address.
+      if (control instanceof HTMLSelectElement && control.selectedIndex === -1) control.selectedIndex = 0;
+      control.addEventListener('change', found);
+      control.addEventListener('input', () => {
+        if (control instanceof HTMLSelectElement) return;
+        clearTimeout(typing);
+        typing = setTimeout(found, TYPING_MS);
+      });
+    }
+  }
+
+  /** What is looked for, for a request. */
+  get query() {
+    return Object.fromEntries(
+      Object.entries(this.#values()).map(([name, value]) => [name, value || undefined]),
+    );
+  }
+
+  /** Whether anything is looked for. */
+  get isAny() {
+    return Object.values(this.#values()).some((value) => value !== '');
+  }
+
+  /** @returns {Record<string, string>} */
+  #values() {
+    const chosen = Object.entries(this.controls).map(([name, { value }]) => [name, value.trim()]);
+    return Object.fromEntries([...this.others, ...chosen]);
+  }
+}

@@ -1,0 +1,122 @@
+// @ts-check
+// What needs attention: the requests of the last hour and of today, and the clients behind each number.
+import { ask } from './admin-api.js';
+import { addressOf } from './address.js';
+import { STATES } from './clients-view.js';
+import { el, number, put } from './elements.js';
+import { poll } from './polling.js';
+import { card, showView } from './sections.js';
+
+/** States that are a reason to act; the others are good to know. */
+const URGENT = new Set(['refused', 'banned', 'failing']);
+
+/** @param {Element} main @param {AbortSignal} signal */
+export function showOverview(main, signal) {
+  const traffic = el('div.tiles');
+  const states = el('ul.states');
+  const refused = el('div');
+  const deprecated = el('div');
+  const calls = card('Deprecated operations called today', null, deprecated);
+  calls.hidden = true;
+  let shown = '';
+  poll(async () => {
+    const { body } = await ask('GET', 'overview', { signal });
+    // What did not change keeps its focus.
+    if (shown === JSON.stringify(body)) return;
+    shown = JSON.stringify(body);
+    const focused = document.activeElement?.getAttribute('href');
+    put(traffic, body.traffic.map(trafficOf));
+    put(
+      states,
+      el('li', el('a', { href: '#/clients' }, el('b', number(body.clients)), ' clients')),
+      body.states.map(stateOf),
+    );
+    put(refused, refusedOf(body.refusedMost));
+    calls.hidden = body.deprecated.length === 0;
+    put(deprecated, deprecatedOf(body.deprecated));
+    const again = focused && main.querySelector(`a[href="${CSS.escape(focused)}"]`);
+    if (again instanceof HTMLElement) again.focus();
+  }, signal);
+  put(traffic, el('p.note', { role: 'status' }, 'Loading…'));
+  showView(
+    main,
+    { title: 'Overview' },
+    traffic,
+    el(
+      'div.columns',
+      card('Refused most in this hour', null, refused),
+      card('Clients', null, states),
+      el('div.wide', calls),
+    ),
+    el('p.note', 'Refreshed every 5 seconds while you look at it. Days and hours are those of UTC.'),
+  );
+}
+
+/** The requests since an instant. @param {any} counted @param {number} at */
+function trafficOf({ since, requests, clientErrors, serverErrors, refused }, at) {
+  const state = at === 0 ? 'refused' : 'refused_today';
+  /** @type {[string, number, string | null, string][]} */
+  const tiles = [
+    ['Requests', requests, null, ''],
+    ['Refused (429)', refused, addressOf('#/clients', { state }), 'warn'],
+    ['Other 4xx', clientErrors, '#/requests', ''],
+    ['Failed (5xx)', serverErrors, '#/requests', 'bad'],
+  ];
+  const title = at === 0 ? 'Last 60 minutes' : `Today, ${since.slice(0, 10)}`;
+  return card(
+    title,
+    null,
+    el(
+      'dl.figures',
+      tiles.map(([name, value, href, tone]) =>
+        el(
+          'div',
+          { class: value > 0 ? tone : null },
+          el('dt', name),
+          el('dd', href === null ? number(value) : el('a', { href }, number(value))),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {{ state: string, clients: number }} counted */
+function stateOf({ state, clients }) {
+  const isUrgent = clients > 0 && URGENT.has(state);
+  return el(
+    'li',
+    { class: clients === 0 ? 'nothing' : isUrgent ? 'urgent' : null },
+    el(
+      'a',
+      { href: addressOf('#/clients', { state }) },
+      el('b', number(clients)),
+      ` ${(STATES[state] ?? state).toLowerCase()}`,
+    ),
+  );
+}
+
+/** @param {readonly any[]} clients */
+function refusedOf(clients) {
+  if (clients.length === 0) return el('p.note', 'Nobody: no request was refused with 429.');
+  return el(
+    'ol.ranks',
+    clients.map(({ clientId, name, refused }) =>
+      el(
+        'li',
+        el('a.row-name', { href: `#/clients/${clientId}`, dir: 'auto' }, name),
+        el('span', `${number(refused)} refused`),
+      ),
+    ),
+  );
+}
+
+/** @param {readonly any[]} operations */
+function deprecatedOf(operations) {
+  return el(
+    'ul',
+    operations.map(({ operation, calls }) =>
+      el('li', el('code', operation), calls === 1 ? ' 1 call' : ` ${number(calls)} calls`),
+    ),
+    el('li', el('a', { href: addressOf('#/clients', { state: 'deprecated' }) }, 'Which clients call them')),
+  );
+}

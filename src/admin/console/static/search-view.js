@@ -1,0 +1,66 @@
+// @ts-check
+// What a search found: clients, keys and requests.
+import { ask } from './admin-api.js';
+import { addressOf, inAddress } from './address.js';
+import { faultOf } from './dialogs.js';
+import { el, put, written } from './elements.js';
+import { poll } from './polling.js';
+import { showView } from './sections.js';
+
+/** The displayable part of a whole key: the rest is a secret, which belongs into no address. */
+const KEY = /^(pst_(?:live|test)_\w{4})\w+$/;
+
+const KINDS = /** @type {const} */ ({ client: 'Client', key: 'Key', request: 'Request' });
+
+/** The address of a search. @param {string} text */
+export function searchFor(text) {
+  return addressOf('#/search', { text: text.trim().replace(KEY, '$1') });
+}
+
+/** @param {Element} main @param {AbortSignal} signal */
+export function showSearch(main, signal) {
+  const text = inAddress('text');
+  const note = el('p.note', { role: 'status' }, 'Loading…');
+  const list = el('ul.rows', { 'aria-label': 'What was found' });
+  let isFirst = true;
+  poll(
+    async () => {
+      const { body } = await ask('GET', 'search', { query: { text }, signal });
+      // A single one is what was looked for.
+      if (isFirst && body.length === 1) {
+        location.replace(hrefOf(body[0]));
+        return;
+      }
+      if (!isFirst) return;
+      isFirst = false;
+      put(list, body.map(rowOf));
+      put(
+        note,
+        body.length === 0 && 'No client, no key and none of the last errors has this name, id or beginning.',
+      );
+    },
+    signal,
+    (refusal) => {
+      if (!refusal.is('validation_failed')) return false;
+      put(note, faultOf(refusal));
+      return true;
+    },
+  );
+  showView(main, { title: 'Search' }, el('p.filter', 'Found for ', written(text), '.'), note, list);
+}
+
+/** @param {any} found */
+function hrefOf({ kind, id, clientId }) {
+  return kind === 'request' ? addressOf('#/requests', { requestId: id }) : `#/clients/${clientId}`;
+}
+
+/** @param {any} found */
+function rowOf(found) {
+  const kind = KINDS[/** @type {keyof typeof KINDS} */ (found.kind)];
+  return el(
+    'li.entry',
+    el('p.sentence', el('span.badge', kind), ' ', el('a', { href: hrefOf(found) }, written(found.title))),
+    found.kind !== 'client' &&
+      el('p.entry-meta', 'of ', found.clientName === null ? 'a deleted client' : written(found.clientName)),
+  );
+}
