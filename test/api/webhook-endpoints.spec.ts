@@ -117,6 +117,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
       id: expect.any(String),
       secret: expect.stringMatching(SECRET),
       clientId: service.clientId,
+      clientName: expect.any(String),
       url: URL_OF_SHOP,
       label: 'Shop',
       events: ['pets.created', 'quota.threshold'],

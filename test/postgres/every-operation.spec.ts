@@ -45,6 +45,8 @@ const ADMIN: readonly Call[] = [
   ['GET', '/admin/plans', 200, undefined],
   ['GET', '/admin/scopes', 200, undefined],
   ['GET', '/admin/usage', 200, undefined],
+  ['GET', '/admin/overview', 200, undefined],
+  ['GET', '/admin/search', 400, undefined],
   ['GET', '/admin/requests', 200, undefined],
   ['POST', '/admin/clients/{clientId}/suspend', 200, undefined],
   ['POST', '/admin/clients/{clientId}/resume', 200, undefined],
