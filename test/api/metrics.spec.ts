@@ -143,7 +143,7 @@ describe('the caches', () => {
     for (let sent = 0; sent < 1_500; sent += 1)
       await service.request('GET', `/v1/pets?limit=1&sent=${sent}${padding}`);
     expect(await service.metric('petstore_response_cache_bytes', {})).toBeLessThanOrEqual(1_048_576);
-    const entries = Number(await service.metric('petstore_cache_entries', { cache: 'responses' }));
+    const entries = await service.metric('petstore_cache_entries', { cache: 'responses' });
     expect(entries).toBeLessThan(1_500);
     if (!ON_POSTGRES) expect(entries).toBeGreaterThan(500);
   });

@@ -6,8 +6,7 @@ import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { escapeHtml, escapeWithCode } from './html.js';
 import { COMMANDS, type PageContent, contentsOf } from './layout.js';
 
-const { code, message, status } = HTTP_ERRORS.route_not_found;
-const EXAMPLE = JSON.stringify({ code, message, status });
+const EXAMPLE = JSON.stringify(exampleOf(HTTP_ERRORS.route_not_found));
 
 /** The page that explains these rows of the catalogue, by status and code, each under the anchor of its code. */
 export function errorsPage(rows: readonly ErrorRow[]): PageContent {
@@ -43,6 +42,10 @@ ${sections.join('\n')}
   </main>`,
     scripts: [COMMANDS],
   };
+}
+
+function exampleOf({ code, message, status }: ErrorRow): object {
+  return { code, message, status };
 }
 
 function nameOf(status: number): string {

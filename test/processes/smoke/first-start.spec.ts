@@ -62,7 +62,7 @@ describe('how a key is made', () => {
 
 it('a setting that is misspelt or gone is told of with the right name and no value, and nothing else is', async () => {
   const path = await folderOfTest();
-  await writeFile(join(path, '.env'), 'TRUST_PROXI=secret\nMY_OWN=1\n');
+  await writeFile(join(path, '.env'), 'TRUST_PROXI=secret\nMY_OWN=1\n', { mode: 0o600 });
   // No command would reach a database in memory to make a key, so it tells of none.
   const memory = { NODE_ENV: 'production', DATABASE_URL: 'sqlite::memory:' };
   const advice = await adviceOf(path, { ...memory, LOG_LEVELL: 'secret', WEB_CONCURRENCY: '4' });
