@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { petstoreProgram } from '../../src/cli/program.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
 import { databaseOf, openForAll, openForTest } from '../support/opened.js';
+import { ADMIN_DOCUMENT } from '../support/petstore-here.js';
 
 const TITLE = 'Acme <Orders>';
 const SHOWN = 'Acme &lt;Orders&gt;';
@@ -98,7 +99,13 @@ describe('a service with another name', () => {
   });
 
   it('says so in no help of a command and of no metric', async () => {
-    const helps = [petstoreProgram({ write: () => Promise.resolve(), writeError: () => undefined } as never)]
+    const helps = [
+      petstoreProgram({
+        write: () => Promise.resolve(),
+        writeError: () => undefined,
+        operations: ADMIN_DOCUMENT,
+      } as never),
+    ]
       .flatMap(withChildren)
       .map((one) => one.helpInformation());
     const { text } = await service.app.get(Metrics).exposition();

@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { Transactions } from '../../database/transactions/transactions.js';
+import { Client } from '../clients/client.entity.js';
 import { ClientRequests } from './client-requests.service.js';
 import { openForTest } from '../../../test/support/opened.js';
 
@@ -25,6 +26,11 @@ it('what waits to be written is bounded, and so is what one second writes, of ho
       address: undefined,
     });
   };
+  // Errors are written of clients that exist.
+  const existing = Array.from({ length: 700 }, (_, index) => (index < 400 ? `c${index}` : `d${index - 400}`));
+  await service
+    .repository(Client)
+    .insert(existing.map((id) => ({ id, name: id, plan: 'free', createdAt: '2026-11-20T12:00:00.000Z' })));
   for (let client = 0; client < 60_000; client += 1) note(`c${client}`, 200);
   for (let client = 0; client < 400; client += 1)
     for (let sent = 0; sent < 250; sent += 1) note(`c${client}`, 404);

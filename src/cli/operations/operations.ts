@@ -1,5 +1,6 @@
 import { areWords, commandsFor } from '../../admin/commands/command-words.js';
 import { type CommandFacts, OPERATION_TABLE } from '../../admin/commands/operation-table.js';
+import { PLANS } from '../../throttling/plans.js';
 
 /** The parts of a schema of an OpenAPI document that commands are made from. */
 interface Schema {
@@ -95,7 +96,8 @@ function shapeOf(
 ) {
   const resolved = (schema: Schema): Schema => {
     const [reference = schema.$ref] = (schema.allOf ?? []).map(({ $ref }) => $ref);
-    return { ...components.schemas[reference?.split('/').at(-1) ?? ''], ...schema };
+    const name = reference?.split('/').at(-1) ?? '';
+    return { ...components.schemas[name], ...(name === 'Plan' ? { enum: PLANS } : {}), ...schema };
   };
   const sent = resolved(schemaOf(requestBody));
   const ofBody = Object.entries(sent.properties ?? {}).map(([name, schema]) => {
