@@ -28,7 +28,7 @@ const former = await openForAll({ scopes: SCOPES, environment: databaseOf(servic
 
 /** What of a text says Pet Store; the command, its metrics and the package are named petstore in every service. */
 const foreign = (text: string) =>
-  text.replaceAll(/\bpetstore(?![A-Z])/g, '').match(/.{0,40}pet[\s_-]*store.{0,40}/gi) ?? [];
+  text.replaceAll(/\bpetstore(?![A-Z])|\bPETSTORE_KEY\b/g, '').match(/.{0,40}pet[\s_-]*store.{0,40}/gi) ?? [];
 
 async function seen(path: string, headers: Record<string, string> = { accept: BROWSER }) {
   const response = await fetch(service.url + path, { headers });
