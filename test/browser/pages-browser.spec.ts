@@ -97,7 +97,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     await found.getByRole('link').click();
     await page.locator('#operations-Pets-listPets.is-open').waitFor();
     for (const [sought, kind] of [
-      ['pet_not_found remedy', 'Error'],
+      ['pet_not_found animals ids', 'Error'],
       ['64-bit integers exact', 'Guide'],
     ] as const) {
       await page.goto(`${base}/docs/search#q=${encodeURIComponent(sought)}`);
