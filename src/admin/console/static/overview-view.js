@@ -34,8 +34,8 @@ export function showOverview(main, signal) {
     put(refused, refusedOf(body.refusedMost));
     calls.hidden = body.deprecated.length === 0;
     put(deprecated, deprecatedOf(body.deprecated));
-    const again = focused && main.querySelector(`a[href="${CSS.escape(focused)}"]`);
-    if (again instanceof HTMLElement) again.focus();
+    const links = [...main.querySelectorAll('a')];
+    if (focused) links.find((link) => link.getAttribute('href') === focused)?.focus();
   }, signal);
   put(traffic, el('p.note', { role: 'status' }, 'Loading…'));
   showView(
