@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { AuditErasure } from '../auth/audit/audit-erasure.js';
 import { AuditedChanges, type Requester } from '../auth/clients/audited-changes.js';
 import { Client } from '../auth/clients/client.entity.js';
@@ -29,7 +29,7 @@ const AT_ONCE = 500;
 /** Reads a page of one table. */
 type Read = (page: PageRequest) => Promise<Page<object>>;
 
-/** The data that is stored about a client: all of it as JSON (GDPR 15), and its erasure from the audit trail (GDPR 17). */
+/** The data that is stored about a client: as JSON (GDPR 15), and its erasure from the audit trail (GDPR 17). */
 @Injectable()
 export class ClientData {
   constructor(
@@ -42,20 +42,23 @@ export class ClientData {
     private readonly erasure: AuditErasure,
   ) {}
 
-  /** All that is stored about a client, without secrets, as one JSON object, read as fast as it is sent. Throws client_not_found. */
+  /**
+   * The rows of a client in `tables`, without secrets, as one JSON object, read as fast as it is sent; docs/operations/personal-data.md says
+   * what is left out. Throws client_not_found.
+   */
   async export(clientId: string): Promise<AsyncGenerator<string>> {
     const client = await this.clients.get(clientId);
     const { manager } = this.dataSource;
     const tables: Readonly<Record<string, Read>> = {
       keys: async (page) => mapped(await this.keys.list(page, { clientId }), toApiKeyDto),
-      requests: byOffset(manager.connection, RequestCount, clientId),
+      requests: allOf(manager, RequestCount, clientId),
       errors: async (page) =>
-        mapped(await this.byId(RefusedRequest, page, clientId), (error) =>
+        mapped(await this.errors(page, clientId), (error) =>
           toRefusedRequestDto(Object.assign(error, { clientName: client.name, keyPrefix: null })),
         ),
       webhooks: (page) => this.endpoints.list(page, clientId),
       deliveries: (page) => this.deliveries(page, clientId),
-      idempotencyKeys: byOffset(manager.connection, IdempotencyEntry, clientId),
+      idempotencyKeys: allOf(manager, IdempotencyEntry, clientId),
       audit: (page) => this.audit.page(page, { client: clientId }),
     };
     return written(client, tables);
@@ -75,12 +78,8 @@ export class ClientData {
     });
   }
 
-  private byId<Row extends RefusedRequest>(
-    entity: EntityTarget<Row>,
-    page: PageRequest,
-    clientId: string,
-  ): Promise<Page<Row>> {
-    const query = this.dataSource.manager.createQueryBuilder(entity, 'row');
+  private errors(page: PageRequest, clientId: string): Promise<Page<RefusedRequest>> {
+    const query = this.dataSource.manager.createQueryBuilder(RefusedRequest, 'row');
     return keysetPage(query.where('row.clientId = :clientId', { clientId }), page, BY_INT64_ID);
   }
 
@@ -109,18 +108,14 @@ async function* written(client: Client, tables: Readonly<Record<string, Read>>):
   yield '}';
 }
 
-/** Reads a table that has no id, all at once: its rows are bounded for each client. */
-function byOffset<Row extends ObjectLiteral>(
-  { manager }: DataSource,
+/** Reads a table that has no id at once: its rows are bounded for each client. */
+function allOf<Row extends ObjectLiteral & { clientId: string }>(
+  manager: EntityManager,
   entity: EntityTarget<Row>,
   clientId: string,
 ): Read {
-  return async () => ({
-    items: await manager
-      .createQueryBuilder(entity, 'row')
-      .where('row.clientId = :clientId', { clientId })
-      .getMany(),
-  });
+  const query = manager.createQueryBuilder(entity, 'row').where('row.clientId = :clientId', { clientId });
+  return async () => ({ items: await query.getMany() });
 }
 
 function mapped<From, To extends object>({ items, ...rest }: Page<From>, map: (item: From) => To): Page<To> {

@@ -201,7 +201,7 @@ export class ClientsController {
     summary: 'Export the data of a client',
     description:
       'Sends what is stored about a client as one JSON object, without secrets: the client, `keys`, `requests` (counts), `errors`, `webhooks`, ' +
-      '`deliveries`, `idempotencyKeys` and `audit`. Quota counters, bans, waiting events and rows of modules are not included. The export counts as one ' +
+      '`deliveries`, `idempotencyKeys` and `audit`. Quota counters, bans, alerts, waiting events and rows of modules are not included. The export counts as one ' +
       'request.',
     responses: { status: 200, description: 'The data', contentType: 'application/json' },
   })

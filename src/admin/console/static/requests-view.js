@@ -14,8 +14,8 @@ export function showRequests(main, signal) {
   const search = (/** @type {Record<string, string | number>} */ more) =>
     el('input', { type: 'search', autocomplete: 'off', ...more });
   const requestId = search({ maxlength: 128 });
-  const code = search({ maxlength: 96, placeholder: 'pet_not_found' });
-  const operation = search({ maxlength: 200, placeholder: 'GET /v1/pets/:petId' });
+  const code = search({ maxlength: 96, placeholder: 'validation_failed' });
+  const operation = search({ maxlength: 200, placeholder: 'GET /account/keys' });
   /** @type {Record<string, HTMLInputElement>} */
   const controls = isHolder ? { requestId } : { requestId, code, operation };
   const client = inAddress('client');
