@@ -40,6 +40,12 @@ const EXPORTED = ['^src/public\\.ts$', '^src/app\\.setup\\.ts$', '^test/kit/test
 /** What a feature shows to other features. */
 const FEATURE_SURFACE = '^src/(?<feature>[^/]+)/\\k<feature>\\.public\\.ts$';
 
+/** A feature of a checkout. */
+const FEATURE = `^src/(?!(?:${PLATFORM})/)([^/]+)/`;
+const SPEC = '\\.spec\\.ts$';
+/** What a feature may import below src; its suites also import the application, `petstore-service/app`. */
+const FOR_FEATURES = ['^src/$1/', FEATURE_SURFACE, '^src/public\\.ts$'];
+
 /** The rules that the folders of one floor import none of a higher floor. */
 const knowNoHigher = (floors, inside = '') =>
   floors.slice(0, -1).map((floor, at) => ({
@@ -79,8 +85,16 @@ module.exports = {
         'A feature imports petstore-service (src/public.ts), as packages do, and of another feature its <feature>.public.ts. For ' +
         'more of another feature: export it there. For more of the platform: it is inside; ask for it in src/public.ts.',
       severity: 'error',
-      from: { path: `^src/(?!(?:${PLATFORM})/)([^/]+)/` },
-      to: { path: '^src/', pathNot: ['^src/$1/', FEATURE_SURFACE, '^src/public\\.ts$'] },
+      from: { path: FEATURE, pathNot: SPEC },
+      to: { path: '^src/', pathNot: FOR_FEATURES },
+    },
+    {
+      name: 'suites-of-features-import-the-service-by-name',
+      comment:
+        'Beside what a feature imports, its suites import petstore-service/app and petstore-service/testing.',
+      severity: 'error',
+      from: { path: `${FEATURE}.*${SPEC}` },
+      to: { path: '^src/', pathNot: [...FOR_FEATURES, '^src/app\\.setup\\.ts$'] },
     },
     {
       name: 'the-service-by-name-is-for-features',
@@ -112,14 +126,14 @@ module.exports = {
       name: 'application-is-the-top',
       comment: 'What makes the application imports everything; what it imports must not import it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: [APPLICATION, STARTS_THE_APPLICATION, '\\.spec\\.ts$'] },
+      from: { path: '^src/', pathNot: [APPLICATION, STARTS_THE_APPLICATION, SPEC] },
       to: { path: APPLICATION },
     },
     {
       name: 'kit-stands-alone',
       comment: 'test/kit is packed as petstore-service/testing; suites and their support are not.',
       severity: 'error',
-      from: { path: KIT, pathNot: '\\.spec\\.ts$' },
+      from: { path: KIT, pathNot: SPEC },
       to: { path: '^test/', pathNot: KIT },
     },
     {
@@ -135,7 +149,7 @@ module.exports = {
       name: 'packages-import-by-name',
       comment: 'A package has no path to the files of the service: import petstore-service, not ../../src.',
       severity: 'error',
-      from: { path: ['^examples/', `^src/(?!(?:${PLATFORM})/)[^/]+/`] },
+      from: { path: ['^examples/', FEATURE] },
       to: { path: EXPORTED, dependencyTypesNot: ['aliased'] },
     },
     {
@@ -157,7 +171,7 @@ module.exports = {
       name: 'tests-stay-outside',
       comment: 'Suites beside the code (*.spec.ts) may use test/support; what runs in production may not.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^src/', pathNot: SPEC },
       to: { path: '^(test|bench|examples)/' },
     },
   ],

@@ -29,10 +29,10 @@ function importsOf(file) {
 
 const known = new Map();
 
-/** Whether a file is among those, or imports one of them, directly or not. */
+/** Whether a file is among those, or imports one of them, directly or not; a feature in the list of modules concerns its own suites. */
 function reaches(file, changed, seen = new Set()) {
-  if (changed.has(file)) return true;
   if (file === MODULES || seen.has(file)) return false;
+  if (changed.has(file)) return true;
   seen.add(file);
   if (!known.has(file)) known.set(file, importsOf(file));
   return known.get(file).some((one) => reaches(one, changed, seen));
@@ -52,3 +52,4 @@ for (const suite of suites) console.log(`  ${suite}`);
 if (suites.length > 0 && process.argv.includes('--run'))
   process.exitCode = spawnSync('npx', ['vitest', 'run', ...suites], { stdio: 'inherit' }).status ?? 1;
 else if (suites.length > 0) console.log('`npm run check -- --run` runs them.');
+if (changed.has(MODULES)) console.log(`Every suite over HTTP opens ${MODULES}: \`npm test\` runs them.`);
