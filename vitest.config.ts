@@ -1,10 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig, type UserProjectConfigExport } from 'vitest/config';
 import { onSource } from './test/support/on-source.js';
 
-/** The example where it is a feature of the service by now (src/adoptions): its suites would declare everything a second time. */
-const ADDED = ['examples/adoptions/**'].filter(() => existsSync(join(import.meta.dirname, 'src/adoptions')));
+const root = (path: string) => join(import.meta.dirname, path);
+/** The examples that are copied to src: their suites would declare everything a second time. */
+const ADDED = (existsSync(root('examples')) ? readdirSync(root('examples')) : [])
+  .filter((name) => existsSync(root(`src/${name}`)))
+  .map((name) => `examples/${name}/**`);
 
 /** A set of suites: those of these folders. */
 function project(

@@ -102,7 +102,7 @@ function make(beside) {
     if (status === 0) continue;
     rmSync(beside, { recursive: true, force: true });
     const before = existsSync(dist) ? ' The build before is still there.' : '';
-    end(`The build failed; the errors stand above.${before}`);
+    end(`The build failed; the errors are above.${before}`);
   }
   writeFileSync(join(beside, '.built'), '');
   // A source saved while the build ran is newer than its stamp.

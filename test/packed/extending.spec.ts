@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFile, utimes, writeFile } from 'node:fs/promises';
+import { cp, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { copyBuild, copyProject } from '../support/project-copy.js';
-import { ROOT, emptyFolder, petstore } from '../support/service-process.js';
+import { ROOT, emptyFolder, folderOfTest, petstore, ran, serviceOfTest } from '../support/service-process.js';
 
 const run = promisify(execFile);
 
@@ -44,12 +44,13 @@ it('compiles', async () => {
 });
 `;
 
-/** A copy of this project with two more features: one with every kind of field, and one with a single field. */
+/** A copy of this project with two more features, one with every kind of field and one with a single field, and the tokens of a guide. */
 let project: Awaited<ReturnType<typeof emptyFolder>>;
 beforeAll(async () => {
   project = await emptyFolder();
   await copyProject(project.path);
   await copyBuild(project.path);
+  await cp(join(ROOT, 'examples/sso'), join(project.path, 'examples/sso'), { recursive: true });
   await asBranch(project.path);
   const fields = FIELDS.flatMap((field) => ['--field', field]);
   const { code, stderr } = await petstore(project.path, ['generate', 'feature', 'pet-toys', ...fields]);
@@ -58,8 +59,28 @@ beforeAll(async () => {
   await utimes(join(project.path, 'dist/.built'), new Date(), new Date());
   const second = await petstore(project.path, ['generate', 'feature', 'kites', '--field', 'name:text:100']);
   expect([second.code, second.stderr]).toEqual([0, '']);
+  await followGuide(project.path);
 });
 afterAll(() => project.remove());
+
+/** Does what the guide to other credentials says: its list of modules is that of this checkout, and its commands are run. */
+async function followGuide(path: string): Promise<void> {
+  const guide = await readFile(join(ROOT, 'docs/guides/other-credentials.md'), 'utf8');
+  const [, imported = '', listed = ''] =
+    /\n\/\/ in src\/app\.module\.ts\n(import [^\n]+\n)\n(@Module[^\n]+)\n```/.exec(guide) ?? [];
+  const before = await readFile(join(ROOT, APP_MODULE), 'utf8');
+  expect(listed.replace(' SsoModule,', '')).toBe(/^@Module.*$/m.exec(before)?.[0]);
+  const modules = await readFile(join(path, APP_MODULE), 'utf8');
+  const added = modules.replace(/(imports: \[[^]*?)(\s+)(?=AccountModule)/, '$1$2SsoModule,$2');
+  await writeFile(join(path, APP_MODULE), imported + added);
+  for (const [, commands = ''] of guide.matchAll(/```sh\n([^]*?)```/g)) {
+    const { code, stdout, stderr } = await ran(path, 'bash', ['-euc', commands], {
+      HOME: path,
+      npm_config_update_notifier: 'false',
+    });
+    expect([code, code === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+  }
+}
 
 /** Makes a folder a checkout whose changes begin here. */
 async function asBranch(path: string): Promise<void> {
@@ -102,16 +123,24 @@ it('added features are written as this project is: types, lint, walls and format
 
 it('a change that adds features concerns their suites, and not all that open the list of modules', async () => {
   const concerned = await tool('scripts/concerned-suites.mjs');
-  expect(concerned.match(/^ {2}.*$/gm)?.map((line) => line.trim().split('/').slice(0, 2).join('/'))).toEqual([
-    'src/kites',
-    'src/kites',
-    'src/pet-toys',
-  ]);
+  for (const folder of [...FEATURES, 'src/sso']) expect(concerned).toContain(`  ${folder}/`);
+  // Beside them, those of the generated client, whose files the documents have changed.
+  expect(concerned.match(/^ {2}(?!.*client).*\.spec\.ts$/gm)?.length).toBeLessThan(8);
+});
+
+it('the guide to other credentials, followed to the letter, leaves commands and the start as they should be', async () => {
+  const folder = await folderOfTest();
+  const command = join(project.path, 'bin/petstore.js');
+  const listed = await ran(folder, process.execPath, [command, 'client', 'list']);
+  expect(listed).toMatchObject({ code: 0 });
+  const service = await serviceOfTest(folder, {}, join(project.path, 'dist/bundle/main.js'));
+  const { status, body } = await service.request('GET', '/v1/pets', { key: 'a.b.c' });
+  expect([status, body.code]).toEqual([401, 'invalid_token']);
 });
 
 it('added features pass their own suites, and those of the service, of which none names what features there are', async () => {
   const ofDocuments = ['/openapi-document.spec.ts', '/declared-writes.spec.ts', '/required-fields.spec.ts'];
-  const suites = [...FEATURES, '/refusals.spec.ts', ...ofDocuments];
+  const suites = [...FEATURES, 'src/sso', 'test/api/checkout/', '/refusals.spec.ts', ...ofDocuments];
   const report = await tool(
     'vitest/vitest.mjs',
     'run',
