@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { DatabaseUnreachable, waitForDatabase } from '../../src/start/wait-for-database.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer } from '../support/postgres-server.js';
-import { describeWith } from '../support/requirements.js';
+import { describeWith, FAKETIME } from '../support/requirements.js';
 import { folderOfTest, serviceOfTest } from '../support/service-process.js';
 
 it('a start without a server for PostgreSQL says so, and gives up in time', async () => {
@@ -14,6 +14,28 @@ it('a start without a server for PostgreSQL says so, and gives up in time', asyn
   await expect(waiting).rejects.toThrow(
     /^postgres:\/\/petstore@[^ ]+ cannot be reached: .*ECONNREFUSED.*Start the server/,
   );
+});
+
+/** How many seconds pass for a process in one of this machine. */
+const FASTER = 20;
+
+describeWith('faketime', 'a start whose PostgreSQL does not come', () => {
+  it('waits for a minute and exits with 75, by which a supervisor tells it from a wrong setting', async () => {
+    const began = performance.now();
+    const databaseUrl = `postgres://petstore@127.0.0.1:${await freePort()}/petstore`;
+    const starting = serviceOfTest(await folderOfTest(), {
+      DATABASE_URL: databaseUrl.replace('@', ':secret@'),
+      LD_PRELOAD: FAKETIME,
+      FAKETIME: `+0 x${FASTER}`,
+    });
+    const reason = `${databaseUrl} cannot be reached: connect ECONNREFUSED .+`;
+    await expect(starting).rejects.toThrow(
+      new RegExp(
+        `^The service ended with 75:\\s+${reason} The start waits for it for 60 s\\.\nThe service could not start: ${reason}\\s+$`,
+      ),
+    );
+    expect((performance.now() - began) * FASTER).toBeGreaterThan(60_000);
+  });
 });
 
 describeWith('postgres-server', 'a start before its PostgreSQL', () => {
