@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { BackupFolder, drillLines } from '../support/backup-folder.js';
 import { postgresOfTest } from '../support/databases.js';
 import { keepDoing } from '../support/keep-doing.js';
+import { PostgresServer } from '../support/postgres-server.js';
 import { RedisServer } from '../support/redis-server.js';
 import { POSTGRES_URL, describeWith } from '../support/requirements.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -162,5 +163,32 @@ describeWith('postgres', 'the drill for PostgreSQL', () => {
     expect(printed[1]?.output.replaceAll("'", '')).toContain(load);
     expect(printed[2]?.output).toContain("-O 'my shop' restored");
     expect(printed.map(({ output }) => output).join()).not.toContain('secret');
+  });
+});
+
+describeWith('postgres-server', 'the recipe of docs/operations/machine-is-gone.md for PostgreSQL', () => {
+  it('makes the user and the database on a new server, and restores what the user of the service owns', async () => {
+    const [before, after] = [await PostgresServer.start(), await PostgresServer.start()];
+    onTestFinished(() => Promise.all([before.remove(), after.remove()]).then(() => undefined));
+    const folder = await BackupFolder.make({ DATABASE_URL: before.url });
+    expect(await folder.shell(`pg_dump --format=custom --file=shop-1.dump ${before.url}`)).toEqual({
+      code: 0,
+      output: '',
+    });
+    // The administrator of this server is another user and has the name petstore; nobody types a password.
+    const lines = (await drillLines('machine-is-gone.md', 'gone postgresql')).map((line) =>
+      line.replace('runuser -u postgres -- ', '').replace('--pwprompt ', '').replaceAll('petstore', 'shop'),
+    );
+    expect(lines).toHaveLength(3);
+    const server = { PGHOST: '127.0.0.1', PGPORT: String(after.port), PGUSER: 'petstore' };
+    expect(await folder.shell(lines.join('\n'), { ...server, PGDATABASE: 'postgres' })).toEqual({
+      code: 0,
+      output: '',
+    });
+    const service = await folder.start({
+      NODE_ENV: 'production',
+      DATABASE_URL: `postgres://shop@127.0.0.1:${after.port}/shop`,
+    });
+    expect(await folder.add(service, 'First')).toBeGreaterThan(0);
   });
 });

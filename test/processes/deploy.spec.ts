@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { validate } from 'dockerfile-utils';
@@ -332,6 +332,73 @@ describe('the systemd units', () => {
     service.signal('SIGSTOP');
     expect(await probe(port)).toMatchObject({ code: 0, stdout: expect.stringContaining('hangs') as string });
     expect(readFileSync(ended, 'utf8')).toBe(`kill --signal=SIGKILL petstore@${port}.service\n`);
+  });
+
+  /** A machine without systemd that has one release, whose instances listen on these ports, and what switches to it. */
+  async function releaseOn(ports: readonly number[]) {
+    const folder = await folderOfTest();
+    const [programs, release, units] = ['programs', 'petstore-1.1.0', 'units'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    await Promise.all(
+      [programs, units, join(release, 'bin')].map((path) => mkdir(path, { recursive: true })),
+    );
+    await cp(join(ROOT, 'deploy'), join(release, 'deploy'), { recursive: true });
+    const program = (path: string, lines: string) =>
+      writeFile(path, `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+    const listed = ports.map((port) => `echo petstore@${port}.service loaded active running`).join('; ');
+    const calls = join(folder, 'calls');
+    await program(
+      join(programs, 'systemctl'),
+      `if [ "$1" = list-units ]; then ${listed}; else echo "$@" >>${calls}; fi`,
+    );
+    await program(join(programs, 'runuser'), 'shift 3; exec "$@"');
+    await program(join(programs, 'sleep'), '');
+    const migrates = (code: number) => program(join(release, 'bin/petstore.js'), `exit ${code}`);
+    await migrates(0);
+    const script = join(release, 'deploy/systemd/switch.sh');
+    const here = deployed('systemd/switch.sh')
+      .replaceAll('/var/lib/petstore', folder)
+      .replaceAll('/opt/petstore"', `${folder}/current"`)
+      .replaceAll(/\/opt\/petstore$/gm, `${folder}/current`)
+      .replaceAll('/etc/systemd/system', units);
+    await writeFile(script, here);
+    const switched = () => run('sh', [script], { PATH: `${programs}:${process.env.PATH}` });
+    const restarted = () => readFileSync(calls, 'utf8');
+    return { folder, release, units, migrates, switched, restarted, calls };
+  }
+
+  it('are switched to another release one instance after the other, and not beyond one that is not ready', async () => {
+    const [ready, silent, last] = [await freePort(), await freePort(), await freePort()];
+    await serviceOfTest(await folderOfTest(), { PORT: String(ready) });
+    const { folder, release, units, switched, restarted } = await releaseOn([ready, silent, last]);
+    const dropIn = join(units, 'petstore-backup.service.d/postgresql.conf');
+    await mkdir(join(dropIn, '..'));
+    await writeFile(dropIn, 'of the release before');
+    const { code, stdout, stderr } = await switched();
+    expect([code, stdout]).toEqual([1, `petstore@${ready}.service is ready.\n`]);
+    expect(stderr).toContain(`petstore@${silent}.service is not ready`);
+    expect(restarted()).toBe(
+      `daemon-reload\nrestart petstore@${ready}.service\nrestart petstore@${silent}.service\n`,
+    );
+    expect(await readlink(join(folder, 'current'))).toBe(release);
+    expect(readFileSync(dropIn, 'utf8')).toBe(deployed('systemd/petstore-backup-postgresql.conf'));
+    const installed = (await readdir(units)).filter((file) => !file.endsWith('.d'));
+    const owned = (await readdir(join(ROOT, 'deploy/systemd'))).filter((file) =>
+      /\.(?:service|timer)$/.test(file),
+    );
+    expect(installed.toSorted()).toEqual(owned.toSorted());
+  });
+
+  it('stay as they are where the release cannot work on the schema', async () => {
+    const { folder, units, migrates, switched, calls } = await releaseOn([await freePort()]);
+    await migrates(1);
+    expect((await switched()).code).toBe(1);
+    expect([await readdir(units), existsSync(join(folder, 'current')), existsSync(calls)]).toEqual([
+      [],
+      false,
+      false,
+    ]);
   });
 
   it('make a backup and tell when, by the lines that systemd runs', async () => {
