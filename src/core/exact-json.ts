@@ -168,8 +168,11 @@ function exactNumber(text: string): number | bigint | JsonDecimal {
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }
 
-/** Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. */
-export function plainNumbers(value: unknown): unknown {
+/**
+ * Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. `isOfJson` says which of the
+ * objects in it are looked into.
+ */
+export function plainNumbers(value: unknown, isOfJson: (member: object) => boolean = () => true): unknown {
   if (value instanceof JsonDecimal) return value.valueOf();
   if (typeof value !== 'object' || value === null) return value;
   const pending: object[] = [value];
@@ -185,7 +188,7 @@ export function plainNumbers(value: unknown): unknown {
         continue;
       }
       seen ??= new Set([value]);
-      if (!seen.has(member)) pending.push(member);
+      if (!seen.has(member) && isOfJson(member)) pending.push(member);
       seen.add(member);
     }
   }

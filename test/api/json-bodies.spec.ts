@@ -43,6 +43,23 @@ const WholeBody = createParamDecorator(
   (_, context) => context.switchToHttp().getRequest<Request>().body as object,
 );
 
+/** An object of a module, whose members are none of the pipes' business. */
+class Basket {
+  constructor(readonly body: object) {
+    Object.defineProperty(this, 'total', {
+      enumerable: true,
+      get: () => {
+        throw new Error('The total was read before the basket was full.');
+      },
+    });
+  }
+}
+
+const BasketOfBody = createParamDecorator((_, context) => {
+  const { body } = context.switchToHttp().getRequest<Request>();
+  return { body: body as object, basket: new Basket(body as object) };
+});
+
 @ApiExcludeController()
 @Controller({ path: 'orders', version: '1' })
 class OrdersController {
@@ -68,6 +85,12 @@ class OrdersController {
   @described('orderByDecorator', { type: Object })
   byDecorator(@WholeBody() body: object): object {
     return body;
+  }
+
+  @Post('in-basket')
+  @described('orderInBasket', { type: Object })
+  inBasket(@BasketOfBody() { body, basket }: { body: object; basket: Basket }): object {
+    return { types: Object.values(body).map((value) => typeof value), isSame: basket.body === body };
   }
 
   @Post('in-document')
@@ -133,6 +156,11 @@ describe('a number that is written with a fraction', () => {
     });
     expect((await post('/v1/orders/anything', '[1.0,-2e0]')).body.types).toEqual(['number', 'number']);
     expect((await post('/v1/orders/raw', '{"price":1.5}')).body).toEqual({ total: 3 });
+  });
+
+  it('is plain in what a decorator of a module makes of a body, whose own objects are left alone', async () => {
+    const { status, body } = await post('/v1/orders/in-basket', '{"a":1.0,"b":2e0}');
+    expect([status, body]).toEqual([200, { types: ['number', 'number'], isSame: true }]);
   });
 });
 

@@ -74,9 +74,12 @@ export class ValidationPipe implements PipeTransform {
     return this.read(declared, as, metadata, faults);
   }
 
-  /** A value whose class declares no fields. An object is left to the pipes of its module, such as one with a schema of zod. */
+  /**
+   * A value whose class declares no fields. An object is left to the pipes of its module, such as one with a schema of zod. One of a
+   * decorator's own may hold the request, its socket and the server.
+   */
   private async ofOtherClass(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    if (typeof value === 'object' && value !== null) return plainNumbers(value);
+    if (typeof value === 'object' && value !== null) return plainNumbers(value, isPlainJson);
     if (metadata.type !== 'body') return this.valid(this.parameters, value, metadata);
     return plainNumbers(await this.valid(this.bodies.json, value, metadata));
   }
@@ -190,4 +193,11 @@ export class PlainNumbersPipe extends NestValidationPipe {
     plainNumbers(object);
     return [...(await super.validate(object, options)), ...inexact];
   }
+}
+
+/** Whether JSON may have it: an array, or an object of no class. */
+function isPlainJson(value: object): boolean {
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
