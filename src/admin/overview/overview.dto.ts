@@ -37,7 +37,7 @@ class TrafficDto {
   description: 'How many clients are in a state; `listClients` lists them.',
 })
 class ClientsInStateDto {
-  @ApiProperty({ enum: CLIENT_STATES, enumName: 'ClientState' })
+  @ApiProperty({ enum: CLIENT_STATES, enumName: 'ClientState', description: 'The state' })
   state!: ClientState;
 
   @ApiProperty({ type: 'integer', example: 1 })
@@ -111,7 +111,7 @@ const KINDS = ['client', 'key', 'request'] as const;
 /** Something that was found. */
 @ApiSchema({ name: 'Found', description: 'A client, a key or a request that was found.' })
 export class FoundDto {
-  @ApiProperty({ enum: KINDS, enumName: 'FoundKind' })
+  @ApiProperty({ enum: KINDS, enumName: 'FoundKind', description: 'What was found' })
   kind!: (typeof KINDS)[number];
 
   @ApiProperty({ type: 'string', description: 'Id of the client or key, or `X-Request-Id`' })
