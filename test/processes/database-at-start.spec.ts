@@ -49,6 +49,17 @@ describeWith('postgres-server', 'a start before its PostgreSQL', () => {
     expect((await (await starting).request('GET', '/health/ready')).status).toBe(200);
   });
 
+  it('waits for a connection that others use up, and serves', async () => {
+    const server = await PostgresServer.start();
+    onTestFinished(() => server.remove());
+    await server.query('CREATE ROLE shop LOGIN CONNECTION LIMIT 0', 'CREATE DATABASE shop OWNER shop');
+    const DATABASE_URL = `postgres://shop@127.0.0.1:${server.port}/shop`;
+    const starting = serviceOfTest(await folderOfTest(), { DATABASE_URL });
+    await expect.poll(() => server.log()).toContain('too many connections for role');
+    await server.query('ALTER ROLE shop CONNECTION LIMIT -1');
+    expect((await (await starting).request('GET', '/health/ready')).status).toBe(200);
+  });
+
   it('takes the password from the file that libpq reads, and warns of nothing', async () => {
     const server = await PostgresServer.start();
     onTestFinished(() => server.remove());

@@ -103,6 +103,11 @@ export class PostgresServer {
     await this.query('SELECT pg_reload_conf()');
   }
 
+  /** What the server has logged so far. */
+  log(): Promise<string> {
+    return readFile(join(this.folder, 'log'), 'utf8');
+  }
+
   /** Gives a file to the user that the server runs as. */
   give(path: string): void {
     if (IS_ROOT) chownSync(path, userId(), -1);

@@ -120,9 +120,9 @@ const UNREACHABLE = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Whether no server has responded to a new connection, or one that starts up or shuts down (57P03). */
+/** Whether no server has responded to a new connection, or one that starts up, shuts down, or has no connection left. */
 export function isUnreachable(error: unknown): boolean {
-  if (isAnswer(error)) return codeOf(error) === '57P03';
+  if (isAnswer(error)) return /^(?:53300|57P0[123])$/.test(codeOf(error) ?? '');
   return UNREACHABLE.has(codeOf(error) ?? '') || NO_ANSWER.test(messageOf(error));
 }
 
