@@ -1,4 +1,22 @@
+import { Body, Controller, Module, Post } from '@nestjs/common';
+import { Type } from 'class-transformer';
+import {
+  ArrayMinSize,
+  IsArray,
+  IsDefined,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  MinLength,
+  Validate,
+  ValidateNested,
+  ValidatorConstraint,
+} from 'class-validator';
 import { expect, it } from 'vitest';
+import { RequireScopes } from '../../src/auth/auth.decorators.js';
+import { Text } from '../../src/http/validation/fields.js';
+import { faultsOf } from '../support/faults.js';
 import { declaredScopes } from '../../src/auth/scopes.js';
 import { openForTest } from '../support/opened.js';
 
@@ -39,4 +57,96 @@ it('every required field that is left out is told `required`, whatever kind of v
       'createWebhook: url, events, clientId',
     ]),
   );
+});
+
+/** A rule of a team. */
+@ValidatorConstraint({ name: 'nameOrNumber' })
+class NameOrNumber {
+  validate(): boolean {
+    return false;
+  }
+}
+
+class Line {
+  @IsString()
+  @MinLength(2)
+  sku!: string;
+
+  @IsOptional()
+  @IsInt()
+  count?: number;
+}
+
+class Basket {
+  @IsArray()
+  @ArrayMinSize(1)
+  @ValidateNested({ each: true })
+  @Type(() => Line)
+  lines!: Line[];
+
+  @IsDefined()
+  @ValidateNested()
+  @Type(() => Line)
+  gift!: Line;
+
+  @IsString({ each: true })
+  @Matches(/^[a-z]+$/, { each: true })
+  tags!: string[];
+
+  @Text({ maxLength: 9 })
+  place!: string;
+
+  @Validate(NameOrNumber)
+  number?: string;
+}
+
+@Controller({ path: 'baskets', version: '1' })
+@RequireScopes()
+class BasketsController {
+  @Post()
+  add(@Body() _: Basket): void {}
+}
+
+@Module({ controllers: [BasketsController] })
+class BasketsModule {}
+
+it('a required field of class-validator has the code and the words of the platform’s fields, and so has an unknown one inside', async () => {
+  const service = await openForTest({ modules: [BasketsModule] });
+  const post = (json: object) => service.request('POST', '/v1/baskets', { json });
+  const absent = await post({});
+  expect(faultsOf(absent)).toEqual([
+    'lines required',
+    'gift required',
+    'tags required',
+    'place required',
+    'number name_or_number',
+  ]);
+  expect(absent.body.details.slice(0, 4).map(({ message }: { message: string }) => message)).toEqual(
+    Array.from({ length: 4 }, () => 'This field is required.'),
+  );
+
+  const wrong = await post({
+    lines: [{ color: 'red' }],
+    gift: { sku: null, 'x y': 1 },
+    tags: [1],
+    place: 'a',
+    shelf: 2,
+  });
+  expect(faultsOf(wrong).toSorted()).toEqual([
+    'gift.sku is_string',
+    'gift.sku min_length',
+    'gift.x y unknown_field',
+    'lines.0.color unknown_field',
+    'lines.0.sku required',
+    'number name_or_number',
+    'shelf unknown_field',
+    'tags is_string',
+    'tags matches',
+  ]);
+  const unknown = wrong.body.details.filter(({ code }: { code: string }) => code === 'unknown_field');
+  expect(unknown.map(({ message }: { message: string }) => message)).toEqual([
+    'This field is unknown; the known fields are sku, count.',
+    'This field is unknown; the known fields are sku, count.',
+    'This field is unknown; the known fields are lines, gift, tags, place, number.',
+  ]);
 });

@@ -130,6 +130,9 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
   };
 }
 
+/** The fault of a required field that is not sent; class-validator’s rules give the same. */
+export const REQUIRED = { code: 'required', message: 'This field is required.' };
+
 /**
  * Makes the property decorator of one kind of value, which converts, validates and documents it. The
  * class may be that of a body, of path or query parameters, or of a response, which is documented alone.
@@ -174,7 +177,7 @@ export function defineField<Sent, Value>(
     // Without it class-transformer skips an absent property, which then has no default.
     ...(fallback === undefined ? [] : [Expose()]),
     Transform(read),
-    ...(isOptional ? [] : [Rule('required', 'This field is required.', (value) => value !== undefined)]),
+    ...(isOptional ? [] : [Rule(REQUIRED.code, REQUIRED.message, (value) => value !== undefined)]),
     ruleOf(
       new FieldRule(
         kind.code,

@@ -59,8 +59,14 @@ export function partKnownFields(body: object, metatype: Class): { declared: obje
   // Of a body with a million fields, few are read.
   const known = [...names].filter((field) => Object.hasOwn(body, field));
   const declared = Object.fromEntries(known.map((field) => [field, Reflect.get(body, field) as unknown]));
-  const message = `This field is unknown; the known fields are ${[...names].join(', ')}.`;
-  return { declared, faults: unknown.map((field) => ({ field, code: 'unknown_field', message })) };
+  const fault = unknownFieldOf(metatype);
+  return { declared, faults: unknown.map((field) => ({ field, ...fault })) };
+}
+
+/** The fault of a field that a class does not declare. */
+export function unknownFieldOf(metatype: Class): Omit<ErrorDetail, 'field'> {
+  const names = [...declaredFieldsOf(metatype)].join(', ');
+  return { code: 'unknown_field', message: `This field is unknown; the known fields are ${names}.` };
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type ArgumentMetadata,
   Injectable,
   type PipeTransform,
+  type Type,
   type ValidationError,
   ValidationPipe as NestValidationPipe,
   type ValidationPipeOptions,
@@ -11,9 +12,16 @@ import * as classValidator from 'class-validator';
 import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { plainNumbers } from '../../core/exact-json.js';
-import { FROM_PATCH, FROM_TEXT, type SentAs } from './define-field.js';
+import { FROM_PATCH, FROM_TEXT, REQUIRED, type SentAs } from './define-field.js';
 import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';
-import { FieldTable, isDto, misspelledParameters, partKnownFields, declaredFieldsOf } from './field-table.js';
+import {
+  FieldTable,
+  isDto,
+  declaredFieldsOf,
+  misspelledParameters,
+  partKnownFields,
+  unknownFieldOf,
+} from './field-table.js';
 import { isMergePatch } from '../operations/consumption.js';
 import { sentFields } from './merge-patch.js';
 
@@ -36,6 +44,8 @@ class Faults {
 const OF_PARAMETERS = {
   transform: true,
   whitelist: true,
+  // What detailsOf() reads, which Nest would leave out for factories that send it.
+  validationError: { target: true, value: true },
   exceptionFactory: (errors: ValidationError[]): Faults => new Faults(errors),
 };
 const OF_BODIES = { ...OF_PARAMETERS, forbidNonWhitelisted: true };
@@ -149,19 +159,32 @@ function inheritedNamesIn(value: object, parent = ''): ErrorDetail[] {
 
 const NOT_AN_OBJECT = { field: '', code: 'not_an_object', message: 'The body must be a JSON object.' };
 
-function detailsOf(error: ValidationError, parent = ''): ErrorDetail[] {
-  const field = parent === '' ? error.property : `${parent}.${error.property}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
-    field,
-    code: slugOf(rule),
-    message,
-  }));
-  return [...own, ...(error.children ?? []).flatMap((child) => detailsOf(child, field))];
+/** The names of class-validator's own rules, which it exports as constants. */
+const STOCK_RULES: ReadonlySet<unknown> = new Set(Object.values(classValidator));
+
+function detailsOf(
+  { property, constraints = {}, children = [], target, value }: ValidationError,
+  parent = '',
+): ErrorDetail[] {
+  const field = parent === '' ? property : `${parent}.${property}`;
+  const nested = children.flatMap((child) => detailsOf(child, field));
+  if (UNKNOWN in constraints && target !== undefined)
+    return [{ field, ...unknownFieldOf(target.constructor as Type) }];
+  const rules = Object.entries(constraints);
+  // An absent value breaks every rule of its field. One fault says so, in the words of the platform’s fields.
+  const isMissing = (rule: string): boolean =>
+    target !== undefined && value === undefined && STOCK_RULES.has(rule);
+  const own = rules
+    .filter(([rule]) => !isMissing(rule))
+    .map(([rule, message]) => ({ field, code: slugOf(rule), message }));
+  return [...(own.length < rules.length ? [{ field, ...REQUIRED }] : []), ...own, ...nested];
 }
+
+/** How class-validator names the fault of a member that its class does not declare. */
+const UNKNOWN = 'whitelistValidation';
 
 /** class-validator's own rules have camelCase names. */
 function slugOf(rule: string): string {
-  if (rule === 'whitelistValidation') return 'unknown_field';
   return rule.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
