@@ -53,7 +53,13 @@ beforeAll(async () => {
   await cp(join(ROOT, 'examples/sso'), join(project.path, 'examples/sso'), { recursive: true });
   await asBranch(project.path);
   const fields = FIELDS.flatMap((field) => ['--field', field]);
-  const { code, stderr } = await petstore(project.path, ['generate', 'feature', 'pet-toys', ...fields]);
+  const { code, stderr } = await petstore(project.path, [
+    'generate',
+    'feature',
+    'pet-toys',
+    '--webhook',
+    ...fields,
+  ]);
   expect([code, stderr]).toEqual([0, '']);
   // As if it had been built with the first one.
   await utimes(join(project.path, 'dist/.built'), new Date(), new Date());

@@ -1,5 +1,6 @@
+import { PickType } from '@nestjs/swagger';
 import { defineEvent, defineWebhookEvent } from 'petstore-service';
-import type { AdoptionState } from './adoption-states.js';
+import { AdoptionDto } from './adoptions.dto.js';
 import { ADOPTIONS_SCOPES } from './adoptions.scopes.js';
 
 /** An adoption that was requested. */
@@ -24,15 +25,12 @@ export const ADOPTION_APPROVED = defineEvent<AdoptionApproved>('adoption.approve
   key: ({ petId }) => petId,
 });
 
-/** An adoption that is open no longer, as endpoints of clients get it. */
-export interface AdoptionDecided {
-  readonly id: bigint;
-  readonly petId: bigint;
-  readonly state: AdoptionState;
-}
+/** An adoption that is open no longer, as endpoints of clients get it: without the name of the adopter, which need not leave the service. */
+export class AdoptionDecided extends PickType(AdoptionDto, ['id', 'petId', 'state']) {}
 
-/** Sent to the endpoints of clients that may read adoptions; without the name of the adopter, which need not leave the service. */
-export const ADOPTIONS_DECIDED = defineWebhookEvent<AdoptionDecided>('adoptions.decided', {
+/** Sent to the endpoints of clients that may read adoptions. */
+export const ADOPTIONS_DECIDED = defineWebhookEvent('adoptions.decided', {
   description: 'An adoption was approved or declined, or has expired; `state` tells which.',
   scope: ADOPTIONS_SCOPES.read,
+  data: AdoptionDecided,
 });

@@ -8,12 +8,15 @@ import { APP_MODULE, projectOf, writeNewFiles } from './generated-files.js';
 
 /** `petstore generate feature`: a whole feature, with its table and its suite. */
 export async function feature(call: Call, name: string): Promise<void> {
-  const { field = [], singular, dryRun = false } = call.options;
+  const { field = [], singular, webhook = false, dryRun = false } = call.options;
   const fields = parseFields(field);
   // The existing tables, scopes and errors, none of which may be declared twice.
   await call.shell.loadModules();
   const project = projectOf(process.cwd());
-  const { files: texts, appModule } = await generatedFeature(project, name, fields, singular);
+  const { files: texts, appModule } = await generatedFeature(project, name, fields, {
+    singular,
+    hasWebhook: webhook,
+  });
   if (!dryRun) {
     await writeNewFiles(project, texts);
     await writeFile(join(project, APP_MODULE), appModule);

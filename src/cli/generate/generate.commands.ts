@@ -31,6 +31,7 @@ export const GENERATE_COMMANDS = group('generate', 'code for your own modules', 
     options: [
       FIELD,
       option('--singular <name>', 'the singular, if it is not the plural without its s'),
+      flag('--webhook', 'with an event for webhooks when a row is added, such as toys.created'),
       flag('--dry-run', 'print the names of the files and write nothing'),
     ],
     examples: [

@@ -21,7 +21,7 @@ export async function generatedFeature(
   project: string,
   name: string,
   fields: readonly Field[],
-  singular?: string,
+  { singular, hasWebhook }: { readonly singular: string | undefined; readonly hasWebhook: boolean },
 ) {
   const names = featureNames(name, fields, singular);
   const folder = join('src', name);
@@ -37,6 +37,7 @@ export async function generatedFeature(
   const values = {
     ...names,
     time,
+    hasWebhook,
     // Tables of the service itself are found by their file names, those of a project that depends on it are listed.
     isFound: modulesFile() === undefined,
   };
