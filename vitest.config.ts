@@ -1,13 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { configDefaults, defineConfig, type UserProjectConfigExport } from 'vitest/config';
 import { onSource } from './test/support/on-source.js';
-
-const root = (path: string) => join(import.meta.dirname, path);
-/** The examples that are copied to src: their suites would declare everything a second time. */
-const ADDED = (existsSync(root('examples')) ? readdirSync(root('examples')) : [])
-  .filter((name) => existsSync(root(`src/${name}`)))
-  .map((name) => `examples/${name}/**`);
 
 /** A set of suites: those of these folders. */
 function project(
@@ -21,7 +13,7 @@ function project(
     test: {
       name,
       include: folders.map((folder) => `${folder}/**/*.spec.ts`),
-      exclude: [...configDefaults.exclude, ...ADDED, ...exclude],
+      exclude: [...configDefaults.exclude, ...exclude],
       globalSetup,
       // Importing Nest and TypeORM takes longer than most suites: once for each worker (see restore.ts).
       isolate: false,

@@ -13,7 +13,7 @@ it('counts by the clock of the test', async () => {
   await app.listen(0);
   const { key } = await issueKey(app, { plan: 'free' });
   const headers = { authorization: `Bearer ${key}` };
-  const response = await fetch(`${await app.getUrl()}/v1/pets`, { headers });
+  const response = await fetch(`${await app.getUrl()}/account`, { headers });
   const reset = Date.parse('2026-12-24T18:01:00Z') / 1_000;
   expect([response.status, response.headers.get('X-RateLimit-Reset')]).toEqual([200, String(reset)]);
   await app.close();

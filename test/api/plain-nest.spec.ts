@@ -43,7 +43,7 @@ import type { Response } from 'express';
 import { type Observable, Observable as Observed, map } from 'rxjs';
 import { DataSource, type Repository } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
-import { AppModule } from '../../src/app.module.js';
+import { AppModule } from '../../src/root.module.js';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { Client } from '../../src/auth/clients/client.entity.js';

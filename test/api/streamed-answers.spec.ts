@@ -22,7 +22,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { sendRaw } from '../support/raw-http.js';
 import { openForAll, openForTest } from '../support/opened.js';
 import { described } from '../support/described.js';

@@ -48,47 +48,43 @@ export async function use(baseUrl: string, apiKey: string): Promise<unknown[]> {
 /** The module of the example. A project may have removed it. */
 const EXAMPLE = join(ROOT, 'examples/adoptions/src/adoptions.module.ts');
 
-// A service with a feature of that name, such as docs/extending.md writes, cannot have the package as well.
-describe.skipIf(existsSync(join(ROOT, 'src/adoptions')) || !existsSync(EXAMPLE))(
-  'the typed client of a service with a module of its own',
-  () => {
-    let service: TestService;
-    let folder: Awaited<ReturnType<typeof emptyFolder>>;
-    beforeAll(async () => {
-      const { AdoptionsModule } = (await import(/* @vite-ignore */ EXAMPLE)) as { AdoptionsModule: Type };
-      service = await TestService.open({
-        modules: [AdoptionsModule],
-        scopes: ['pets:read', 'adoptions:read', 'adoptions:write', 'adoptions:decide'],
-      });
-      await service.seed(12);
-      folder = await emptyFolder();
-      await cp(CLIENT, folder.path, { recursive: true });
-      await rm(join(folder.path, 'dist'), { recursive: true, force: true });
-      await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
-      const files = await clientFiles([service.document, service.accountDocument]);
-      for (const [name, text] of Object.entries(files))
-        await writeFile(join(folder.path, 'src/generated', name), text);
-      await writeFile(join(folder.path, 'src/use.ts'), USE);
-      await run(folder.path, process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.']);
+describe.skipIf(!existsSync(EXAMPLE))('the typed client of a service with a module of its own', () => {
+  let service: TestService;
+  let folder: Awaited<ReturnType<typeof emptyFolder>>;
+  beforeAll(async () => {
+    const { AdoptionsModule } = (await import(/* @vite-ignore */ EXAMPLE)) as { AdoptionsModule: Type };
+    service = await TestService.open({
+      modules: [AdoptionsModule],
+      scopes: ['pets:read', 'adoptions:read', 'adoptions:write', 'adoptions:decide'],
     });
-    afterAll(async () => {
-      await service?.close();
-      await folder?.remove();
-    });
+    await service.seed(12);
+    folder = await emptyFolder();
+    await cp(CLIENT, folder.path, { recursive: true });
+    await rm(join(folder.path, 'dist'), { recursive: true, force: true });
+    await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
+    const files = await clientFiles([service.document, service.accountDocument]);
+    for (const [name, text] of Object.entries(files))
+      await writeFile(join(folder.path, 'src/generated', name), text);
+    await writeFile(join(folder.path, 'src/use.ts'), USE);
+    await run(folder.path, process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.']);
+  });
+  afterAll(async () => {
+    await service?.close();
+    await folder?.remove();
+  });
 
-    it('calls its operations with their types: lists, preconditions, int64, refusals', async () => {
-      const built = pathToFileURL(join(folder.path, 'dist/use.js')).href;
-      const { use } = (await import(/* @vite-ignore */ built)) as {
-        use: (baseUrl: string, apiKey: string) => Promise<unknown[]>;
-      };
-      expect(await use(`${service.url}/v1`, service.key)).toEqual([
-        [201, true, '1'],
-        [['requested'], [], 'declined', 'precondition_failed', undefined],
-        [true, 'precondition_required', 'PreconditionFailedError'],
-      ]);
-    });
-  },
-);
+  it('calls its operations with their types: lists, preconditions, int64, refusals', async () => {
+    const built = pathToFileURL(join(folder.path, 'dist/use.js')).href;
+    const { use } = (await import(/* @vite-ignore */ built)) as {
+      use: (baseUrl: string, apiKey: string) => Promise<unknown[]>;
+    };
+    expect(await use(`${service.url}/v1`, service.key)).toEqual([
+      [201, true, '1'],
+      [['requested'], [], 'declined', 'precondition_failed', undefined],
+      [true, 'precondition_required', 'PreconditionFailedError'],
+    ]);
+  });
+});
 
 it('the generator finds int64 in circles, in parts, in maps, and where it may be null or something else', async () => {
   const int64 = { type: 'integer', format: 'int64' };

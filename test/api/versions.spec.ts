@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Public, RequireScopes } from '../../src/auth/auth.decorators.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
 import { Tag } from '../../src/http/declarations/operation.decorator.js';
-import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
+import { PETS_SCOPES } from '../support/pets/pets.scopes.js';
 import { describeRefusals } from '../support/refusal-table.js';
 import { openForAll, openForTest } from '../support/opened.js';
 import { described } from '../support/described.js';

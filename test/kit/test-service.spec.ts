@@ -6,7 +6,7 @@ import { Controller, Get, Module, Param } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { Contract } from './contract.js';
 import { defineFixture } from './fixture.js';
 import { metricIn } from './metric-samples.js';

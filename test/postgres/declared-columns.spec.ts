@@ -16,7 +16,7 @@ import { expect, it } from 'vitest';
 import { schemaChanges } from '../../src/cli/generate/schema-changes.js';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { TablesModule } from '../../src/database/tables.module.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
 import { addedTable } from '../support/added-table.js';
 import { ON_POSTGRES, itOnSqlite } from '../support/databases.js';

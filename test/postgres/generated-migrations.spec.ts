@@ -26,7 +26,7 @@ import { migrationText, migrationsOf, schemaChanges } from '../../src/cli/genera
 import { openDataSource } from '../../src/database/data-source.js';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { type Migration, migrate, schemaDifference } from '../../src/database/schema.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
 import { folderOfTest } from '../support/service-process.js';
 

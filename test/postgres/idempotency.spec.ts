@@ -10,7 +10,7 @@ import { Public } from '../../src/auth/auth.decorators.js';
 import { Sweeper } from '../../src/database/sweeper.js';
 import { IdempotencyEntry } from '../../src/http/idempotency/idempotency-entry.entity.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { type TestResponse } from '../kit/test-service.js';
 import { openForAll } from '../support/opened.js';
 

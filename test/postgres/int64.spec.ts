@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataSource } from 'typeorm';
 import { INT64_MAX, INT64_MIN } from '../../src/database/int64.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { ON_POSTGRES, withParameters } from '../support/databases.js';
 import { UNLIMITED, openForAll } from '../support/opened.js';
 

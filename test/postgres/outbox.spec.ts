@@ -11,7 +11,7 @@ import type { Delivery } from '../../src/events/outbox/durable-listener.js';
 import { OutboxEvent } from '../../src/events/outbox/outbox-event.entity.js';
 import { OutboxStore } from '../../src/events/outbox/outbox-store.js';
 import { Outbox } from '../../src/events/outbox/outbox.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { TestService, type TestServiceOptions } from '../kit/test-service.js';
 import { ON_POSTGRES, itOnSqlite, planOf, refuseWrites } from '../support/databases.js';
 import { gate } from '../support/gate.js';

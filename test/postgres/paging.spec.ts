@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
 import { DemoData } from '../../src/database/demo-data.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
 import { ON_POSTGRES, itOnSqlite, planOf, withParameters } from '../support/databases.js';
 import { UNLIMITED, openForAll, openForTest } from '../support/opened.js';

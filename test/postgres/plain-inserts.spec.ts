@@ -13,7 +13,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { BatchedInsert } from '../../src/database/batched-insert.js';
 import { SqliteDataSource } from '../../src/database/sqlite/sqlite-data-source.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { TestService } from '../kit/test-service.js';
 import { addedTable } from '../support/added-table.js';
 import { ON_POSTGRES, itOnSqlite } from '../support/databases.js';

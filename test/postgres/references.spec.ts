@@ -6,7 +6,7 @@ import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { References } from '../../src/database/references.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
 import { Int64, Text } from '../../src/http/validation/fields.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { addedTable } from '../support/added-table.js';
 import { openForAll } from '../support/opened.js';
 

@@ -4,7 +4,7 @@ import { DataSource, type Repository } from 'typeorm';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { uniqueViolation } from '../../src/database/constraint-violations.js';
 import { Idempotent } from '../../src/http/idempotency/idempotent.decorator.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { openForAll } from '../support/opened.js';
 
 /** Adds an animal whose key the caller knows, so that a second one violates the primary key. */

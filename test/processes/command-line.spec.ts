@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import '../../src/app.module.js';
+import '../../src/root.module.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { jsonHere } from '../support/petstore-here.js';
 import { ROOT, folderOfTest, petstore } from '../support/service-process.js';

@@ -5,7 +5,7 @@ import type { QueryRunner } from 'typeorm';
 import { afterAll, beforeAll, afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { CopyOrder } from '../../src/database/commands/copy.js';
 import { TablesModule, tablesBelow } from '../../src/database/tables.module.js';
-import { AppModule } from '../../src/app.module.js';
+import { AppModule } from '../../src/root.module.js';
 import { petsUpTo, sourceWith } from '../support/copy-source.js';
 import { SqliteFile, onFile } from '../support/sqlite-file.js';
 import { CopyTarget } from '../support/copy-target.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { OutboxEvent } from '../../src/events/outbox/outbox-event.entity.js';
-import { Pet } from '../../src/pets/pet.entity.js';
+import { Pet } from '../support/pets/pet.entity.js';
 import { dataSourceOfTest } from '../support/databases.js';
 import { folderOfTest, ROOT, serviceOfTest, ServiceProcess } from '../support/service-process.js';
 

@@ -4,11 +4,11 @@ import type { AbstractHttpAdapter } from '@nestjs/core';
 import type { INestApplication, NestApplicationOptions, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { onTestFinished } from 'vitest';
-import { AppModule } from '../../src/app.module.js';
-import { setupApp } from '../../src/app.setup.js';
+import { AppModule, setupApp } from '../../src/app.setup.js';
 import { exampleEnvironment } from '../../src/core/config/define-settings.js';
 import { Settings } from '../../src/core/config/settings.js';
 import { ServiceAdapter } from '../../src/http/server/service-adapter.js';
+import { TestService } from '../kit/test-service.js';
 
 /** How a test makes an application of the service; a team may make its own in the same ways. */
 export interface ApplicationOptions {
@@ -33,7 +33,7 @@ export async function application(
     LOG_LEVEL: 'silent',
     ...environment,
   };
-  const module = await Test.createTestingModule({ imports: [AppModule, ...modules] })
+  const module = await Test.createTestingModule({ imports: [AppModule, ...TestService.modules, ...modules] })
     .overrideProvider(Settings)
     .useValue(new Settings(settings))
     .compile();

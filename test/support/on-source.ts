@@ -7,12 +7,18 @@ type Plugin = Extract<NonNullable<ViteUserConfig['plugins']>[number], { name: st
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Lets `petstore-service` be the files of src, for suites and packages that import it: dist/src would be a second service. */
+/**
+ * Lets `petstore-service` be the files of src, for suites and packages that import it: dist/src would be a second service. Suites of the
+ * platform have other modules than the checkout (project-modules.ts), and packages the catalogue of the suites.
+ */
 export function onSource(): Plugin {
   return {
-    name: 'petstore:on-source',
+    name: 'petstore:modules-of-suites',
     enforce: 'pre',
-    resolveId(id) {
+    resolveId(id, importer = '') {
+      if (id === '#project-modules') return join(ROOT, 'test/support/project-modules.ts');
+      if (id === 'petstore-service/pets' && importer.startsWith(join(ROOT, 'examples/')))
+        return join(ROOT, 'test/support/pets/pets.public.ts');
       const file = fileOfService(id);
       return file === undefined ? null : join(ROOT, file.replace(/\.js$/, '.ts'));
     },

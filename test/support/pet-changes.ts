@@ -2,10 +2,10 @@ import { Body, Controller, Delete, HttpCode, Module, Param, Patch } from '@nestj
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { OmitType } from '@nestjs/swagger';
 import type { Repository } from 'typeorm';
-import { Pet } from '../../src/pets/pet.entity.js';
-import { GetPetParams, PetDto } from '../../src/pets/pets.dto.js';
-import { PETS_ERRORS } from '../../src/pets/pets.errors.js';
-import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
+import { Pet } from './pets/pet.entity.js';
+import { GetPetParams, PetDto } from './pets/pets.dto.js';
+import { PETS_ERRORS } from './pets/pets.errors.js';
+import { PETS_SCOPES } from './pets/pets.scopes.js';
 import { ApiError, ApiErrors, MergePatch, Operation, RequireScopes, Tag } from '../../src/public.js';
 
 class PetPatch extends MergePatch(OmitType(PetDto, ['id'])) {}

@@ -1,27 +1,50 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import 'reflect-metadata';
 import { buildIfStale } from '../../scripts/build-if-stale.mjs';
+import { declaredTables, openDataSource } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/schema.js';
+import { PlatformModule } from '../../src/platform.module.js';
+import { PetsModule } from './pets/pets.module.js';
 import { POSTGRES_URL } from './requirements.js';
 import { BARE_ENVIRONMENT, ROOT } from './service-process.js';
 
 /**
- * Run once before the suites on PostgreSQL: makes a database with all tables of the service, which those of the test kit are copies
- * of. Twenty migrations for each would take longer than most suites.
+ * Run once before the suites on PostgreSQL: makes databases with all tables of the service, which those of the test kit are copies of: one
+ * for suites of the platform, and one for those of the checkout. Twenty migrations for each would take longer than most suites.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   buildIfStale();
-  const name = `petstore_template_${randomUUID().replaceAll('-', '')}`;
-  await order(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
-  const url = new URL(POSTGRES_URL);
-  url.pathname = `/${name}`;
+  const templates = { checkout: newName(), platform: newName() };
+  for (const name of Object.values(templates))
+    await order(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
   execFileSync(process.execPath, ['bin/petstore.js', 'db', 'migrate'], {
     cwd: ROOT,
-    env: { ...BARE_ENVIRONMENT, DATABASE_URL: url.href },
+    env: { ...BARE_ENVIRONMENT, DATABASE_URL: urlOf(templates.checkout) },
   });
-  await order(WITHOUT_STATISTICS, url.href);
-  process.env.PETSTORE_TEST_POSTGRES_TEMPLATE = name;
-  return () => order(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  const tables = await declaredTables([PlatformModule, PetsModule]);
+  const platform = await openDataSource(
+    { databaseUrl: urlOf(templates.platform) },
+    { tables, isPatient: true },
+  );
+  await migrate(platform);
+  await platform.destroy();
+  for (const name of Object.values(templates)) await order(WITHOUT_STATISTICS, urlOf(name));
+  process.env.PETSTORE_TEST_POSTGRES_TEMPLATES = JSON.stringify(templates);
+  return async () => {
+    for (const name of Object.values(templates)) await order(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+}
+
+function newName(): string {
+  return `petstore_template_${randomUUID().replaceAll('-', '')}`;
+}
+
+function urlOf(database: string): string {
+  const url = new URL(POSTGRES_URL);
+  url.pathname = `/${database}`;
+  return url.href;
 }
 
 /** Keeps autovacuum from finding out how few rows there are: plans would depend on when it comes by. */

@@ -9,8 +9,8 @@ import { Int64Column, Int64Key } from '../../src/database/int64.js';
 import { References } from '../../src/database/references.js';
 import { Operation, Tag } from '../../src/http/declarations/operation.decorator.js';
 import { Int64, Integer, Text } from '../../src/http/validation/fields.js';
-import { Pet } from '../../src/pets/pet.entity.js';
-import { PETS_SCOPES } from '../../src/pets/pets.scopes.js';
+import { Pet } from './pets/pet.entity.js';
+import { PETS_SCOPES } from './pets/pets.scopes.js';
 import { addedTable } from './added-table.js';
 
 // A module that a team might add: purchases of several animals at once. docs/guides/writes.md quotes it.

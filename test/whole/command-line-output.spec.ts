@@ -4,7 +4,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import '../../src/app.module.js';
+import '../../src/root.module.js';
 import { widthOf } from '../../src/cli/frame/table.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { OnTerminal } from '../support/on-terminal.js';

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
-import { Pet } from '../../../src/pets/pet.entity.js';
+import { Pet } from '../../support/pets/pet.entity.js';
 import { UNLIMITED, openForTest } from '../../support/opened.js';
 
 /** What a walk may do to the catalogue. */

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
-import { Pet } from '../../../src/pets/pet.entity.js';
+import { Pet } from '../../support/pets/pet.entity.js';
 import type { Database } from '../../../src/database/database.js';
 import { InsertBatches } from '../../../src/database/insert-batches.js';
 import { unavailable } from '../../../src/database/unavailable.js';

@@ -9,8 +9,8 @@ import { JsonRows, type JsonText } from '../../../src/database/json-rows.js';
 import { migrate } from '../../../src/database/schema.js';
 import type { SqliteDataSource } from '../../../src/database/sqlite/sqlite-data-source.js';
 import { writeExactJson } from '../../../src/core/exact-json.js';
-import { PET_STATUSES, Pet } from '../../../src/pets/pet.entity.js';
-import { PetDto } from '../../../src/pets/pets.dto.js';
+import { PET_STATUSES, Pet } from '../../support/pets/pet.entity.js';
+import { PetDto } from '../../support/pets/pets.dto.js';
 import { emptyFolder } from '../../support/service-process.js';
 
 class Badge {

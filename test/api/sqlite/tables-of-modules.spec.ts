@@ -15,9 +15,9 @@ import { declaredTables, openDataSource } from '../../../src/database/data-sourc
 import { Int64Key } from '../../../src/database/int64.js';
 import { migrate, schemaStatus } from '../../../src/database/schema.js';
 import { TablesModule } from '../../../src/database/tables.module.js';
-import { Pet } from '../../../src/pets/pet.entity.js';
-import { Pets1793491201000 } from '../../../src/pets/pets.migration.js';
-import { PetsService } from '../../../src/pets/pets.service.js';
+import { Pet } from '../../support/pets/pet.entity.js';
+import { Pets1793491201000 } from '../../support/pets/pets.migration.js';
+import { PetsService } from '../../support/pets/pets.service.js';
 import { databaseOfTest } from '../../support/service-process.js';
 import { openForTest } from '../../support/opened.js';
 

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Pet } from '../../../src/pets/pet.entity.js';
+import { Pet } from '../../support/pets/pet.entity.js';
 import { gate } from '../../support/gate.js';
 import { openForAll } from '../../support/opened.js';
 

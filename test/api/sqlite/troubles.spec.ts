@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
 import { JsonRows } from '../../../src/database/json-rows.js';
-import { Pet } from '../../../src/pets/pet.entity.js';
-import { PetDto } from '../../../src/pets/pets.dto.js';
+import { Pet } from '../../support/pets/pet.entity.js';
+import { PetDto } from '../../support/pets/pets.dto.js';
 import { TestService } from '../../kit/test-service.js';
 import { openForTest } from '../../support/opened.js';
 

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
-import { Pet } from '../../../src/pets/pet.entity.js';
+import { Pet } from '../../support/pets/pet.entity.js';
 import { openForTest } from '../../support/opened.js';
 import { describeWith } from '../../support/requirements.js';
 

@@ -12,8 +12,8 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { JsonRows } from '../../../src/database/json-rows.js';
 import { References } from '../../../src/database/references.js';
-import { Pet } from '../../../src/pets/pet.entity.js';
-import { PetDto } from '../../../src/pets/pets.dto.js';
+import { Pet } from '../../support/pets/pet.entity.js';
+import { PetDto } from '../../support/pets/pets.dto.js';
 import { ON_POSTGRES, withParameters } from '../../support/databases.js';
 import { addedTable } from '../../support/added-table.js';
 import { Toy, type Work, openMarket, undo, TIMELY } from '../../support/market.js';
