@@ -52,4 +52,5 @@ for (const suite of suites) console.log(`  ${suite}`);
 if (suites.length > 0 && process.argv.includes('--run'))
   process.exitCode = spawnSync('npx', ['vitest', 'run', ...suites], { stdio: 'inherit' }).status ?? 1;
 else if (suites.length > 0) console.log('`npm run check -- --run` runs them.');
-if (changed.has(MODULES)) console.log(`Suites of features, and test/api/checkout, open ${MODULES}: \`npm test\` runs them.`);
+if (changed.has(MODULES))
+  console.log(`Suites of features, and test/api/checkout, open ${MODULES}: \`npm test\` runs them.`);
