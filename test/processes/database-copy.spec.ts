@@ -7,6 +7,7 @@ import type { CopyOrder } from '../../src/database/commands/copy.js';
 import { TablesModule, tablesBelow } from '../../src/database/tables.module.js';
 import { AppModule } from '../../src/root.module.js';
 import { petsUpTo, sourceWith } from '../support/copy-source.js';
+import { PetsModule } from '../support/pets/pets.module.js';
 import { SqliteFile, onFile } from '../support/sqlite-file.js';
 import { CopyTarget } from '../support/copy-target.js';
 import { describeWith } from '../support/requirements.js';
@@ -31,9 +32,13 @@ class Kinds1799900000000 {
   }
 }
 beforeAll(() =>
-  tablesBelow(AppModule, TablesModule.forFeature({ entities: [], migrations: [Kinds1799900000000] })),
+  tablesBelow(
+    AppModule,
+    PetsModule,
+    TablesModule.forFeature({ entities: [], migrations: [Kinds1799900000000] }),
+  ),
 );
-afterAll(() => tablesBelow(AppModule));
+afterAll(() => tablesBelow(AppModule, PetsModule));
 
 const KINDS = `DELETE FROM kinds; INSERT INTO kinds VALUES
   (-9223372036854775808, 9223372036854775807, 1, 0.1, 12345678.9012, x'00ff', '2026-11-22 08:30:00.125', '2024-02-29', '7EEB549A-ed17-4d0e-9799-7ee1c945768b', -32768),
