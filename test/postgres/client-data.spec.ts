@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { expect, it } from 'vitest';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
+import { ClientAlert } from '../../src/auth/clients/client-alert.entity.js';
 import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { RefusedRequest } from '../../src/auth/usage/client-requests.entity.js';
 import { Sweeper } from '../../src/database/sweeper.js';
@@ -72,6 +73,21 @@ it('a deletion takes the last errors along, also those that another instance has
   expect((await service.request('DELETE', `/admin/clients/${clientId}`)).status).toBe(200);
   await written(other);
   expect([await errorsOf(clientId), await errorsOf(kept)]).toEqual([0, 1]);
+});
+
+it('a deletion takes what operators are alerted to along, also what another instance has not written yet', async () => {
+  const alertsOf = (clientId: string) => service.repository(ClientAlert).countBy({ clientId });
+  const { clientId, key } = await service.issueKey({ plan: 'business', scopes: ['pets:read'] });
+  const call = async (via: typeof service) => {
+    await via.request('GET', '/v1/pets/1', { key });
+    return written(via);
+  };
+  await call(service);
+  expect(await alertsOf(clientId)).toBe(1);
+  await other.request('GET', '/v1/pets/1', { key });
+  expect((await service.request('DELETE', `/admin/clients/${clientId}`)).status).toBe(200);
+  await written(other);
+  expect(await alertsOf(clientId)).toBe(0);
 });
 
 it('errors of clients that were deleted before are swept', async () => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DAY_MS } from '../../core/time/duration.js';
+import type { Dialect } from '../../database/dialect.js';
 import { runForRows } from '../../database/rows-as-json.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { Transactions } from '../../database/transactions/transactions.js';
@@ -14,16 +15,20 @@ import {
 } from '../../throttling/throttling.events.js';
 import { ApiKey } from '../clients/api-key.entity.js';
 import { ALERTS, type AlertKind, ClientAlert } from '../clients/client-alert.entity.js';
+import { ClientsService } from '../clients/clients.service.js';
 import { DEPRECATED, type RequestCount } from './client-requests.entity.js';
 
 /** How long alerts are kept, in milliseconds. */
 const KEPT_MS = 2 * DAY_MS;
 
-/** Adds to the amounts that are stored; of a share, the largest is kept. */
-export const RAISE = (rows: string): string => `
+/**
+ * Adds to the amounts that are stored; of a share, the largest is kept. Nothing is added about a client that was deleted. Locks the
+ * clients, as KEEP_OF_KEYS does.
+ */
+export const RAISE = (rows: string, dialect: Dialect): string => `
   INSERT INTO client_alerts (kind, window_start, client_id, amount)
   SELECT value ->> 'kind', CAST(value ->> 'start' AS BIGINT), value ->> 'clientId', CAST(value ->> 'amount' AS INTEGER)
-  FROM ${rows} AS alert WHERE true
+  FROM ${rows} AS alert JOIN clients ON clients.id = value ->> 'clientId' WHERE true ${dialect.kept('clients')}
   ON CONFLICT (kind, window_start, client_id) DO UPDATE SET amount = CASE
     WHEN client_alerts.kind <> 'near_limit' THEN client_alerts.amount + excluded.amount
     WHEN client_alerts.amount < excluded.amount THEN excluded.amount ELSE client_alerts.amount END`;
@@ -53,8 +58,14 @@ export class ClientAlerts {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: Transactions,
+    clients: ClientsService,
     sweeper: Sweeper,
   ) {
+    clients.addLog((clientId) => ({
+      entity: ClientAlert,
+      where: 'client_id = :clientId',
+      parameters: () => ({ clientId }),
+    }));
     const parameters = (now: number) => ({ oldest: now - KEPT_MS });
     sweeper.add({ entity: ClientAlert, where: 'window_start < :oldest', parameters });
   }
