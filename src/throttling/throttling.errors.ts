@@ -9,6 +9,7 @@ export const THROTTLING_ERRORS = defineErrors({
       'The client, or an address without a valid key, has used all requests of this window; or an ' +
       'operation without a quota was called more often than its separate limit allows, which the message then names.',
     remedy: 'Wait the seconds in `Retry-After`, back off exponentially, or move to a larger plan.',
+    command: 'Wait that long, or use the key of a client with a larger plan.',
   },
   api_key_banned: {
     status: 429,
@@ -19,6 +20,7 @@ export const THROTTLING_ERRORS = defineErrors({
       'The key kept sending for 20 seconds or more during an earlier `Retry-After`: each second with a refused request is a strike, and 20 strikes are a ban. Bans last 5 minutes, then 15, 60, and 24 hours.',
     remedy:
       'Wait for `Retry-After` before every retry; an operator can lift the ban with `petstore key unban`.',
+    command: 'Use another key of the client, or wait.',
   },
   daily_quota_exceeded: {
     status: 429,
@@ -26,5 +28,6 @@ export const THROTTLING_ERRORS = defineErrors({
     example: { requests: '1000 requests', seconds: 40_210 },
     cause: 'The client has used all requests of its plan for this UTC day.',
     remedy: 'Wait the seconds in `Retry-After`, or move to a larger plan.',
+    command: 'Use the key of a client with a larger plan.',
   },
 });

@@ -14,6 +14,7 @@ export const CLIENTS_ERRORS = defineErrors({
     example: { id: CLIENT },
     cause: 'No client has this id; it may have been deleted.',
     remedy: 'List the clients: `petstore client list` or `GET /admin/clients`.',
+    command: 'List the clients: `petstore client list`.',
   },
   client_not_deleted: {
     status: 409,
@@ -22,6 +23,7 @@ export const CLIENTS_ERRORS = defineErrors({
     cause:
       'Only the audit trail of a deleted client can be made anonymous: the names of other clients stay in it.',
     remedy: 'Delete the client first: `petstore client delete` or `DELETE /admin/clients/{clientId}`.',
+    command: 'Delete the client first: `petstore client delete`.',
   },
   client_already_suspended: {
     status: 409,
@@ -44,6 +46,7 @@ export const CLIENTS_ERRORS = defineErrors({
     cause:
       'No key has this id; its client may have been deleted. Under `/account` keys of other clients are not found either.',
     remedy: 'List the keys: `petstore key list`, `GET /admin/keys`, or `GET /account/keys` for your own.',
+    command: 'List the keys: `petstore key list`.',
   },
   key_already_revoked: {
     status: 409,
@@ -51,6 +54,7 @@ export const CLIENTS_ERRORS = defineErrors({
     example: { id: KEY, instant: INSTANT },
     cause: 'A revoked key stays as it is.',
     remedy: 'Issue a new key: `petstore key issue`, `POST /admin/keys` or `POST /account/keys`.',
+    command: 'Issue a new key: `petstore key issue`.',
   },
   key_already_expired: {
     status: 409,
@@ -58,6 +62,7 @@ export const CLIENTS_ERRORS = defineErrors({
     example: { id: KEY, instant: INSTANT },
     cause: 'An expired key cannot be rotated or given another expiry.',
     remedy: 'Issue a new key: `petstore key issue`, `POST /admin/keys` or `POST /account/keys`.',
+    command: 'Issue a new key: `petstore key issue`.',
   },
   key_already_rotated: {
     status: 409,
@@ -67,6 +72,7 @@ export const CLIENTS_ERRORS = defineErrors({
     remedy:
       'Rotate its successor. To end this one before its grace is over: `petstore key revoke`, ' +
       '`POST /admin/keys/{keyId}/revoke` or `POST /account/keys/{keyId}/revoke`.',
+    command: 'Rotate its successor. To end this one before its grace is over: `petstore key revoke`.',
   },
   last_key_with_scope: {
     status: 409,
@@ -75,6 +81,7 @@ export const CLIENTS_ERRORS = defineErrors({
     example: { scope: 'admin' },
     cause: 'The last working key with the scope `admin` would end, and with it administration over HTTP.',
     remedy: 'Issue another key with the scope first, or repeat with `--force` (over HTTP: `?force=true`).',
+    command: 'Issue another key with the scope first, or repeat with `--force`.',
   },
   scope_not_held: {
     status: 403,
@@ -83,6 +90,7 @@ export const CLIENTS_ERRORS = defineErrors({
     cause:
       'The sending key lacks one of the scopes of the new key, or, if the request names none, all default scopes.',
     remedy: 'Name fewer `scopes`, use a key that has all of them, or use the command line.',
+    command: 'Name fewer `--scopes`, or use a key that has all of them.',
   },
   key_limit_reached: {
     status: 409,
@@ -92,6 +100,7 @@ export const CLIENTS_ERRORS = defineErrors({
       'Self-service issues keys up to `ACCOUNT_MAX_KEYS` working ones, and rotates up to twice as many, so that a ' +
       'leaked key cannot fill the database.',
     remedy: 'Revoke keys that nobody uses: `POST /account/keys/{keyId}/revoke`. An operator can issue more.',
+    command: 'Revoke keys that nobody uses: `petstore key revoke`.',
   },
   new_key_limit_reached: {
     status: 409,
@@ -124,6 +133,7 @@ export const CLIENTS_ERRORS = defineErrors({
     example: { scopes: 'admin' },
     cause: 'A protected scope such as `admin` was requested under `/account`.',
     remedy: 'Name other `scopes`, or use `/admin` or the command line.',
+    command: 'Name other `--scopes`.',
   },
   no_account: {
     status: 403,

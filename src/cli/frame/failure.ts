@@ -30,7 +30,9 @@ function reasonOfFile(error: ApiError): string | undefined {
 /** The same message as over HTTP, with options instead of fields. */
 function messageOf({ code, message, body }: ApiError): string {
   if (body.details) return body.details.map((fault) => optionOf(fault.field) + fault.message).join('\n');
-  const remedy = errorCatalogue().find((row) => row.code === code)?.remedy;
+  const row = errorCatalogue().find((one) => one.code === code);
+  // What HTTP itself requires of requests helps nobody who has not written one.
+  const remedy = row?.command ?? (code in HTTP_ERRORS ? undefined : row?.remedy);
   return remedy === undefined ? message : `${message}\n${remedy}`;
 }
 

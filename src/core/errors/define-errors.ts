@@ -14,6 +14,8 @@ export interface ErrorRow<Code extends string = string> {
   readonly cause: string;
   /** What the client should do, for the page of errors. */
   readonly remedy: string;
+  /** What to do on the command line, where `remedy` names HTTP requests. */
+  readonly command?: string;
 }
 
 /** An error row as a feature writes it: its code is the property's name. */

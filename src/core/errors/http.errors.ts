@@ -35,6 +35,8 @@ export const HTTP_ERRORS = defineErrors({
     cause: 'No operation has this path.',
     remedy:
       'Compare the path with /docs, which links to the documents of /account and /admin where they are served. Paths are case-sensitive and have no trailing slash.',
+    command:
+      'Compare `--url` with the address of the service; its administration may be on another port, or off (ADMIN_ON).',
   },
   method_not_allowed: {
     status: 405,

@@ -19,7 +19,7 @@ export function tellableEvents(): WebhookEventDto[] {
 /** Faults of the field `events`: each unknown event, by its position. */
 export function eventFaults(events: readonly string[]): ErrorDetail[] {
   const known = new Set(tellableEvents().map(({ name }) => name));
-  const message = 'There is no such event; GET …/webhook-events lists all events.';
+  const message = `There is no such event. The events are ${[...known].join(', ')}.`;
   return events.flatMap((name, place) =>
     known.has(name) ? [] : [{ field: `events.${place}`, code: 'unknown_event', message }],
   );

@@ -14,6 +14,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     cause:
       'No endpoint has this id; it or its client may have been deleted. Under `/account` endpoints of other clients are not found either.',
     remedy: 'List the endpoints: `GET /admin/webhooks`, or `GET /account/webhooks` for your own.',
+    command: 'List the endpoints: `petstore webhook list`.',
   },
   webhook_delivery_not_found: {
     status: 404,
@@ -21,6 +22,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     example: { endpoint: ENDPOINT, id: 7 },
     cause: 'The endpoint has no such delivery, or it is older than `WEBHOOK_RETENTION_DAYS`.',
     remedy: 'List the deliveries of the endpoint: `GET …/webhooks/{endpointId}/deliveries`.',
+    command: 'List the deliveries of the endpoint: `petstore webhook deliveries`.',
   },
   webhook_endpoint_limit_reached: {
     status: 409,
@@ -37,6 +39,8 @@ export const WEBHOOK_ERRORS = defineErrors({
     cause: 'The secret was rotated again too often before the grace of earlier rotations was over.',
     remedy:
       'Wait until the grace of one is over, or rotate with a `grace` of `0`, which ends all old secrets at once.',
+    command:
+      'Wait until the grace of one is over, or rotate with `--grace 0`, which ends all old secrets at once.',
   },
   webhook_endpoint_disabled: {
     status: 409,
@@ -45,6 +49,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     cause:
       'The endpoint was disabled by its owner or by an operator, failed for three days, or responded 410.',
     remedy: 'Enable it first: `PATCH …/webhooks/{endpointId}` with `{"enabled": true}`.',
+    command: 'Enable it first: `petstore webhook enable`.',
   },
   webhook_client_suspended: {
     status: 409,
@@ -53,6 +58,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     example: { client: CLIENT, id: ENDPOINT, instant: INSTANT },
     cause: 'An operator has suspended the client. Its endpoints receive nothing until it is resumed.',
     remedy: 'Resume the client: `POST /admin/clients/{clientId}/resume`. What waits is then sent.',
+    command: 'Resume the client: `petstore client resume`. What waits is then sent.',
   },
   webhook_delivery_not_waiting: {
     status: 409,
@@ -60,6 +66,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     example: { id: 7, state: 'delivered' },
     cause: 'Only a waiting message can be retried. This one was delivered, or given up.',
     remedy: 'Send the message again: `POST …/deliveries/{deliveryId}/redeliver`.',
+    command: 'Send the message again: `petstore webhook redeliver`.',
   },
   webhook_endpoint_locked: {
     status: 409,
@@ -77,5 +84,6 @@ export const WEBHOOK_ERRORS = defineErrors({
     cause:
       'An event contains data that a scope protects. The key would subscribe an endpoint to it, redirect it, or read its log without having that scope.',
     remedy: 'Name fewer `events`, or use a key that has the scope.',
+    command: 'Name fewer `--events`, or use a key that has the scope.',
   },
 });
