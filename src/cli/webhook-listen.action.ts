@@ -87,7 +87,7 @@ async function deleteLeft(
   client: Pick<Client, 'id'>,
   { by }: Call,
 ): Promise<void> {
-  const { items } = await endpoints.list({ limit: MOST_ENDPOINTS }, client.id);
+  const { items } = await endpoints.list({ limit: MOST_ENDPOINTS }, { client: client.id });
   for (const { id, label, failingSince } of items)
     if (label === LABEL && failingSince !== null) await endpoints.delete(id, by);
 }

@@ -47,6 +47,16 @@ describe('petstore client', () => {
   });
 });
 
+it('a list that ends early says on a terminal how many entries there are', async () => {
+  const printed = async (shell: Partial<Shell>) =>
+    (await printedBy(service, ['client', 'list', '--limit', '1'], shell)).stdout.trimEnd().split('\n').at(-1);
+  const total = (await json('client', 'list')).length;
+  expect(total).toBeGreaterThan(1);
+  const screen = { columns: 80, isColoured: false };
+  expect(await printed({ screen })).toBe(`(1 of ${total}; --limit shows more)`);
+  expect(await printed({})).toMatch(/ Test /);
+});
+
 describe('petstore key', () => {
   it('issue answers the key this once', async () => {
     const { key, prefix } = await json('key', 'issue', '--client', client);

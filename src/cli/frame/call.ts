@@ -112,8 +112,14 @@ export class Call {
   }
 
   /** As show(), for a list; an empty one is shown as the text `none`. */
-  showList(rows: readonly object[], columns: readonly Column[], none?: string): Promise<void> {
-    return this.show(rows, (view) => (rows.length === 0 && none) || listTable(rows, columns, view));
+  showList(rows: readonly object[], columns: readonly Column[], none?: string, total = 0): Promise<void> {
+    // Programs that read lines get none that is no entry.
+    const more = (view: View) =>
+      view.screen && total > rows.length ? `\n(${rows.length} of ${total}; --limit shows more)` : '';
+    return this.show(
+      rows,
+      (view) => (rows.length === 0 && none) || listTable(rows, columns, view) + more(view),
+    );
   }
 
   /** Prints the result: with `--json` as JSON, otherwise as text; undefined prints nothing. */

@@ -37,8 +37,8 @@ export async function idOf(service: Service, input: Input, given: string): Promi
 export async function clientOf(service: Service, given: string): Promise<Named> {
   if (ID.test(given))
     return (await read(service, { method: 'get', path: `/clients/${given.toLowerCase()}` })) as Named;
-  const holding = await readList<Named>(service, { method: 'get', path: '/clients', query: { name: given } });
-  const named = holding.filter(({ name }) => name === given);
+  const sent = { method: 'get', path: '/clients', query: { name: given } };
+  const named = (await readList<Named>(service, sent)).entries.filter(({ name }) => name === given);
   return only(named, `clients are called ${given}`, `There is no client ${given}.`);
 }
 
@@ -51,15 +51,15 @@ async function keyOf(service: Service, given: string): Promise<string> {
   const mark = verdict.wellFormed ? digestOf(given) : prefix;
   const shown = verdict.wellFormed ? 'with this secret' : (prefix ?? given);
   const query = { key: mark };
-  const found =
-    mark === undefined ? [] : await readList<Named>(service, { method: 'get', path: '/keys', query });
+  const sent = { method: 'get', path: '/keys', query };
+  const found = mark === undefined ? [] : (await readList<Named>(service, sent)).entries;
   return only(found, `keys begin with ${shown}`, `There is no key ${shown}.`).id;
 }
 
 /** The endpoint of a delivery. Throws Refusal if there is no such delivery. */
 export async function endpointOf(service: Service, delivery: string): Promise<string> {
   const query = { delivery };
-  const found = await readList<Named>(service, { method: 'get', path: '/webhooks', query });
+  const { entries: found } = await readList<Named>(service, { method: 'get', path: '/webhooks', query });
   const none = `There is no delivery ${delivery}; \`petstore webhook deliveries <endpoint>\` lists them.`;
   return only(found, '', none).id;
 }

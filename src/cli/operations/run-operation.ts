@@ -71,9 +71,11 @@ async function carryOut(call: Call, operation: Operation, service: Service, sent
     return;
   }
   const most: unknown = call.options.limit ?? facts.limit ?? Infinity;
-  const rows = isPaged ? await readList<Row>(service, sent, most) : ((await read(service, sent)) as Row[]);
+  const { entries: rows, total } = isPaged
+    ? await readList<Row>(service, sent, most)
+    : { entries: (await read(service, sent)) as Row[], total: undefined };
   const columns = columnsOf(operation, rows[0]);
-  if (facts.none === undefined) await call.showList(rows, columns, 'There are no entries.');
+  if (facts.none === undefined) await call.showList(rows, columns, 'There are no entries.', total);
   else if (rows.length === 0) throw new Refusal(filled(facts.none, sent.query ?? {}));
   else await call.show(rows, (view) => rows.map((row) => factsText(row, columns, view)).join('\n\n'));
 }

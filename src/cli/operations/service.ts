@@ -67,13 +67,24 @@ export async function read(service: Service, sent: Sent): Promise<unknown> {
   return received === '' ? undefined : exactJson(received);
 }
 
-/** The first entries of a list, or all of them, page by page. The service refuses a `most` that is not a number. */
+/** Entries of a list. */
+export interface ListPart<Entry> {
+  readonly entries: Entry[];
+  /** How many there are in all, where the service counts them. */
+  readonly total?: number;
+}
+
+/**
+ * The first entries of a list, or all of them, page by page, and how many there are in all, where the service counts them. It refuses a
+ * `most` that is not a number.
+ */
 export async function readList<Entry>(
   service: Service,
   sent: Sent,
   most: unknown = Infinity,
-): Promise<Entry[]> {
+): Promise<ListPart<Entry>> {
   const entries: Entry[] = [];
+  let total: unknown;
   const left = () => Number(most) - entries.length;
   let cursor: string | undefined;
   do {
@@ -81,10 +92,11 @@ export async function readList<Entry>(
     const query = { ...sent.query, limit, ...(cursor === undefined ? {} : { cursor }) };
     const response = await send(service, { ...sent, query });
     entries.push(...(exactJson(await bodyOf(response)) as Entry[]));
+    total = response.headers['x-total-count'];
     const [, next] = NEXT_CURSOR.exec([response.headers.link].flat().join()) ?? [];
     cursor = next;
   } while (cursor !== undefined && left() > 0);
-  return entries;
+  return total === undefined ? { entries } : { entries, total: Number(total) };
 }
 
 /** Parses JSON: an integer that a number cannot hold is a bigint. Throws SyntaxError. */
