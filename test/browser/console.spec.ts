@@ -100,6 +100,9 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByRole('heading', { name: 'Test', exact: true }).waitFor();
     expect(tab.page.url()).toContain(service.clientId);
     expect(tab.asked.filter((url) => url.includes(service.key))).toEqual([]);
+    await find(`acme_live_${service.key.slice(9)}`);
+    await tab.page.getByText('Results for acme_live_').waitFor();
+    expect(tab.asked.filter((url) => url.includes(service.key.slice(13)))).toEqual([]);
     await find('nothing');
     await tab.page.getByText('No client, no key and none of the last errors').waitFor();
   });
@@ -109,6 +112,8 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByRole('heading', { name: 'No such page' }).waitFor();
     await tab.show('#/clients/00000000-0000-4000-8000-000000000000');
     await tab.page.getByRole('heading', { name: 'Not found' }).waitFor();
+    expect(await tab.page.locator('main button').count()).toBe(0);
+    await tab.page.locator('main').getByRole('link', { name: 'audit trail' }).waitFor();
     await tab.show('#/clients');
     await tab.page.getByRole('link', { name: 'Corner Pets' }).waitFor();
     expect(await tab.page.getByRole('heading', { name: 'Not found' }).count()).toBe(0);
@@ -344,7 +349,11 @@ describeWith('browser', 'the console in a real browser', () => {
     const { headers, body } = await service.request('GET', '/v1/pets?limit=x');
     const id = headers.get('x-request-id') ?? '';
     await tab.page.getByRole('link', { name: 'Last errors' }).click();
-    await tab.page.locator('.entry', { hasText: id }).getByText(`${body.status} ${body.code}`).waitFor();
+    const row = tab.page.locator('.entry', { has: tab.page.getByTitle(id) });
+    await row.getByText(`${body.status} ${body.code}`).waitFor();
+    await row.getByRole('link', { name: `${id.slice(0, 8)}…` }).click();
+    await expect.poll(() => tab.page.getByLabel('Find by X-Request-Id').inputValue()).toBe(id);
+    await tab.page.goBack();
     await tab.page.getByRole('link', { name: 'Show all' }).click();
     // What is typed before the view has changed is lost with the view of one client.
     await tab.page.getByText('Only requests of').waitFor({ state: 'detached' });
@@ -356,20 +365,65 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByText('No such request is kept.').waitFor();
   });
 
+  it('leads from the number of failures to those alone', async () => {
+    const today = tab.page.locator('section', { hasText: 'Today, ' });
+    await tab.show('#/');
+    await today.locator('div', { hasText: 'Other 4xx' }).last().getByRole('link').click();
+    await tab.page.getByLabel('Outcome').waitFor();
+    expect(await tab.page.getByLabel('Outcome').inputValue()).toBe('4xx');
+    await tab.page.locator('.entry').first().waitFor();
+    expect(await tab.page.locator('.entry', { hasText: '429' }).count()).toBe(0);
+    await tab.page.getByLabel('Outcome').selectOption('5xx');
+    await tab.page.getByText('No such request is kept.').waitFor();
+  });
+
+  it('renames, exports and deletes a client, and erases its names from the audit trail', async () => {
+    const { id } = await service.app
+      .get(ClientsService)
+      .create({ name: 'Erika', plan: 'free' }, SERVICE_ITSELF);
+    await tab.show(`#/clients/${id}`);
+    await tab.button('Rename').click();
+    await tab.dialog.getByLabel('Name').fill('Erika M.');
+    await tab.inDialog('Rename').click();
+    await tab.page.getByRole('heading', { name: 'Erika M.' }).waitFor();
+    const [file] = await Promise.all([tab.page.waitForEvent('download'), tab.button('Export').click()]);
+    expect(file.suggestedFilename()).toBe(`client-${id}.json`);
+    await tab.button('Delete this client').click();
+    expect(await isFocused(tab.inDialog('Cancel'))).toBe(true);
+    await tab.dialog.getByLabel(/^Also erase/).check();
+    await tab.inDialog('Delete for good').click();
+    await tab.closed();
+    await tab.page.getByRole('heading', { name: 'Clients' }).waitFor();
+    const trail = JSON.stringify(await order('GET', `/admin/audit?client=${id}`));
+    expect(trail).toContain('client.erased');
+    expect(trail).not.toContain('Erika');
+  });
+
   it('tells who changed what, with details on demand, of all clients or one', async () => {
     await tab.show('#/audit');
-    const newest = tab.page.locator('.entry').first();
-    await newest.getByText('lifted the ban of a key of Test').waitFor();
+    const newest = tab.page.locator('.entry', { hasText: 'lifted the ban' }).first();
+    await newest.getByText(`lifted the ban of the key ${service.key.slice(0, 13)}… of Test`).waitFor();
     await newest.getByText('Details').click();
     await newest.getByText('api_key.unbanned').waitFor();
     await newest.locator('time').first().focus();
-    expect(await newest.locator('time').first().getAttribute('data-exact')).toMatch(/UTC$/);
+    expect(await tab.page.getByRole('tooltip').innerText()).toMatch(/UTC$/);
     await tab.button('Next →').click();
     await tab.page.getByText('Page 2').waitFor();
     await show('Corner Pets');
     await tab.page.getByRole('link', { name: 'Audit trail' }).click();
     await tab.page.getByText('plan from free to business').waitFor();
     expect(await tab.page.locator('.entry', { hasText: 'Rotating' }).count()).toBe(0);
+  });
+
+  it('shows an exact instant within a narrow window', async () => {
+    await tab.page.setViewportSize({ width: 390, height: 900 });
+    await show('Rotating');
+    for (const time of await tab.page.locator('.key time').all()) {
+      await time.hover();
+      const { x = -1, width = 0 } = (await tab.page.getByRole('tooltip').boundingBox()) ?? {};
+      expect([x >= 0, x + width <= 390]).toEqual([true, true]);
+    }
+    await tab.page.setViewportSize({ width: 1280, height: 900 });
   });
 
   it('has no finding of axe, and does not scroll sideways, narrow and dark, wide and light', async () => {

@@ -179,7 +179,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await heading('Audit trail').waitFor();
       await trouble().getByText('This key has used up its quota.').waitFor();
       await tab.show(`#/clients/${named.get('Corner Pets')}`);
-      await tab.show('#/clients');
+      await tab.show('#/clients?name=corner');
       await heading('Clients').waitFor();
       await pass(30);
       expect(asked() - before).toBe(0);
@@ -260,8 +260,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await answer('**/admin/clients/*', 404, 'application/json', errorBody(404, 'client_not_found'));
       await pass(5);
       await heading('Not found').waitFor();
-      expect(await tab.button('Change plan').isDisabled()).toBe(true);
-      expect(await tab.button('Suspend').isDisabled()).toBe(true);
+      expect(await tab.page.locator('main button').count()).toBe(0);
     });
 
     it.each([
@@ -293,7 +292,10 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await order('POST', `/admin/clients/${named.get('Corner Pets')}/resume`);
       await tab.show('#/audit');
       const entries = tab.page.locator('.entry');
-      await entries.nth(2).getByText('The key Robot (Busy) issued a key of Busy').waitFor();
+      await entries
+        .nth(2)
+        .getByText(/^The key Robot \(Busy\) issued the key pst_test_\w{4}… of Busy/)
+        .waitFor();
       expect(await entries.nth(0).locator('.sentence').innerText()).toMatch(
         /^The key pst_test_\w{4}… \(Operators\) resumed the client Corner Pets/,
       );

@@ -45,7 +45,18 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.page.keyboard.press('Enter');
     await tab.page.getByText(`"data":{"endpointId":"${endpointId}"}`).waitFor();
     await tab.page.locator('.badge', { hasText: 'Failing' }).waitFor();
+    await tab.page.getByText('It responded 503.', { exact: true }).first().waitFor();
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('leads from the overview to the endpoints that fail', async () => {
+    const seen = tab.page.url();
+    await tab.show('#/');
+    await tab.page.getByRole('link', { name: 'with a failing webhook' }).click();
+    await tab.page.getByText('1 in all').waitFor();
+    expect(await tab.page.getByLabel('State').inputValue()).toBe('failing');
+    await tab.page.getByRole('link', { name: receiver.url }).waitFor();
+    await tab.show(new URL(seen).hash);
   });
 
   it('retries a waiting message now, sends it again, and filters deliveries by state', async () => {
@@ -63,7 +74,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.page.locator('summary').last().click();
     await tab.page.getByText('thank you').waitFor();
     await tab.page.getByLabel('State').selectOption('failed');
-    await tab.page.getByText('Nothing yet.').waitFor();
+    await tab.page.getByText('No delivery is in this state.').waitFor();
     await tab.page.getByLabel('State').selectOption('delivered');
     await expect.poll(() => tab.page.locator('.keys > .key').count()).toBe(2);
   });
@@ -109,11 +120,14 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
 
   it('filters the audit trail, and exports what passes', async () => {
     await tab.show('#/audit');
-    await tab.page.getByText('deleted a webhook endpoint of').waitFor();
+    await tab.page.getByText('deleted the webhook endpoint').waitFor();
     await tab.page.getByLabel('Action').selectOption('webhook_endpoint.disabled');
     await expect.poll(() => tab.page.locator('.entry').count()).toBe(1);
     await tab.page
-      .locator('.entry', { hasText: /The key pst_test_\w{4}… \(Test\) disabled a webhook endpoint of Test/ })
+      .locator('.entry', {
+        hasText:
+          /The key pst_test_\w{4}… \(Test\) disabled the webhook endpoint http:\/\/127\.0\.0\.1:\d+ of Test/,
+      })
       .waitFor();
     const download = tab.page.waitForEvent('download');
     await tab.button('Export as CSV').click();
@@ -144,15 +158,17 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     for (const [hash, there] of [
       ['#/clients', 'Test'],
       [`#/clients/${service.clientId}`, 'Plan and use'],
-      [`#/webhooks/${endpointId}`, 'It responded 204.'],
-      ['#/audit', 'deleted a webhook endpoint of'],
+      [`#/webhooks/${endpointId}`, 'It responded 200.'],
+      ['#/audit', 'deleted the webhook endpoint'],
     ] as const) {
       await other.show(hash);
       await other.page.getByText(there).first().waitFor();
       const visible = await other.page.getByRole('button').allInnerTexts();
       expect([
         hash,
-        visible.filter((name) => !/^(?:Sign out|◐|Export as CSV|Try now|.*Next →|.*Previous)$/.test(name)),
+        visible.filter(
+          (name) => !/^(?:Sign out|◐|Export|Export as CSV|Try now|.*Next →|.*Previous)$/.test(name),
+        ),
       ]).toEqual([hash, []]);
     }
     expect([other.complaints, other.refusals]).toEqual([[], []]);
@@ -165,9 +181,9 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.page.getByRole('link', { name: receiver.url }).waitFor();
     await tab.look('webhooks');
     await tab.show(`#/webhooks/${endpointId}`);
-    await tab.page.getByText('It responded 204.').first().waitFor();
+    await tab.page.getByText('It responded 200.').first().waitFor();
     await tab.page.locator('summary').first().click();
-    await tab.page.locator('.payload pre').waitFor();
+    await tab.page.locator('.payload pre').first().waitFor();
     await tab.look('endpoint');
     await tab.show(`#/clients/${service.clientId}`);
     await tab.button('New endpoint').click();

@@ -1,7 +1,7 @@
 // @ts-check
 // The audit trail in sentences, latest first, with filters and an export.
 import { ask } from './admin-api.js';
-import { button, choice, field } from './controls.js';
+import { button, choice, download, field } from './controls.js';
 import { el, idOf, put, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
@@ -16,19 +16,19 @@ const DONE = {
   'client.resumed': 'resumed the client',
   'client.deleted': 'deleted the client',
   'client.erased': 'erased the names of the client',
-  'api_key.issued': 'issued a key of',
-  'api_key.updated': 'changed a key of',
-  'api_key.rotated': 'rotated a key of',
-  'api_key.revoked': 'revoked a key of',
-  'api_key.unbanned': 'lifted the ban of a key of',
+  'api_key.issued': 'issued the key',
+  'api_key.updated': 'changed the key',
+  'api_key.rotated': 'rotated the key',
+  'api_key.revoked': 'revoked the key',
+  'api_key.unbanned': 'lifted the ban of the key',
   'outbox_event.retried': 'retried',
   'outbox_event.discarded': 'deleted',
-  'webhook_endpoint.created': 'created a webhook endpoint of',
-  'webhook_endpoint.updated': 'changed a webhook endpoint of',
-  'webhook_endpoint.deleted': 'deleted a webhook endpoint of',
-  'webhook_endpoint.secret_rotated': 'rotated the secret of a webhook endpoint of',
-  'webhook_endpoint.enabled': 'enabled a webhook endpoint of',
-  'webhook_endpoint.disabled': 'disabled a webhook endpoint of',
+  'webhook_endpoint.created': 'created the webhook endpoint',
+  'webhook_endpoint.updated': 'changed the webhook endpoint',
+  'webhook_endpoint.deleted': 'deleted the webhook endpoint',
+  'webhook_endpoint.secret_rotated': 'rotated the secret of the webhook endpoint',
+  'webhook_endpoint.enabled': 'enabled the webhook endpoint',
+  'webhook_endpoint.disabled': 'disabled the webhook endpoint',
 };
 
 /** Actions after which something no longer works. */
@@ -69,9 +69,7 @@ export function showAudit(main, signal, client) {
   });
   const save = async () => {
     const { body } = await ask('GET', 'audit/export', { query: query(), isFile: true });
-    const href = URL.createObjectURL(new Blob([body], { type: 'text/csv' }));
-    el('a', { href, download: 'audit.csv' }).click();
-    URL.revokeObjectURL(href);
+    download(body, 'text/csv', 'audit.csv');
   };
   const poller = poll(async () => {
     const shown = await changes.refresh(signal);
@@ -110,6 +108,7 @@ function startOf(day, laterMs) {
 /** One change. @param {any} change */
 function entryOf(change) {
   const { id, at, action, from, clientId, keyId, requestId, actor, actorKeyId, actorName, details } = change;
+  const { endpointId, prefix } = details;
   const key = actorName === null ? 'A deleted key' : ['The key ', written(actorName)];
   return el(
     ENDS.test(action) ? 'li.entry.ends' : 'li.entry',
@@ -117,8 +116,10 @@ function entryOf(change) {
       'p.sentence',
       el('b', actor === 'key' ? key : (ACTORS[actor] ?? actor)),
       ` ${DONE[action] ?? `did ${action} to`} `,
+      partInWords(change),
       clientId === null ? eventInWords(action, details) : clientInWords(change),
-      typeof details.prefix === 'string' && el('code', ` ${details.prefix}…`),
+      action === 'api_key.rotated' &&
+        typeof prefix === 'string' && ['; ', el('code', `${prefix}…`), ' follows'],
       changesOf(details),
     ),
     el('p.entry-meta', when(at), from !== null && [' · from ', written(from)]),
@@ -128,14 +129,25 @@ function entryOf(change) {
       facts([
         ['Action', el('code', action)],
         ['Change', String(id)],
-        clientId !== null && ['Client', idOf(clientId, `#/audit/${clientId}`)],
+        clientId !== null && ['Changes of this client', idOf(clientId, `#/audit/${clientId}`)],
         keyId !== null && ['Key', idOf(keyId)],
+        typeof endpointId === 'string' && ['Endpoint', idOf(endpointId, `#/webhooks/${endpointId}`)],
         actorKeyId !== null && ['Done with key', idOf(actorKeyId)],
         requestId !== null && ['Request', idOf(requestId)],
       ]),
       el('pre', { tabindex: '0', 'aria-label': 'Details as JSON' }, JSON.stringify(details, undefined, 2)),
     ),
   );
+}
+
+/** The changed key or endpoint of a client, by its name; empty for a change of the client itself. @param {any} change */
+function partInWords({ keyId, keyPrefix, endpointName, details }) {
+  if (typeof details.endpointId === 'string') {
+    const name = endpointName ?? details.label ?? details.url?.to ?? details.url;
+    return [typeof name === 'string' ? written(name) : idOf(details.endpointId), ' of '];
+  }
+  if (keyId === null) return [];
+  return [keyPrefix === null ? idOf(keyId) : el('code', `${keyPrefix}…`), ' of '];
 }
 
 /** The changed client; for a deleted one the name in the change, or its id. @param {any} change */

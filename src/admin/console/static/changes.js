@@ -1,7 +1,7 @@
 // @ts-check
 // Changes of clients, keys and webhook endpoints, each with a confirmation. All return undefined when cancelled.
 import { Refusal, ask, isHolder, me } from './admin-api.js';
-import { GRACES, boxes, choice, chosenIn, field, textField, valueOf } from './controls.js';
+import { GRACES, boxes, choice, chosenIn, download, field, textField, valueOf } from './controls.js';
 import { confirm } from './dialogs.js';
 import { el, number, tell, written } from './elements.js';
 import { keepKey, keyOfTab } from './session.js';
@@ -98,6 +98,65 @@ export async function changePlan(client, tag) {
     },
     done: 'The plan was changed.',
   });
+}
+
+/** @param {Client} client */
+export function renameClient({ id, name }) {
+  return confirm({
+    title: 'Rename this client?',
+    body: [textField('Name', 'name', { required: true, value: name })],
+    action: 'Rename',
+    order: ['PATCH', `clients/${id}`],
+    json: (form) => ({ name: valueOf(form, 'name') ?? '' }),
+    done: 'The client was renamed.',
+  });
+}
+
+/** Stores what the service has about a client as a file. @param {Client} client */
+export async function exportClient({ id }) {
+  const { body } = await ask('GET', `clients/${id}/export`, { isFile: true });
+  download(body, 'application/json', `client-${id}.json`);
+}
+
+/** Deletes a client, and on request its names from the audit trail. @param {Client} client */
+export function removeClient({ id, name }) {
+  const erase = el('input', { type: 'checkbox', name: 'erase' });
+  return confirm({
+    title: 'Delete this client?',
+    body: [
+      el(
+        'p',
+        written(name),
+        ' is deleted with its keys, webhooks and last errors. What uses its keys stops working at once.',
+      ),
+      el(
+        'label.check',
+        erase,
+        el(
+          'span',
+          'Also erase its names and addresses from the audit trail',
+          el('small', ' What was changed, and when, stays. For a request for erasure of personal data.'),
+        ),
+      ),
+    ],
+    action: 'Delete for good',
+    danger: true,
+    order: ['DELETE', `clients/${id}`],
+    run: async (send) => {
+      const gone = await send();
+      if (erase.checked) await ask('POST', `clients/${id}/erase`).catch(notErased);
+      return gone;
+    },
+    done: 'The client is deleted.',
+  });
+}
+
+/** @param {unknown} error */
+function notErased(error) {
+  if (!(error instanceof Refusal)) throw error;
+  tell(
+    `The audit trail still has its names: repeat it by petstore client erase. ${error.message} (${error.code})`,
+  );
 }
 
 /** Suspends a client, or resumes it. @param {Client} client */

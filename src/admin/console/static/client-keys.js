@@ -26,7 +26,7 @@ function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
     return [replacedBy !== null ? 'Rotated, ended' : revokedAt !== null ? 'Revoked' : 'Expired', 'over'];
   if (bannedUntil !== undefined) return [`Banned, ends ${ago(bannedUntil)}`, 'bad'];
   if (replacedBy !== null) return [`Rotated, ends ${ago(expiresAt ?? '')}`, 'warn'];
-  return left < SOON_MS ? [`Ends ${ago(expiresAt ?? '')}`, 'warn'] : ['Active', 'good'];
+  return left < SOON_MS ? [`Expires ${ago(expiresAt ?? '')}`, 'warn'] : ['Active', 'good'];
 }
 
 /**
@@ -141,8 +141,8 @@ export class ClientKeys {
       facts([
         ['Scopes', codes(scopes)],
         ['Last used', when(lastUsedAt)],
-        ['Issued', when(createdAt)],
-        revokedAt !== null ? ['Revoked', when(revokedAt)] : ['Ends', when(expiresAt)],
+        ['Created', when(createdAt)],
+        revokedAt !== null ? ['Revoked', when(revokedAt)] : ['Expires', when(expiresAt)],
         ban !== undefined && ['Banned until', exactly(ban)],
       ]),
       // Only operators change keys that administer.

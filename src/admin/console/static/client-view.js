@@ -2,11 +2,11 @@
 // One client: its plan, usage, keys and webhooks. A key holder sees its own.
 import { ask, isHolder, me } from './admin-api.js';
 import { addressOf } from './address.js';
-import { changePlan, suspendOrResume } from './changes.js';
+import { changePlan, exportClient, removeClient, renameClient, suspendOrResume } from './changes.js';
 import { ClientKeys } from './client-keys.js';
 import { ClientUsage } from './client-usage.js';
 import { badgesOf } from './clients-view.js';
-import { ordersOf } from './controls.js';
+import { button, ordersOf } from './controls.js';
 import { el, idOf, number, put, say } from './elements.js';
 import { Endpoints } from './endpoints-view.js';
 import { poll } from './polling.js';
@@ -38,6 +38,7 @@ export function showClient(main, signal, id) {
       ({ body: client, tag } = await ask('GET', path, { query: { days: usage.days }, signal }));
       view.show(client.name, badgesOf(client));
       document.title = `${client.name} · ${isHolder ? 'Account' : 'Console'}`;
+      exportButton.disabled = removeButton.disabled = false;
       say(suspendButton, client.suspendedAt === null ? 'Suspend' : 'Resume');
       showPlan();
       usage.show(client);
@@ -49,7 +50,7 @@ export function showClient(main, signal, id) {
       await endpoints.refresh(signal);
     },
     signal,
-    (refusal) => view.isGone(refusal, 'client_not_found'),
+    (refusal) => view.isGone(refusal, 'client_not_found', isHolder ? null : whatHappened),
   );
 
   function showPlan() {
@@ -64,12 +65,34 @@ export function showClient(main, signal, id) {
         ['Per minute', number(perMinute)],
         ['Per UTC day', number(perDay)],
         ['Last used', when(lastUsedAt)],
-        ['Made', when(createdAt)],
+        ['Created', when(createdAt)],
         suspendedAt !== null && ['Suspended', when(suspendedAt)],
         ['Id', idOf(client.id)],
       ]),
     );
   }
+
+  const whatHappened = el(
+    'p',
+    'If it was deleted, the ',
+    el('a', { href: `#/audit/${id}` }, 'audit trail'),
+    ' has who deleted it, and when.',
+  );
+  const leave = async () => {
+    if (await removeClient(client)) location.hash = '#/clients';
+  };
+  const removeButton = order('Delete this client', leave, '.quiet.danger-text');
+  const exportButton = button('Export', () => exportClient(client), '.quiet', { disabled: true });
+  const stored = card(
+    'Stored data',
+    null,
+    el(
+      'p.note',
+      'All that is stored about the client, as a file, or its deletion with keys, webhooks and last errors.',
+    ),
+    el('div.row-actions', exportButton, removeButton),
+  );
+  const renameButton = order('Rename', () => renameClient(client));
 
   const links = [
     el(
@@ -81,7 +104,9 @@ export function showClient(main, signal, id) {
   ];
   const view = showView(
     main,
-    isHolder ? {} : { back: ['#/clients', '← All clients'], links, buttons: [planButton, suspendButton] },
+    isHolder
+      ? {}
+      : { back: ['#/clients', '← All clients'], links, buttons: [renameButton, planButton, suspendButton] },
     card('Plan and use', null, plan, usage.now),
     usage.byMinute.element,
     lacks,
@@ -90,5 +115,6 @@ export function showClient(main, signal, id) {
     usage.byDay.element,
     usage.operations,
     usage.deprecated,
+    !isHolder && stored,
   );
 }

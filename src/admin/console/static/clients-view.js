@@ -62,8 +62,16 @@ export function showClients(main, signal) {
     changed: () => poller.soon(),
     query: () => ({ days: 1, ...filters.query }),
   });
+  let arePlansOffered = false;
   const poller = poll(
-    () => clients.refresh(signal, filters.isAny ? noneOf(controls) : undefined),
+    async () => {
+      const shown = await clients.refresh(signal, filters.isAny ? noneOf(controls) : undefined);
+      head.hidden = shown.length === 0;
+      // Within the poll, because nothing is asked during a pause.
+      if (arePlansOffered) return;
+      offerPlans(controls.plan, await plansOffered(signal));
+      arePlansOffered = true;
+    },
     signal,
     (refusal) => {
       // No name can contain this text.
@@ -73,7 +81,6 @@ export function showClients(main, signal) {
     },
   );
 
-  void plansOffered(signal).then((plans) => offerPlans(controls.plan, plans));
   const make = button(
     'New client',
     async () => {
@@ -85,6 +92,7 @@ export function showClients(main, signal) {
   const titles = ['Client', 'Plan', 'This minute', 'Today (UTC)', 'Last used'].map((title) =>
     el('span', title),
   );
+  const head = el('div.rows-head', { 'aria-hidden': 'true', hidden: true }, titles);
   const [note, list, bar] = clients.parts;
   showView(
     main,
@@ -99,7 +107,7 @@ export function showClients(main, signal) {
     ),
     clients.count,
     note,
-    el('div.rows-head', { 'aria-hidden': 'true' }, titles),
+    head,
     list,
     bar,
     el('p.note', 'Refreshed every 5 seconds while you look at it. The address of this page has its filters.'),
@@ -144,7 +152,7 @@ function rowOf(client) {
 }
 
 /** Badges for whatever is unusual about a client. @param {any} client with its usage */
-export function badgesOf({ suspendedAt, bans, outcomes }) {
+export function badgesOf({ suspendedAt, bans, outcomes, keyExpiresAt }) {
   let refused = 0;
   for (const { outcome, lastHour } of outcomes) if (outcome.startsWith('429')) refused += lastHour;
   const banned = bans.length === 1 ? '1 key banned' : `${bans.length} keys banned`;
@@ -152,5 +160,6 @@ export function badgesOf({ suspendedAt, bans, outcomes }) {
     refused > 0 && el('span.badge.warn', `${number(refused)} refused in 60 min`),
     suspendedAt !== null && el('span.badge.bad', 'Suspended'),
     bans.length > 0 && el('span.badge.bad', banned),
+    keyExpiresAt !== null && el('span.badge.warn', 'A key expires ', when(keyExpiresAt)),
   ];
 }

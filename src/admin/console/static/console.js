@@ -111,7 +111,7 @@ function showElsewhere(at) {
 
 /** Shows who is signed in, and hides controls that a key with read access cannot use. */
 async function showRights() {
-  const isTest = keyOfTab()?.startsWith('pst_test_') === true;
+  const isTest = /^[a-z\d]+_test_/.test(keyOfTab() ?? '');
   say(byId('environment'), isTest ? 'Test' : 'Live');
   byId('environment').classList.toggle('bad', !isTest);
   const who = await me().catch(() => undefined);

@@ -46,6 +46,13 @@ export function ordersOf(changed) {
     button(text, async () => (await run()) && changed(), `${look}.changes`, { disabled: true });
 }
 
+/** Has the browser store a text as a file. @param {string} text @param {string} type @param {string} name */
+export function download(text, type, name) {
+  const href = URL.createObjectURL(new Blob([text], { type }));
+  el('a', { href, download: name }).click();
+  URL.revokeObjectURL(href);
+}
+
 /** A field with its label and a note below it. @param {string} label @param {HTMLElement} control @param {string} [note] */
 export function field(label, control, note) {
   return el('label.field', el('span', label), control, note !== undefined && el('small', note));

@@ -55,7 +55,7 @@ export function showEndpoint(main, signal, id) {
       testButton.disabled = !endpoint.enabled;
       retryButton.hidden = endpoint.nextAttemptAt === null;
       say(turnButton, endpoint.enabled ? 'Disable' : 'Enable');
-      await deliveries.refresh(signal);
+      await deliveries.refresh(signal, state.value === '' ? undefined : 'No delivery is in this state.');
     },
     signal,
     (refusal) => view.isGone(refusal, 'webhook_endpoint_not_found'),
@@ -80,6 +80,7 @@ function factsOf({
   disabledAt,
   failingSince,
   nextAttemptAt,
+  lastError,
   previousSecretUntil,
 }) {
   return facts([
@@ -87,10 +88,11 @@ function factsOf({
     ['Events', codes(events)],
     ['Waiting', waiting === 1 ? '1 message' : `${number(waiting)} messages`],
     failingSince !== null && ['Failing since', when(failingSince)],
+    lastError !== null && ['Last error', lastError],
     nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
     disabledAt !== null && ['Disabled', when(disabledAt)],
     previousSecretUntil !== null && ['Old secret signs until', when(previousSecretUntil)],
-    ['Made', when(createdAt)],
+    ['Created', when(createdAt)],
     !isHolder && ['Client', el('a', { href: `#/clients/${clientId}` }, written(clientName))],
     ['Id', idOf(id)],
   ]);

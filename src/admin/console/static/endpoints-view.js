@@ -2,7 +2,8 @@
 // Webhook endpoints, of one client or of all, with their states.
 import { isHolder } from './admin-api.js';
 import { createEndpoint } from './changes.js';
-import { button } from './controls.js';
+import { Filters } from './address.js';
+import { button, choice, field } from './controls.js';
 import { el, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
@@ -27,8 +28,12 @@ export function conditionOf({ enabled, disabledBecause, failingSince }) {
 
 /** A card with endpoints. */
 export class Endpoints {
-  /** @param {string | undefined} clientId only those of this client; undefined for all @param {() => void} changed */
-  constructor(clientId, changed) {
+  /**
+   * @param {string | undefined} clientId only those of this client; undefined for all
+   * @param {() => void} changed
+   * @param {() => Record<string, string | undefined>} [filters]
+   */
+  constructor(clientId, changed, filters = () => ({})) {
     const client = isHolder ? undefined : clientId;
     const make = async () => (await createEndpoint(client)) && changed();
     const row = (/** @type {Endpoint} */ endpoint) => rowOf(endpoint, clientId === undefined);
@@ -36,15 +41,17 @@ export class Endpoints {
       list: el('ul.keys'),
       none: 'No endpoint yet: nobody is notified of events.',
       changed,
-      query: () => ({ client }),
+      query: () => ({ client, ...filters() }),
     });
-    const tools = clientId !== undefined && button('New endpoint', make, '.quiet.changes');
-    this.element = card('Webhooks', tools, ...this.list.parts);
+    this.element =
+      clientId === undefined
+        ? el('section.card', { 'aria-label': 'Endpoints' }, ...this.list.parts)
+        : card('Webhooks', button('New endpoint', make, '.quiet.changes'), ...this.list.parts);
   }
 
-  /** @param {AbortSignal} signal */
-  refresh(signal) {
-    return this.list.refresh(signal);
+  /** @param {AbortSignal} signal @param {string} [none] */
+  refresh(signal, none) {
+    return this.list.refresh(signal, none);
   }
 }
 
@@ -62,7 +69,7 @@ function rowOf(endpoint, isOfAll) {
     facts([
       ['Events', codes(events)],
       nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
-      ['Made', when(createdAt)],
+      ['Created', when(createdAt)],
       isOfAll && ['Client', el('a', { href: `#/clients/${clientId}` }, written(clientName))],
     ]),
   );
@@ -70,8 +77,26 @@ function rowOf(endpoint, isOfAll) {
 
 /** All endpoints. @param {Element} main @param {AbortSignal} signal */
 export function showEndpoints(main, signal) {
-  const endpoints = new Endpoints(undefined, () => poller.soon());
-  const note = el('p.note', 'To create an endpoint, open its client.');
-  showView(main, { title: 'Webhooks' }, endpoints.element, note);
-  const poller = poll(() => endpoints.refresh(signal), signal);
+  const state = choice('state', [
+    ['', 'Any'],
+    ['failing', 'Failing'],
+  ]);
+  const filters = new Filters({ state }, () => endpoints.list.restart());
+  const endpoints = new Endpoints(
+    undefined,
+    () => poller.soon(),
+    () => filters.query,
+  );
+  showView(
+    main,
+    { title: 'Webhooks' },
+    el('div.filters', { role: 'search', 'aria-label': 'Webhooks' }, field('State', state)),
+    endpoints.list.count,
+    endpoints.element,
+    el('p.note', 'To create an endpoint, open its client. The address of this page has its filter.'),
+  );
+  const poller = poll(
+    () => endpoints.refresh(signal, filters.isAny ? 'No endpoint fails.' : undefined),
+    signal,
+  );
 }

@@ -147,7 +147,8 @@ export class PagedList {
     /** @type {Set<unknown>} */
     const page = new Set(body.map((/** @type {any} */ { id }) => id));
     if (!this.pages.arrived(turn, next)) return this.#shown;
-    if (total !== undefined) say(this.count, total === 1 ? '1 in all' : `${number(total)} in all`);
+    // Of none, the rows say so.
+    if (total !== undefined) say(this.count, total === 0 ? '' : `${number(total)} in all`);
     const last =
       this.keepsRead && turn === this.#turnShown
         ? this.#shown.findLastIndex(({ id }) => this.rows.isRead(id))

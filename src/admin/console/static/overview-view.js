@@ -7,6 +7,9 @@ import { el, number, put } from './elements.js';
 import { poll } from './polling.js';
 import { card, showView } from './sections.js';
 
+/** Lists of other things than clients, by the state of clients that they explain. @type {Readonly<Record<string, string>>} */
+const BEHIND = { failing: '#/webhooks' };
+
 /** States that are a reason to act; the others are good to know. */
 const URGENT = new Set(['refused', 'banned', 'failing']);
 
@@ -59,8 +62,8 @@ function trafficOf({ since, requests, clientErrors, serverErrors, refused }, at)
   const tiles = [
     ['Requests', requests, null, ''],
     ['Refused (429)', refused, addressOf('#/clients', { state }), 'warn'],
-    ['Other 4xx', clientErrors, '#/requests', ''],
-    ['Failed (5xx)', serverErrors, '#/requests', 'bad'],
+    ['Other 4xx', clientErrors, addressOf('#/requests', { outcome: '4xx' }), ''],
+    ['Failed (5xx)', serverErrors, addressOf('#/requests', { outcome: '5xx' }), 'bad'],
   ];
   const title = at === 0 ? 'Last 60 minutes' : `Today, ${since.slice(0, 10)}`;
   return card(
@@ -88,7 +91,7 @@ function stateOf({ state, clients }) {
     { class: clients === 0 ? 'nothing' : isUrgent ? 'urgent' : null },
     el(
       'a',
-      { href: addressOf('#/clients', { state }) },
+      { href: addressOf(BEHIND[state] ?? '#/clients', { state }) },
       el('b', number(clients)),
       ` ${(STATES[state] ?? state).toLowerCase()}`,
     ),

@@ -2,12 +2,15 @@
 // The last requests that got an error, as a table, of all clients or those that filters select.
 import { isHolder } from './admin-api.js';
 import { Filters, addressOf, inAddress } from './address.js';
-import { field } from './controls.js';
+import { choice, field } from './controls.js';
 import { el, idOf, put, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
 import { showView } from './sections.js';
 import { when } from './times.js';
+
+/** How many characters of the id of a request a row shows. */
+const SHORT = 8;
 
 /** @param {Element} main @param {AbortSignal} signal */
 export function showRequests(main, signal) {
@@ -16,12 +19,18 @@ export function showRequests(main, signal) {
   const requestId = search({ maxlength: 128 });
   const code = search({ maxlength: 96, placeholder: 'validation_failed' });
   const operation = search({ maxlength: 200, placeholder: 'GET /account/keys' });
-  /** @type {Record<string, HTMLInputElement>} */
-  const controls = isHolder ? { requestId } : { requestId, code, operation };
+  const outcome = choice('outcome', [
+    ['', 'Any'],
+    ['429', 'Refused (429)'],
+    ['4xx', 'Other 4xx'],
+    ['5xx', 'Failed (5xx)'],
+  ]);
+  /** @type {Record<string, HTMLInputElement | HTMLSelectElement>} */
+  const controls = isHolder ? { requestId } : { requestId, outcome, code, operation };
   const client = inAddress('client');
   const subject = el('span', client);
   const filters = new Filters(controls, () => requests.restart(), isHolder ? [] : ['client']);
-  const body = el('tbody');
+  const body = el('tbody', { role: 'rowgroup' });
   const requests = new PagedList('requests', rowOf, {
     list: body,
     none: 'No such request is kept. The log of the service has all requests.',
@@ -40,13 +49,17 @@ export function showRequests(main, signal) {
   const table = el(
     'div.table-room.high',
     { tabindex: '0', role: 'region', 'aria-label': 'Requests, latest first' },
+    // Where the window is narrow its rows are blocks, which would no longer be a table to screen readers.
     el(
       'table',
+      { role: 'table' },
       el(
         'thead',
+        { role: 'rowgroup' },
         el(
           'tr',
-          titles.map((title) => el('th', { scope: 'col' }, title)),
+          { role: 'row' },
+          titles.map((title) => el('th', { scope: 'col', role: 'columnheader' }, title)),
         ),
       ),
       body,
@@ -74,6 +87,7 @@ export function showRequests(main, signal) {
       'div.filters',
       { role: 'search', 'aria-label': 'Errors' },
       field('Find by X-Request-Id', requestId),
+      !isHolder && field('Outcome', outcome),
       !isHolder && field('Code', code),
       !isHolder && field('Operation', operation),
     ),
@@ -88,20 +102,29 @@ export function showRequests(main, signal) {
 function rowOf({ at, requestId, clientId, clientName, keyId, keyPrefix, operation, status, code, address }) {
   const only = (/** @type {Record<string, string>} */ filters, /** @type {string} */ text) =>
     isHolder || code === null ? text : el('a', { href: addressOf('#/requests', filters) }, text);
+  const cell = (/** @type {string} */ name, /** @type {(import('./elements.js').Child)[]} */ ...content) =>
+    el('td', { role: 'cell', class: `text ${name}` }, content);
   return el(
     'tr.entry',
-    el('td.text', when(at)),
-    el('td.text', el('b', `${status} `), only({ code: code ?? '' }, code ?? '')),
-    el('td.text', el('code', only({ operation }, operation))),
+    { role: 'row' },
+    cell('at', when(at)),
+    cell('', el('b', `${status} `), only({ code: code ?? '' }, code ?? '')),
+    cell('', el('code', only({ operation }, operation))),
     !isHolder &&
-      el(
-        'td.text.name',
+      cell(
+        'name',
         clientName === null
           ? idOf(clientId)
           : el('a', { href: `#/clients/${clientId}` }, written(clientName)),
       ),
-    el('td.text', keyPrefix === null ? idOf(keyId) : el('code', `${keyPrefix}…`)),
-    el('td.text', address ?? '–'),
-    el('td.text', idOf(requestId)),
+    cell('', keyPrefix === null ? idOf(keyId) : el('code', `${keyPrefix}…`)),
+    cell('', address ?? '–'),
+    cell('', shortId(requestId)),
   );
+}
+
+/** An id of a request: its beginning, which leads to the whole one. @param {string} id */
+function shortId(id) {
+  const short = id.length > SHORT + 1 ? `${id.slice(0, SHORT)}…` : id;
+  return el('code.id', el('a', { href: addressOf('#/requests', { requestId: id }), title: id }, short));
 }

@@ -8,7 +8,10 @@ import { poll } from './polling.js';
 import { showView } from './sections.js';
 
 /** The displayable part of a whole key: the rest is a secret, which belongs into no address. */
-const KEY = /^(pst_(?:live|test)_\w{4})\w+$/;
+const KEY = /^([a-z][a-z\d]{1,9}_(?:live|test)_\w{4})\w+$/;
+
+/** How many of one kind the service finds at most. */
+const MOST = 10;
 
 const KINDS = /** @type {const} */ ({ client: 'Client', key: 'Key', request: 'Request' });
 
@@ -37,6 +40,12 @@ export function showSearch(main, signal) {
       put(
         note,
         body.length === 0 && 'No client, no key and none of the last errors has this name, id or beginning.',
+        body.filter((/** @type {any} */ { kind }) => kind === 'client').length === MOST &&
+          el(
+            'a',
+            { href: addressOf('#/clients', { name: text }) },
+            'All clients whose name contains this text',
+          ),
       );
     },
     signal,
@@ -46,7 +55,7 @@ export function showSearch(main, signal) {
       return true;
     },
   );
-  showView(main, { title: 'Search' }, el('p.filter', 'Found for ', written(text), '.'), note, list);
+  showView(main, { title: 'Search' }, el('p.filter', 'Results for ', written(text)), note, list);
 }
 
 /** @param {any} found */

@@ -9,6 +9,7 @@ import { el, put, say } from './elements.js';
 class View {
   title = el('h1', { dir: 'auto' }, 'Loading…');
   #badges = el('span.badges');
+  #actions = el('div.head-actions');
   #fault = el('div.fault', { role: 'alert' });
 
   /**
@@ -19,12 +20,13 @@ class View {
   constructor(main, { title, back, links = [], buttons = [] }, ...parts) {
     if (title) say(this.title, title);
     this.buttons = buttons;
+    put(this.#actions, links, buttons);
     this.body = el('div', { class: title ? null : 'columns' }, parts);
     const [href, text] = back ?? [];
     put(
       main,
       href && el('nav.crumbs', { 'aria-label': 'Where you are' }, el('a', { href }, text)),
-      el('div.view-head', el('div.title', this.title, this.#badges), el('div.head-actions', links, buttons)),
+      el('div.view-head', el('div.title', this.title, this.#badges), this.#actions),
       this.#fault,
       this.body,
     );
@@ -37,14 +39,19 @@ class View {
     for (const button of this.buttons) button.disabled = false;
   }
 
-  /** Shows "Not found" if that is why a request was refused. @param {import('./admin-api.js').Refusal} refusal @param {string} code */
-  isGone(refusal, code) {
+  /**
+   * Shows "Not found" if that is why a request was refused.
+   * @param {import('./admin-api.js').Refusal} refusal
+   * @param {string} code
+   * @param {Child} [instead] where to look for what is gone
+   */
+  isGone(refusal, code, instead) {
     if (!refusal.is(code)) return false;
     this.show('Not found');
     document.title = document.title.replace(/^.* · /, 'Not found · ');
     put(this.#fault, faultOf(refusal));
-    put(this.body);
-    for (const button of this.buttons) button.disabled = true;
+    put(this.#actions);
+    put(this.body, instead);
     return true;
   }
 }

@@ -49,11 +49,31 @@ export function exactly(instant) {
   return `${EXACT.format(new Date(instant))} UTC`;
 }
 
+/** The exact instant of the time that is pointed at or focused, within the window whatever surrounds that time. */
+const exact = el('div.exact', { id: 'exact', role: 'tooltip', hidden: true });
+
+/** @param {Event} event */
+function showExact({ type, target }) {
+  const at = type !== 'focusout' && target instanceof Element ? target.closest('time.when') : null;
+  exact.hidden = at === null;
+  if (at === null) return;
+  at.setAttribute('aria-describedby', exact.id);
+  say(exact, exactly(at.getAttribute('datetime') ?? ''));
+  document.body.append(exact);
+  const { left, top, bottom } = at.getBoundingClientRect();
+  const above = top - exact.offsetHeight - 4;
+  exact.style.left = `${Math.max(8, Math.min(left, document.documentElement.clientWidth - exact.offsetWidth - 8))}px`;
+  exact.style.top = `${above < 0 ? bottom + 4 : above}px`;
+}
+
+for (const type of ['pointerover', 'focusin', 'focusout']) document.addEventListener(type, showExact);
+// It would stay where its time was.
+addEventListener('scroll', () => (exact.hidden = true), { capture: true, passive: true });
+
 /** An instant as `12 min ago`, with the exact one on hover and focus; `refreshTimes` updates it. @param {string | null} instant null for never */
 export function when(instant) {
   if (instant === null) return 'never';
-  const attributes = { datetime: instant, 'data-exact': exactly(instant), tabindex: '0' };
-  return el('time.when', attributes, ago(instant));
+  return el('time.when', { datetime: instant, tabindex: '0' }, ago(instant));
 }
 
 /** Updates all shown instants. */
