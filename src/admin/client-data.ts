@@ -56,7 +56,7 @@ export class ClientData {
         mapped(await this.errors(page, clientId), (error) =>
           toRefusedRequestDto(Object.assign(error, { clientName: client.name, keyPrefix: null })),
         ),
-      webhooks: (page) => this.endpoints.list(page, clientId),
+      webhooks: (page) => this.endpoints.list(page, { client: clientId }),
       deliveries: (page) => this.deliveries(page, clientId),
       idempotencyKeys: allOf(manager, IdempotencyEntry, clientId),
       audit: (page) => this.audit.page(page, { client: clientId }),

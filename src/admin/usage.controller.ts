@@ -43,8 +43,8 @@ export class UsageController {
     responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   async listRequests(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {
-    const { client: clientId, requestId, code, operation } = query;
-    const filter = { clientId, requestId, code, operation };
+    const { client: clientId, requestId, code, operation, outcome } = query;
+    const filter = { clientId, requestId, code, operation, outcome };
     return (await pager.respond(query, (page) => this.history.errors(page, filter))).map(toRefusedRequestDto);
   }
 }

@@ -7,10 +7,14 @@ import { Int64Column } from '../database/int64.js';
 export const DISABLED_BECAUSE = ['owner', 'operator', 'failing', 'gone'] as const;
 export type DisabledBecause = (typeof DISABLED_BECAUSE)[number];
 
-defineClientState(
-  'failing',
-  `SELECT client_id FROM webhook_endpoints WHERE failing_since > '' AND (disabled_at IS NULL OR disabled_because = 'failing')`,
-);
+/** States by which endpoints are listed. */
+export const ENDPOINT_STATES = ['failing'] as const;
+
+/** Selects a column of the endpoints that fail, also of those that were disabled because they did. */
+export const FAILING = (column: 'id' | 'client_id'): string =>
+  `SELECT ${column} FROM webhook_endpoints WHERE failing_since > '' AND (disabled_at IS NULL OR disabled_because = 'failing')`;
+
+defineClientState('failing', FAILING('client_id'));
 
 /** The columns of an endpoint whose next message has not failed. */
 export const HEALTHY = { failures: 0, failingSince: null, dueAt: 0n, delay: 0 };

@@ -6,7 +6,7 @@ import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { declaredScopes } from '../../src/auth/scopes.js';
 import { earnBan } from '../support/earn-ban.js';
-import { onCommandLine, overHttp } from '../support/orders.js';
+import { onCommandLine, overHttp, printedBy } from '../support/orders.js';
 import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
 
@@ -49,6 +49,8 @@ describe('the audit trail', () => {
       clientId: service.clientId,
       clientName: 'Test',
       keyId: null,
+      keyPrefix: null,
+      endpointName: null,
       details: {
         plan: { from: 'business', to: 'pro' },
         perMinute: { from: 1_000, to: 300 },
@@ -87,6 +89,29 @@ describe('the audit trail', () => {
       expiresAt: '2026-11-21T12:00:10.250Z',
       oldExpiresAt: '2026-11-20T13:00:10.250Z',
     });
+  });
+
+  it('names the key and the webhook endpoint that were changed, by their prefix and label', async () => {
+    const { service, adminKey, trail } = await open();
+    const { id, key } = await service.issueKey();
+    await commanded(service, 'key', 'update', id, '--label', 'Till');
+    const json = {
+      clientId: service.clientId,
+      url: 'https://shop.example.com/secret',
+      events: ['pets.created'],
+    };
+    const made = await service.request('POST', '/admin/webhooks', { key: adminKey, json });
+    const names = async () =>
+      (await trail()).slice(0, 2).map(({ keyPrefix, endpointName }) => [keyPrefix, endpointName]);
+    expect(await names()).toEqual([
+      [null, 'https://shop.example.com'],
+      [key.slice(0, 13), null],
+    ]);
+    await commanded(service, 'webhook', 'update', String(made.body.id), '--label', 'Stock');
+    expect((await names())[0]).toEqual([null, 'Stock']);
+    const { stdout: out } = await printedBy(service, ['audit', 'list', '--limit', '3']);
+    for (const shown of [key.slice(0, 13), 'Stock']) expect(out).toContain(shown);
+    for (const hidden of [id, made.body.id]) expect(out).not.toContain(hidden);
   });
 
   it('has each ban that was lifted, and nothing of a key that was not banned', async () => {

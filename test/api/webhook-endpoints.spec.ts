@@ -131,7 +131,7 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     });
     const { secret, ...shown } = body;
     const one = await service.request('GET', `${address}/${body.id}`);
-    expect(one.body).toEqual({ ...shown, waiting: 0 });
+    expect(one.body).toEqual({ ...shown, waiting: 0, lastError: null });
     const ofClient = audience === '/admin' ? `?client=${service.clientId}` : '';
     const all = await service.request('GET', address + ofClient);
     expect(all.body).toEqual([shown]);

@@ -28,7 +28,7 @@ const inState = async (state: string) => {
 describe('with 10,000 clients', async () => {
   await insertMany(service, 10_000);
   const flooder = await service.issueKey({ plan: 'free' });
-  const loud = await service.issueKey({ plan: 'free' });
+  const loud = await service.issueKey({ plan: 'free', scopes: ['pets:read'] });
   await hammer(service, 63, loud.key);
   await earnBan(service, flooder.key);
 
@@ -75,6 +75,10 @@ describe('with 10,000 clients', async () => {
     expect(await namesIn('state=suspended')).toEqual(['Client 4242']);
     await service.request('PATCH', `/admin/keys/${loud.id}`, { key: admin, json: { expires: '3d' } });
     expect((await ask('clients?state=expiring')).body.map((one: Client) => one.id)).toEqual([loud.clientId]);
+    const expiry = async () => (await ask(`clients/${loud.clientId}`)).body.keyExpiresAt as string | null;
+    expect(await expiry()).toBe(new Date(service.clock.now() + 3 * 86_400_000).toISOString());
+    await service.request('POST', `/admin/keys/${loud.id}/rotate`, { key: admin, json: { expires: '90d' } });
+    expect([await expiry(), await inState('expiring')]).toEqual([null, 0]);
     for (const state of ['near_limit', 'failing', 'deprecated'])
       expect(await namesIn(`state=${state}`)).toEqual([]);
   });
@@ -99,6 +103,11 @@ describe('with 10,000 clients', async () => {
     expect(body).toHaveLength(1);
     expect(body[0]).toMatchObject({ keyPrefix: admin.slice(0, 13), clientName: expect.any(String) });
     expect((await ask('requests?code=none')).body).toEqual([]);
+    const statuses = async (outcome: string) => {
+      const found = (await ask(`requests?outcome=${outcome}&limit=100`)).body as { status: number }[];
+      return [...new Set(found.map(({ status }) => status))];
+    };
+    expect([await statuses('429'), await statuses('4xx'), await statuses('5xx')]).toEqual([[429], [404], []]);
   });
 });
 

@@ -70,6 +70,24 @@ it.each(['admin', 'own'])('a failing endpoint is retried at once by %s, in order
   ]);
 });
 
+it('failing endpoints are listed with their number, and one says why its last attempt failed', async () => {
+  const healthy = await receive(answers(204));
+  await endpointAt(healthy.url);
+  const { receiver, id } = await failing(['A', 'B']);
+  const listed = async (query: string) => {
+    const { body, headers } = await service.request('GET', `/admin/webhooks?${query}`, { key: admin });
+    return [(body as { id: string }[]).map((one) => one.id), headers.get('x-total-count')];
+  };
+  expect(await listed('state=failing')).toEqual([[id], '1']);
+  expect((await listed(''))[1]).toBe('2');
+  expect(await asked(id)).toMatchObject({ lastError: 'It responded 500.' });
+  receiver.answer = (response) => response.writeHead(204).end();
+  await posted(`${id}/retry`);
+  await deliver();
+  expect(await listed('state=failing')).toEqual([[], '0']);
+  expect(await asked(id)).toMatchObject({ lastError: null });
+});
+
 it('many retries in a row do not use up the schedule, after which an endpoint is disabled', async () => {
   const { receiver, id } = await failing(['A']);
   for (let times = 0; times < 12; times += 1) {

@@ -11,7 +11,8 @@ import {
   keysetPage,
 } from '../../database/keyset-page.js';
 import type { Condition } from '../../database/selection.js';
-import { type AuditEntryDto, toAuditEntryDto } from '../dto/audit-entry.dto.js';
+import { WebhookEndpoint } from '../../webhooks/webhook-endpoint.entity.js';
+import { type AuditEntryDto, type AuditNames, endpointOf, toAuditEntryDto } from '../dto/audit-entry.dto.js';
 import type { AuditFilters } from '../dto/inputs.js';
 
 /** The property of an entry that each filter compares, and how. */
@@ -39,11 +40,13 @@ const COLUMNS = [
   'clientId',
   'keyId',
   'details',
+  'keyPrefix',
+  'endpointName',
 ] as const;
 /** Number of entries that an export reads at a time. */
 const EXPORTED = 500;
 
-/** The audit trail as operators see it: filtered, and with the names of clients and keys as they are now. */
+/** The audit trail as operators see it: filtered, and with the names of clients, keys and endpoints as they are now. */
 @Injectable()
 export class AuditListing {
   constructor(private readonly dataSource: DataSource) {}
@@ -71,23 +74,36 @@ export class AuditListing {
     } while (after);
   }
 
-  /** The names of the clients of entries, and of the keys that made the changes, by their ids. */
-  private async namesOf(entries: readonly AuditEntry[]): Promise<ReadonlyMap<string, string>> {
-    const ids = (property: 'actorKeyId' | 'clientId') =>
-      In([...new Set(entries.flatMap((entry) => entry[property] ?? []))]);
+  /** The names of the clients, keys and endpoints of entries, and of the keys that made the changes, as far as they exist. */
+  private async namesOf(entries: readonly AuditEntry[]): Promise<AuditNames> {
     const { manager } = this.dataSource;
     const keys = await manager.find(ApiKey, {
-      where: { id: ids('actorKeyId') },
+      where: { id: idsIn(entries, ({ actorKeyId, keyId }) => [actorKeyId, keyId]) },
       relations: { client: true },
     });
-    const clients = await manager.findBy(Client, { id: ids('clientId') });
-    return new Map([
-      ...clients.map(({ id, name }) => [id, name] as const),
-      ...keys.map(
-        ({ id, label, prefix, client }) => [id, `${label ?? `${prefix}…`} (${client.name})`] as const,
-      ),
-    ]);
+    const clients = await manager.findBy(Client, { id: idsIn(entries, ({ clientId }) => [clientId]) });
+    const endpoints = await manager.find(WebhookEndpoint, {
+      where: { id: idsIn(entries, (entry) => [endpointOf(entry)]) },
+      select: { id: true, label: true, url: true },
+    });
+    return {
+      prefixes: new Map(keys.map(({ id, prefix }) => [id, prefix])),
+      names: new Map([
+        ...clients.map(({ id, name }) => [id, name] as const),
+        ...endpoints.map(({ id, label, url }) => [id, label ?? new URL(url).origin] as const),
+        ...keys.map(
+          ({ id, label, prefix, client }) => [id, `${label ?? `${prefix}…`} (${client.name})`] as const,
+        ),
+      ]),
+    };
   }
+}
+
+function idsIn(
+  entries: readonly AuditEntry[],
+  idsOf: (entry: AuditEntry) => readonly (string | null | undefined)[],
+) {
+  return In([...new Set(entries.flatMap(idsOf).filter((id) => typeof id === 'string'))]);
 }
 
 /** How a formula begins, after what spreadsheets pass over; a minus sign is U+2212, too. */

@@ -32,13 +32,24 @@ export interface CommandFacts {
 
 const KEY = 'prefix clientId scopes label expiresAt revokedAt lastUsedAt id replacedBy?';
 const ENDPOINT =
-  'id url enabled disabledBecause? failingSince? nextAttemptAt? events label createdAt clientId';
-const REQUEST = 'at clientId operation status code address requestId keyId';
+  'id url clientName enabled disabledBecause? failingSince? nextAttemptAt? events label createdAt';
+const REQUEST = 'at clientName operation status code keyPrefix address requestId';
 const SOON = 'running servers apply this within 1 s.';
 const SENT =
   'The delivery {id} is waiting; the running service sends it. `petstore webhook delivery {id}` shows how it ended.';
 const END = 'End the key {id} ({prefix}…)';
 const OF_PLAN = ['plan', 'perMinute', 'perDay'];
+
+/** An entry of the audit trail. */
+interface AuditRow {
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Details of a change without the ids of what other columns name. */
+function withoutIds(details: AuditRow['details']): object {
+  const named = Object.entries(details).filter(([name]) => name !== 'endpointId' && name !== 'replacedBy');
+  return Object.fromEntries(named);
+}
 
 /** Requests of a client in its current window of this name, and the limit. */
 const used =
@@ -59,7 +70,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'client show': {
     operation: 'getClient',
     columns:
-      'id name plan perMinute perDay createdAt suspendedAt? lastUsedAt windows bans days operations deprecatedCalls',
+      'id name plan perMinute perDay createdAt suspendedAt? lastUsedAt keyExpiresAt? windows bans days operations deprecatedCalls',
   },
   'client set-plan': { operation: 'updateClient', text: 'Moves a client to another plan', options: OF_PLAN },
   'client rename': { operation: 'updateClient', text: 'Gives a client another name', options: ['name'] },
@@ -112,11 +123,17 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
       'refused (60 min)': ({ outcomes }: ClientUsageDto) =>
         outcomes.reduce((sum, one) => sum + (one.outcome.startsWith('429') ? one.lastHour : 0), 0),
       'last used': ({ lastUsedAt }: ClientUsageDto) => lastUsedAt,
+      'key expires': ({ keyExpiresAt }: ClientUsageDto) => keyExpiresAt,
       'deprecated calls': ({ deprecatedCalls }: ClientUsageDto) =>
         deprecatedCalls.map(({ calls, operation }) => `${calls} ${operation}`),
     },
   },
-  'request list': { operation: 'listRefusedRequests', options: ['client'], limit: 100, columns: REQUEST },
+  'request list': {
+    operation: 'listRefusedRequests',
+    options: ['client', 'outcome', 'code'],
+    limit: 100,
+    columns: REQUEST,
+  },
   'request show': {
     operation: 'listRefusedRequests',
     text: 'Shows the outcome of a request that got an error, by its X-Request-Id',
@@ -128,12 +145,22 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'audit list': {
     operation: 'listAudit',
     limit: 100,
-    columns: 'at action actor actorName clientName keyId from details',
+    columns: 'at action actor actorName clientName keyPrefix endpointName from',
+    cells: {
+      details: ({ details }: AuditRow) => withoutIds(details),
+    },
   },
   'audit export': { operation: 'exportAudit' },
   'webhook create': { operation: 'createWebhook', done: 'Created the endpoint {id}.' },
-  'webhook list': { operation: 'listWebhooks', options: ['client'], columns: ENDPOINT },
-  'webhook show': { operation: 'getWebhook', columns: `${ENDPOINT} previousSecretUntil? waiting` },
+  'webhook list': {
+    operation: 'listWebhooks',
+    options: ['client', 'state'],
+    columns: ENDPOINT,
+  },
+  'webhook show': {
+    operation: 'getWebhook',
+    columns: `${ENDPOINT} clientId previousSecretUntil? waiting lastError?`,
+  },
   'webhook update': {
     operation: 'updateWebhook',
     text: 'Changes the URL, the events or the label of an endpoint',

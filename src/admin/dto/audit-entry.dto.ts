@@ -75,6 +75,23 @@ export class AuditEntryDto {
   keyId!: string | null;
 
   @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'The first characters of that key; null if it was deleted',
+    example: 'pst_live_4fTz',
+  })
+  keyPrefix!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description:
+      'The label of the webhook endpoint that was changed, or the origin of its URL; null if it was deleted',
+    example: 'Web shop',
+  })
+  endpointName!: string | null;
+
+  @ApiProperty({
     type: 'object',
     additionalProperties: true,
     description: 'Details of the change',
@@ -82,11 +99,25 @@ export class AuditEntryDto {
   details!: object;
 }
 
-/** Makes the shown form of an audit entry, with the names of clients and keys by their ids. */
-export function toAuditEntryDto(entry: AuditEntry, names: ReadonlyMap<string, string>): AuditEntryDto {
+/** Names by ids: of clients, keys and webhook endpoints, and the prefixes of keys. */
+export interface AuditNames {
+  readonly names: ReadonlyMap<string, string>;
+  readonly prefixes: ReadonlyMap<string, string>;
+}
+
+/** The endpoint that an entry is about. */
+export function endpointOf({ details }: AuditEntry): string | undefined {
+  const { endpointId } = details as { readonly endpointId?: string };
+  return endpointId;
+}
+
+/** Makes the shown form of an audit entry, with the names of what it is about. */
+export function toAuditEntryDto(entry: AuditEntry, { names, prefixes }: AuditNames): AuditEntryDto {
   const { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details } = entry;
   const actorName = names.get(actorKeyId ?? '') ?? null;
   const clientName = names.get(clientId ?? '') ?? null;
   const who = { actor, actorKeyId, actorName, from, requestId };
-  return { id, at, action, ...who, clientId, clientName, keyId, details };
+  const keyPrefix = prefixes.get(keyId ?? '') ?? null;
+  const endpointName = names.get(endpointOf(entry) ?? '') ?? null;
+  return { id, at, action, ...who, clientId, clientName, keyId, keyPrefix, endpointName, details };
 }

@@ -160,6 +160,13 @@ export class ClientUsageDto extends ClientDto {
   @Instant({ description: 'When one of its keys was last used, to the minute', nullable: true })
   lastUsedAt!: string | null;
 
+  @Instant({
+    description:
+      'When the first of its keys expires, if it is within 7 days and the key was not rotated; otherwise null',
+    nullable: true,
+  })
+  keyExpiresAt!: string | null;
+
   @ApiProperty({ type: [DayUseDto], description: 'Requests in each UTC day, latest first' })
   days!: readonly DayUseDto[];
 

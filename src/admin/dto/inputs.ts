@@ -1,6 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor } from '../../auth/audit/audit-entry.entity.js';
 import { CLIENT_ORDERS, CLIENT_STATES, type ClientState } from '../../auth/clients/client-list.js';
+import { ERROR_OUTCOMES, type ErrorOutcome } from '../../auth/usage/request-history.js';
 import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/usage/usage.service.js';
 import { Enum, Flag, Instant, Integer, Text, Uuid } from '../../http/validation/fields.js';
 import { PLANS, type Plan } from '../../throttling/plans.js';
@@ -59,7 +60,7 @@ export class ClientsQuery extends PageQuery {
     description:
       'Only clients in this state: `refused` and `refused_today`, with requests refused with 429 in this UTC hour or day, and ' +
       '`deprecated`, with calls of deprecated operations today, most first; `near_limit`, which have used at least 80 % of their day; ' +
-      '`banned`, with a banned key; `suspended`; `expiring`, with a key that expires within 7 days; `failing`, with a failing webhook',
+      '`banned`, with a banned key; `suspended`; `expiring`, with a key that expires within 7 days and was not rotated; `failing`, with a failing webhook',
     optional: true,
   })
   state?: ClientState;
@@ -164,4 +165,13 @@ export class RequestsQuery extends OwnRequestsQuery {
     optional: true,
   })
   operation?: string;
+
+  @Enum({
+    enumName: 'ErrorOutcome',
+    values: ERROR_OUTCOMES,
+    description:
+      'Only `429`, refused by a quota or a ban; `4xx`, other errors of the client; or `5xx`, failures',
+    optional: true,
+  })
+  outcome?: ErrorOutcome;
 }

@@ -7,8 +7,8 @@ import type { Plan } from '../../throttling/plans.js';
 import { ALERTS, type AlertKind, ClientAlert } from './client-alert.entity.js';
 import { Client } from './client.entity.js';
 
-/** Keys that expire within this time are listed as such, in milliseconds. */
-const SOON_MS = 7 * DAY_MS;
+/** Clients with a key that expires within this time are listed as such, in milliseconds. */
+export const EXPIRING_MS = 7 * DAY_MS;
 
 /** States by which clients are listed: those of ALERTS with most of it first, the others in the order of the list. */
 export const CLIENT_STATES = [
@@ -43,7 +43,8 @@ const STATES = new Map<ClientState, string>([
   ['suspended', `SELECT id FROM clients WHERE suspended_at > ''`],
   [
     'expiring',
-    'SELECT client_id FROM api_keys WHERE expires_at > :now AND expires_at <= :soon AND revoked_at IS NULL',
+    // A rotated key expires as it should.
+    'SELECT client_id FROM api_keys WHERE expires_at > :now AND expires_at <= :soon AND revoked_at IS NULL AND replaced_by IS NULL',
   ],
 ]);
 
@@ -147,7 +148,7 @@ function filtered<Row extends object>(
   if (state !== undefined)
     query.andWhere(`client.id IN (${STATES.get(state) ?? ''})`, {
       now: isoOf(now),
-      soon: isoOf(now + SOON_MS),
+      soon: isoOf(now + EXPIRING_MS),
     });
   return query;
 }

@@ -25,7 +25,18 @@ export interface ErrorFilter {
   readonly code?: string | undefined;
   /** Method and route template. */
   readonly operation?: string | undefined;
+  readonly outcome?: ErrorOutcome | undefined;
 }
+
+/** The errors of each outcome, as the traffic of all clients counts them. At most MOST_REFUSED rows are kept, so they need no index. */
+const OF_OUTCOME = {
+  '429': 'refused.status = 429',
+  '4xx': 'refused.status BETWEEN 400 AND 498 AND refused.status <> 429',
+  '5xx': 'refused.status >= 500',
+} as const;
+export type ErrorOutcome = keyof typeof OF_OUTCOME;
+/** Outcomes by which errors are listed. */
+export const ERROR_OUTCOMES = Object.keys(OF_OUTCOME) as ErrorOutcome[];
 
 /** One of the last errors, with the name of its client and the prefix of its key; null for those that were deleted. */
 export type NamedError = RefusedRequest & {
@@ -188,6 +199,7 @@ export class RequestHistory {
     for (const property of ['clientId', 'requestId', 'code', 'operation'] as const)
       if (filter[property] !== undefined)
         query.andWhere(`refused.${property} = :${property}`, { [property]: filter[property] });
+    if (filter.outcome !== undefined) query.andWhere(OF_OUTCOME[filter.outcome]);
     const { items, ...more } = await keysetPage(query, page, BY_INT64_ID, 'DESC');
     const clients = await manager.find(Client, {
       where: { id: In([...new Set(items.map(({ clientId }) => clientId))]) },

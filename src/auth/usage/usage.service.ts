@@ -10,7 +10,7 @@ import { ApiKey } from '../clients/api-key.entity.js';
 import { ClientQuotas } from '../clients/client-quotas.js';
 import type { Client } from '../clients/client.entity.js';
 import { UNCOUNTED } from './client-requests.entity.js';
-import type { ClientFilter } from '../clients/client-list.js';
+import { type ClientFilter, EXPIRING_MS } from '../clients/client-list.js';
 import { ClientsService } from '../clients/clients.service.js';
 import {
   type Counted,
@@ -93,7 +93,14 @@ export class UsageService {
     const requests = new Map(counts.map(({ key, start, used }) => [`${key} ${start}`, used]));
     const keys = await this.keys.find({
       where: { clientId: In(ids) },
-      select: { id: true, clientId: true, lastUsedAt: true, expiresAt: true, revokedAt: true },
+      select: {
+        id: true,
+        clientId: true,
+        lastUsedAt: true,
+        expiresAt: true,
+        revokedAt: true,
+        replacedBy: true,
+      },
       order: { createdAt: 'ASC', id: 'ASC' },
     });
     return Promise.all(
@@ -110,6 +117,7 @@ export class UsageService {
           outcomes: outcomesOf(counted.filter(isOwn), lastHour.filter(isOwn)),
           deprecatedCalls: deprecatedCallsIn(deprecated.filter(isOwn)),
           lastUsedAt: latest(own.map(({ lastUsedAt }) => lastUsedAt)),
+          keyExpiresAt: soonest(own, now),
           days: Array.from({ length: days }, (_, ago) => {
             const start = today - ago * DAY_MS;
             const written = requests.get(`${subjectIds[index]} ${start}`) ?? 0;
@@ -165,6 +173,17 @@ function lastDaysOf(now: number, days: number): Counted {
 
 function sumOf(counted: readonly { readonly requests: number }[]): number {
   return counted.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/** When the first of the keys expires, if it is within EXPIRING_MS and no other key has replaced it; `now` is in ms since the Unix epoch. */
+function soonest(keys: readonly ApiKey[], now: number): string | null {
+  const [from, until] = [isoOf(now), isoOf(now + EXPIRING_MS)];
+  const instants = keys.flatMap(({ expiresAt, revokedAt, replacedBy }) =>
+    expiresAt !== null && expiresAt > from && expiresAt <= until && revokedAt === null && replacedBy === null
+      ? [expiresAt]
+      : [],
+  );
+  return instants.toSorted()[0] ?? null;
 }
 
 function latest(instants: readonly (string | null)[]): string | null {

@@ -16,7 +16,13 @@ import { BackgroundLoops } from '../../events/jobs/background-loops.js';
 import { WebhookAddresses } from '../webhook-addresses.js';
 import { WEBHOOKS_LEASE } from '../due-deliveries.js';
 import { WebhookDelivery } from '../webhook-delivery.entity.js';
-import { type DisabledBecause, HEALTHY, WebhookEndpoint } from '../webhook-endpoint.entity.js';
+import {
+  type DisabledBecause,
+  type ENDPOINT_STATES,
+  FAILING,
+  HEALTHY,
+  WebhookEndpoint,
+} from '../webhook-endpoint.entity.js';
 import { newWebhookSecret } from '../webhook-signature.js';
 import {
   type NewWebhookEndpointDto,
@@ -31,6 +37,14 @@ import { EndpointChanges } from './endpoint-changes.js';
 import { type SubscribedEndpoint, subscribe, waitingEventsOf, withEvents } from './endpoint-events.js';
 import { MOST_ENDPOINTS, eventFaults, requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
+
+/** Which endpoints a list has. */
+export interface EndpointFilter {
+  readonly client?: string | undefined;
+  /** Only the endpoint of this delivery. */
+  readonly delivery?: bigint | undefined;
+  readonly state?: (typeof ENDPOINT_STATES)[number] | undefined;
+}
 
 /**
  * Creates, shows, changes and deletes webhook endpoints: for a client that asks for itself its own, others are not found.
@@ -52,8 +66,11 @@ export class WebhookEndpointsService {
     );
   }
 
-  /** A page of the endpoints of one client, of one delivery, or of all, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, clientId?: string, deliveryId?: bigint): Promise<Page<WebhookEndpointDto>> {
+  /** A page of the endpoints that the filter selects, oldest first, and how many there are in all. Throws client_not_found. */
+  async list(
+    page: PageRequest,
+    { client: clientId, delivery: deliveryId, state }: EndpointFilter,
+  ): Promise<Page<WebhookEndpointDto>> {
     const query = this.endpoints.createQueryBuilder('endpoint');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
@@ -63,19 +80,30 @@ export class WebhookEndpointsService {
       query.andWhere('endpoint.id IN (SELECT endpoint_id FROM webhook_deliveries WHERE id = :deliveryId)', {
         deliveryId,
       });
-    const { items, ...rest } = await keysetPage(query, page, BY_CREATION);
+    if (state !== undefined) query.andWhere(`endpoint.id IN (${FAILING('id')})`);
+    const total = await query.getCount();
+    const { items, next } = await keysetPage(query, page, BY_CREATION);
     const found = await withEvents(items, this.endpoints.manager);
-    return { ...rest, items: found.map((one) => toWebhookEndpointDto(one, this.clock.now())) };
+    return {
+      ...(next ? { next } : {}),
+      total,
+      items: found.map((one) => toWebhookEndpointDto(one, this.clock.now())),
+    };
   }
 
-  /** An endpoint, and the number of its waiting messages. Throws webhook_endpoint_not_found. */
+  /** An endpoint, the number of its waiting messages, and why the first was not delivered. Throws webhook_endpoint_not_found. */
   async get(id: string, by: Requester): Promise<WebhookEndpointStateDto> {
     const found = await this.find(id, by);
-    const waiting = await this.endpoints.manager.countBy(WebhookDelivery, {
-      endpointId: id,
-      state: 'waiting',
+    const where = { endpointId: id, state: 'waiting' } as const;
+    const deliveries = this.endpoints.manager.getRepository(WebhookDelivery);
+    const waiting = await deliveries.countBy(where);
+    const first = await deliveries.findOne({
+      where,
+      order: { id: 'ASC' },
+      select: { id: true, error: true },
     });
-    return Object.assign(toWebhookEndpointDto(found, this.clock.now()), { waiting });
+    const lastError = first?.error ?? null;
+    return Object.assign(toWebhookEndpointDto(found, this.clock.now()), { waiting, lastError });
   }
 
   /** The row of an endpoint, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */

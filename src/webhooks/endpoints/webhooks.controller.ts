@@ -60,7 +60,9 @@ export function webhooksController(audience: Audience): Type {
       id: `list${own}Webhooks`,
       summary: `List ${isOwn ? 'your' : 'the'} webhook endpoints`,
       description: `Lists the endpoints of ${isOwn ? 'your client' : 'one client or of all'}, oldest first, without their secrets.`,
-      responses: pageOf(WebhookEndpointDto, 'WebhookEndpoints', 'A page of endpoints'),
+      responses: pageOf(WebhookEndpointDto, 'WebhookEndpoints', 'A page of endpoints', {
+        isCounted: true,
+      }),
     })
     @ApiErrors(...(isOwn ? errors : [client_not_found]))
     list(
@@ -68,9 +70,9 @@ export function webhooksController(audience: Audience): Type {
       @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<WebhookEndpointDto[]> {
-      return pager.respond(query, (page) =>
-        this.endpoints.list(page, by.clientId ?? query.client, query.delivery),
-      );
+      const { client, delivery, state } = query;
+      const filter = { client: by.clientId ?? client, delivery, state };
+      return pager.respond(query, (page) => this.endpoints.list(page, filter));
     }
 
     @Post()

@@ -193,6 +193,11 @@ export interface components {
              * When one of its keys was last used, to the minute
              */
             lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * When the first of its keys expires, if it is within 7 days and the key was not rotated; otherwise null
+             */
+            keyExpiresAt: string | null;
             /** Requests in each UTC day, latest first */
             days: components["schemas"]["DayUse"][];
             /** Outcomes of its requests in those days, most frequent first */
@@ -548,7 +553,7 @@ export interface components {
             /** Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` changes nothing for an enabled endpoint: `POST …/retry` retries one that fails */
             enabled?: boolean;
         };
-        /** An endpoint, and the number of waiting messages. */
+        /** An endpoint, the number of waiting messages, and why the first was not delivered yet. */
         WebhookEndpointState: {
             /** Format: uuid */
             id: string;
@@ -596,6 +601,8 @@ export interface components {
             createdAt: string;
             /** Messages that were not delivered yet */
             waiting: number;
+            /** Why the last attempt to send the first waiting message failed; null if it did not */
+            lastError: string | null;
         };
         /** An endpoint with its new secret, which is shown only in this response. */
         WebhookEndpointWithSecret: {

@@ -8,6 +8,7 @@ import {
   type StoredAttempt,
   type WebhookDelivery,
 } from '../../webhook-delivery.entity.js';
+import { ENDPOINT_STATES } from '../../webhook-endpoint.entity.js';
 
 /** Maximum number of messages that are counted before a delivery. */
 export const MOST_COUNTED = 10_000;
@@ -176,6 +177,14 @@ export class WebhookEndpointsQuery extends PageQuery {
 
   @Int64({ description: 'Only the endpoint of this delivery', optional: true })
   delivery?: bigint;
+
+  @Enum({
+    enumName: 'WebhookState',
+    values: ENDPOINT_STATES,
+    description: 'Only endpoints in this state: `failing`, also those that were disabled because they failed',
+    optional: true,
+  })
+  state?: (typeof ENDPOINT_STATES)[number];
 }
 
 /** Query of the log of an endpoint. */

@@ -117,11 +117,22 @@ export function nextAttemptOf({
   return disabledAt === null && failures > 0 ? isoOf(Number(dueAt)) : null;
 }
 
-/** One endpoint, and the number of waiting messages. */
-@ApiSchema({ name: 'WebhookEndpointState', description: 'An endpoint, and the number of waiting messages.' })
+/** One endpoint, the number of waiting messages, and why the first of them was not delivered yet. */
+@ApiSchema({
+  name: 'WebhookEndpointState',
+  description: 'An endpoint, the number of waiting messages, and why the first was not delivered yet.',
+})
 export class WebhookEndpointStateDto extends WebhookEndpointDto {
   @ApiProperty({ type: 'integer', description: 'Messages that were not delivered yet', example: 0 })
   waiting!: number;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'Why the last attempt to send the first waiting message failed; null if it did not',
+    example: 'It responded 503.',
+  })
+  lastError!: string | null;
 }
 
 /** An endpoint with its new secret. */
