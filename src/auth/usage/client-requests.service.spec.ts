@@ -40,7 +40,8 @@ it('what waits to be written is bounded, and so is what one second writes, of ho
       `SELECT COUNT(*) AS n FROM request_counts WHERE client_id <> ''`,
     );
     const refused = await dataSource.query<{ n: number }[]>('SELECT COUNT(*) AS n FROM refused_requests');
-    return [counted[0]?.n, refused[0]?.n];
+    // PostgreSQL counts in bigint, which its driver reads as text.
+    return [Number(counted[0]?.n), Number(refused[0]?.n)];
   };
   await requests.flush();
   // Those of ten clients.
@@ -49,6 +50,6 @@ it('what waits to be written is bounded, and so is what one second writes, of ho
   expect(await rows()).toEqual([100_000, 50_000]);
   for (let client = 0; client < 300; client += 1) note(`d${client}`, 404);
   await requests.flush();
-  const ofNext = `SELECT COUNT(*) AS n FROM refused_requests WHERE client_id NOT LIKE 'c%'`;
-  expect(await dataSource.query(ofNext)).toEqual([{ n: 300 }]);
+  const ofNext = `SELECT 1 FROM refused_requests WHERE client_id NOT LIKE 'c%'`;
+  expect(await dataSource.query(ofNext)).toHaveLength(300);
 });
