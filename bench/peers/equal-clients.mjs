@@ -92,13 +92,13 @@ function exhausted(window, limit, ends, now) {
     ? refusal(
         429,
         'daily_quota_exceeded',
-        `The quota of ${requests} per day is used up; it resets in ${seconds} s.`,
+        `Daily quota of ${requests} exceeded; it resets in ${seconds} s.`,
         headers,
       )
     : refusal(
         429,
         'rate_limit_exceeded',
-        `The limit of ${requests} per minute is used up; retry in ${seconds} s.`,
+        `Rate limit of ${requests} per minute exceeded; retry in ${seconds} s.`,
         headers,
       );
 }
@@ -127,7 +127,7 @@ export function admit(request, reply, done) {
 }
 
 function insufficient(scope) {
-  return refusal(403, 'insufficient_scope', `This operation needs a key with the scope ${scope}.`);
+  return refusal(403, 'insufficient_scope', `This operation requires a key with the scope ${scope}.`);
 }
 
 /** Counters of windows that have ended are dropped once a minute. */

@@ -42,7 +42,7 @@ const SHARED = { perMinute: 30, per: 'key', perClient: 60 } as const;
 const PER_KEY = { perMinute: 30, per: 'key' } as const;
 
 /** How often keys may be listed and shown. */
-const KEY_READS: UncountedBound = { name: 'account-keys', ...SHARED, what: 'on keys of the account' };
+const KEY_READS: UncountedBound = { name: 'account-keys', ...SHARED, what: 'for keys of the account' };
 
 /** How often keys may be changed. */
 const KEY_CHANGES: UncountedBound = {
@@ -58,7 +58,7 @@ export const NEW_KEYS_BOUND: UncountedBound = { ...KEY_CHANGES, refusesBanned: t
 const WEBHOOK_READS: UncountedBound = {
   name: 'account-webhooks',
   ...SHARED,
-  what: 'on webhooks of the account',
+  what: 'for webhooks of the account',
 };
 
 /** How often webhook endpoints may be changed. */

@@ -5,7 +5,7 @@ const CREDENTIAL_ERRORS = defineErrors({
   missing_api_key: {
     status: 401,
     message: 'Send an API key as `Authorization: Bearer <API_KEY>`.',
-    cause: 'The request has no bearer credential.',
+    cause: 'The request contains no bearer credential.',
     remedy: 'Send the header `Authorization: Bearer <API_KEY>`.',
     command: 'Give a key by `--key -` or PETSTORE_KEY.',
   },
@@ -13,16 +13,16 @@ const CREDENTIAL_ERRORS = defineErrors({
     status: 401,
     message: 'The API key is not valid.',
     cause:
-      'The credential is not a key of this service: mistyped, cut short, of another environment, or not a bearer token.',
-    remedy: 'Compare the key with the one that was issued, or ask for a new one.',
+      'The credential is not a key of this service. It may be mistyped, truncated, for another environment, or not a bearer token.',
+    remedy: 'Compare it with the key that was issued, or ask for a new key.',
   },
   insufficient_scope: {
     status: 403,
-    message: 'This operation needs a key with the scope {scope}.',
+    message: 'This operation requires a key with the scope {scope}.',
     example: { scope: 'account' },
     cause:
-      'The key is valid, but does not have the scope that the operation needs. The request counts towards the quota.',
-    remedy: 'Use a key that has the scope, or ask for one.',
+      'The key is valid, but does not have the scope that the operation requires. The request counts toward the quota.',
+    remedy: 'Use a key with this scope, or ask for one.',
   },
 });
 

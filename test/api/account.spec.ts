@@ -140,12 +140,12 @@ describe('self-service and the quota', () => {
   });
 
   it.each([
-    ['/account', 60, '"account";q=60;w=60', /^The limit of 60 requests per minute to read the account /],
+    ['/account', 60, '"account";q=60;w=60', /^Rate limit of 60 requests per minute to read the account /],
     [
       '/account/keys',
       30,
       '"account-keys";q=30;w=60',
-      /^The limit of 30 requests per minute on keys of the account /,
+      /^Rate limit of 30 requests per minute for keys of the account /,
     ],
   ])('%s has a bound of its own: %i a minute', async (path, limit, policy, message) => {
     const service = await open();
@@ -364,7 +364,7 @@ describe('the number of keys that a client makes for itself', () => {
       '409 key_limit_reached',
     ]);
     const refused = await service.request('POST', '/account/keys', { json: {} });
-    expect(refused.body.message).toBe('The client has 3 working keys; self-service creates at most 3.');
+    expect(refused.body.message).toBe('The client has 3 working keys; the maximum for self-service is 3.');
     // Another client is not bound by it, nor are operators.
     const other = await service.issueKey({ plan: 'free', scopes: HOLDER });
     expect((await service.request('POST', '/account/keys', { key: other.key, json: {} })).status).toBe(201);

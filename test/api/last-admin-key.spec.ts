@@ -7,7 +7,7 @@ const ALL = declaredScopes().map(({ name }) => name);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const REFUSAL =
-  'No working key with the scope admin would remain; issue another one first, or force this change.';
+  'No working key with the scope admin would remain; issue another key first, or force this change.';
 
 /** A key, with the client that has it. */
 interface Key {

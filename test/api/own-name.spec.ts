@@ -145,7 +145,7 @@ describe('keys after a change of their prefix', () => {
 
 it.each([
   ['API_TITLE', 'x'.repeat(101), 'one line of at most 100 characters'],
-  ['API_CONTACT', 'team <javascript:alert(1)>', 'a name, and in angle brackets'],
+  ['API_CONTACT', 'team <javascript:alert(1)>', 'a name, optionally with an email address'],
   ['API_REALM', 'a"b', 'visible ASCII characters'],
   ['API_KEY_PREFIX', 'my_key', '2 to 10 lower-case letters and digits'],
 ])('%s of a wrong form stops the start', async (name, value, allowed) => {

@@ -189,7 +189,7 @@ describe('a route', () => {
   it('names the length of its window where it is no minute', async () => {
     expect(await limits('hourly')).toBe('"minute";r=0;t=3600, "day";r=999;t=43200');
     const refused = await service.request('GET', '/v1/hourly', { key });
-    expect(refused.body.message).toBe('The limit of 1 request per hour is used up; retry in 3600 s.');
+    expect(refused.body.message).toBe('Rate limit of 1 request per hour exceeded; retry in 3600 s.');
   });
 
   it('shares its window with no other route where it sets the length alone', async () => {

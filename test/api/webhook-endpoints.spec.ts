@@ -609,7 +609,7 @@ describe('self-service of webhooks and the quota', () => {
     expect(statuses.filter((status) => status < 300)).toHaveLength(60);
     const refused = await service.request(method, target, { key: last.key });
     expect(outcome(refused)).toBe('429 rate_limit_exceeded');
-    expect(refused.body.message).toContain('The limit of 60 requests per minute on ');
+    expect(refused.body.message).toContain('Rate limit of 60 requests per minute for ');
     expect(refused.headers.get('ratelimit-policy')).toBe(`"${bound}-client";q=60;w=60`);
     expect(refused.headers.get('retry-after')).toBe('50');
     const { key } = last;

@@ -80,7 +80,7 @@ const FAULTS: readonly (readonly [
     'a file of settings that cannot be read',
     (path) => mkdir(join(path, '.env')),
     'settings',
-    /^\.env cannot be read: it is a folder\./,
+    /^\.env cannot be read: it is a directory\./,
   ],
   [
     'a link that leads nowhere',
@@ -123,7 +123,7 @@ const FAULTS: readonly (readonly [
     'a port that another program uses',
     async () => ({ PORT: String(await taken()) }),
     'ports',
-    /^PORT: port \d+ is in use; set PORT to a free one\.$/,
+    /^PORT: port \d+ is in use; set PORT to a free port\.$/,
   ],
 ];
 
@@ -154,7 +154,7 @@ it('doctor tells every wrong setting as a finding, with names that are probably 
   expect(findingsIn(stdout).filter(({ check }) => check === 'settings')).toMatchObject([
     wrong(/^PORT: "x" is not allowed/),
     wrong(/^LOG_LEVEL: "loud"/),
-    wrong(/^DATABSE_URL is not a setting and is ignored: did you mean DATABASE_URL\?$/),
+    wrong(/^DATABSE_URL is not a setting and is ignored\. Did you mean DATABASE_URL\?$/),
   ]);
   expect(stdout).not.toContain('secret');
 });

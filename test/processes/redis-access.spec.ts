@@ -68,7 +68,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
   it('that cannot be read is refused with what to write, and without its password', () => {
     const settings = { ...exampleEnvironment(), REDIS_URL: 'redis://shop:wrong/secret@localhost' };
     expect(() => new Settings(settings)).toThrow(
-      /^(?!.*secret)[^]*REDIS_URL: the value given is not allowed; it must be .*in a user or password, \/ is written %2F/,
+      /^(?!.*secret)[^]*REDIS_URL: the value is not allowed; it must be .*in a user or password, write \/ as %2F/,
     );
   });
 
@@ -95,12 +95,12 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
       [
         'a file without certificates',
         () => place(`rediss://localhost:${tlsPort}`, 'server.key'),
-        /^REDIS_CA: .*server\.key holds no certificate/,
+        /^REDIS_CA: .*server\.key contains no certificate/,
       ],
       [
         'another name',
         () => place(`rediss://127.0.0.1:${tlsPort}`, 'ca.crt'),
-        /127\.0\.0\.1 is not in the cert's list.*Name the server in REDIS_URL as its certificate does/,
+        /127\.0\.0\.1 is not in the cert's list.*In REDIS_URL, use a host name/,
       ],
       [
         'another password',

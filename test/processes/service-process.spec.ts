@@ -178,7 +178,7 @@ describe('the first start', () => {
       ['PORT', 'MANAGEMENT_PORT'].map(
         (variable) =>
           expect.stringMatching(
-            `The service ended with 1:\n\nThe service could not start: ${variable}: port \\d+ is in use; set ${variable} to a free one.\n$`,
+            `The service ended with 1:\n\nThe service could not start: ${variable}: port \\d+ is in use; set ${variable} to a free port.\n$`,
           ) as string,
       ),
     );

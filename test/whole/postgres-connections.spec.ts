@@ -84,7 +84,7 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         'a certificate of another name',
         () => asShop(`127.0.0.1:${server.port}`, '?sslmode=verify-full'),
         { ca: 'ca.crt' },
-        /127\.0\.0\.1 is not in the cert's list.*Name the server in DATABASE_URL as its certificate does/,
+        /127\.0\.0\.1 is not in the cert's list.*In DATABASE_URL, use a host name/,
       ],
       [
         'a file that is not there',

@@ -12,16 +12,15 @@ export const CLIENTS_ERRORS = defineErrors({
     status: 404,
     message: 'There is no client {id}.',
     example: { id: CLIENT },
-    cause: 'No client has this id; it may have been deleted.',
+    cause: 'No client has this id. It may have been deleted.',
     remedy: 'List the clients: `petstore client list` or `GET /admin/clients`.',
     command: 'List the clients: `petstore client list`.',
   },
   client_not_deleted: {
     status: 409,
-    message: 'The client {id} is not deleted.',
+    message: 'The client {id} has not been deleted.',
     example: { id: CLIENT },
-    cause:
-      'Only the audit trail of a deleted client can be made anonymous: the names of other clients stay in it.',
+    cause: 'Names can be erased from the audit trail only after the client has been deleted.',
     remedy: 'Delete the client first: `petstore client delete` or `DELETE /admin/clients/{clientId}`.',
     command: 'Delete the client first: `petstore client delete`.',
   },
@@ -44,7 +43,7 @@ export const CLIENTS_ERRORS = defineErrors({
     message: 'There is no key {id}.',
     example: { id: KEY },
     cause:
-      'No key has this id; its client may have been deleted. Under `/account` keys of other clients are not found either.',
+      'No key has this id. Its client may have been deleted, or, under `/account`, it may belong to another client.',
     remedy: 'List the keys: `petstore key list`, `GET /admin/keys`, or `GET /account/keys` for your own.',
     command: 'List the keys: `petstore key list`.',
   },
@@ -52,7 +51,7 @@ export const CLIENTS_ERRORS = defineErrors({
     status: 409,
     message: 'The key {id} was revoked at {instant}.',
     example: { id: KEY, instant: INSTANT },
-    cause: 'A revoked key stays as it is.',
+    cause: 'A revoked key cannot be changed.',
     remedy: 'Issue a new key: `petstore key issue`, `POST /admin/keys` or `POST /account/keys`.',
     command: 'Issue a new key: `petstore key issue`.',
   },
@@ -66,62 +65,65 @@ export const CLIENTS_ERRORS = defineErrors({
   },
   key_already_rotated: {
     status: 409,
-    message: 'The key {id} was already rotated; its successor is the key {successor}.',
+    message: 'The key {id} was already rotated; its successor is {successor}.',
     example: { id: KEY, successor: SUCCESSOR },
-    cause: 'A key can be rotated only once. Its successor can be rotated.',
+    cause: 'A key can be rotated only once.',
     remedy:
-      'Rotate its successor. To end this one before its grace is over: `petstore key revoke`, ' +
+      'Rotate its successor. To end this key before its grace period is over, revoke it: `petstore key revoke`, ' +
       '`POST /admin/keys/{keyId}/revoke` or `POST /account/keys/{keyId}/revoke`.',
-    command: 'Rotate its successor. To end this one before its grace is over: `petstore key revoke`.',
+    command:
+      'Rotate its successor. To end this key before its grace period is over, revoke it: `petstore key revoke`.',
   },
   last_key_with_scope: {
     status: 409,
     message:
-      'No working key with the scope {scope} would remain; issue another one first, or force this change.',
+      'No working key with the scope {scope} would remain; issue another key first, or force this change.',
     example: { scope: 'admin' },
-    cause: 'The last working key with the scope `admin` would end, and with it administration over HTTP.',
-    remedy: 'Issue another key with the scope first, or repeat with `--force` (over HTTP: `?force=true`).',
-    command: 'Issue another key with the scope first, or repeat with `--force`.',
+    cause:
+      'Without a working key with the scope `admin`, administration over HTTP would no longer be possible.',
+    remedy:
+      'Issue another key with the scope first, or repeat the change with `--force` (over HTTP: `?force=true`).',
+    command: 'Issue another key with the scope first, or repeat the command with `--force`.',
   },
   scope_not_held: {
     status: 403,
-    message: 'A key cannot pass on scopes that it does not have: {scopes}.',
+    message: 'A key cannot grant scopes that it does not have: {scopes}.',
     example: { scopes: 'account' },
     cause:
-      'The sending key lacks one of the scopes of the new key, or, if the request names none, all default scopes.',
-    remedy: 'Name fewer `scopes`, use a key that has all of them, or use the command line.',
-    command: 'Name fewer `--scopes`, or use a key that has all of them.',
+      'The calling key lacks one of the requested scopes, or, if the request names no scopes, all default scopes.',
+    remedy: 'Request fewer `scopes`, use a key that has all of them, or use the command line.',
+    command: 'Request fewer `--scopes`, or use a key that has all of them.',
   },
   key_limit_reached: {
     status: 409,
-    message: 'The client has {count} working keys; self-service creates at most {limit}.',
+    message: 'The client has {count} working keys; the maximum for self-service is {limit}.',
     example: { count: 100, limit: 100 },
     cause:
-      'Self-service issues keys up to `ACCOUNT_MAX_KEYS` working ones, and rotates up to twice as many, so that a ' +
+      'Self-service issues keys up to `ACCOUNT_MAX_KEYS` working keys, and rotates up to twice as many, so that a ' +
       'leaked key cannot fill the database.',
-    remedy: 'Revoke keys that nobody uses: `POST /account/keys/{keyId}/revoke`. An operator can issue more.',
-    command: 'Revoke keys that nobody uses: `petstore key revoke`.',
+    remedy: 'Revoke unused keys (`POST /account/keys/{keyId}/revoke`), or ask an operator to issue more.',
+    command: 'Revoke unused keys: `petstore key revoke`.',
   },
   new_key_limit_reached: {
     status: 409,
     message:
-      'The client got {count} new keys within 24 hours; self-service creates at most {limit} in that time.',
+      '{count} keys have been created for this client in the last 24 hours; the maximum for self-service is {limit}.',
     example: { count: 100, limit: 100 },
     cause:
-      'Self-service creates at most `ACCOUNT_MAX_KEYS` new keys in 24 hours, by issuing or rotating; revoked ones count too.',
-    remedy: 'Create the rest tomorrow, or ask an operator. Revoke keys that you did not create.',
+      'Self-service issues and rotates up to `ACCOUNT_MAX_KEYS` keys in 24 hours, including keys that were revoked since.',
+    remedy: 'Try again tomorrow, or ask an operator. Revoke any keys that you did not create.',
   },
   key_change_limit_reached: {
     status: 409,
     message:
-      'The client and its keys were changed {limit} times within 24 hours; self-service changes no more in that time.',
+      'This client and its keys have been changed {limit} times in the last 24 hours, the maximum for self-service.',
     example: { limit: 1_000 },
-    cause: 'Each change adds an audit entry; this limits what a leaked key can write.',
-    remedy: 'Make the change tomorrow, or ask an operator. Revoking is still possible.',
+    cause: 'Each change adds an audit entry. The limit prevents a leaked key from filling the database.',
+    remedy: 'Try again tomorrow, or ask an operator. You can still revoke keys.',
   },
   key_protected: {
     status: 403,
-    message: 'The key {id} has the scope {scope}, which only operators administer.',
+    message: 'The key {id} has the scope {scope}; only operators can manage it.',
     example: { id: KEY, scope: 'admin' },
     cause:
       'Self-service does not issue, change, rotate or revoke keys with a protected scope such as `admin`.',
@@ -129,16 +131,16 @@ export const CLIENTS_ERRORS = defineErrors({
   },
   scope_protected: {
     status: 403,
-    message: 'Self-service never passes on {scopes}.',
+    message: 'Self-service cannot grant {scopes}.',
     example: { scopes: 'admin' },
-    cause: 'A protected scope such as `admin` was requested under `/account`.',
-    remedy: 'Name other `scopes`, or use `/admin` or the command line.',
-    command: 'Name other `--scopes`.',
+    cause: 'The request under `/account` names a protected scope such as `admin`.',
+    remedy: 'Request other `scopes`, or use `/admin` or the command line.',
+    command: 'Request other `--scopes`.',
   },
   no_account: {
     status: 403,
-    message: 'Only an API key has an account; another credential was sent.',
-    cause: 'A user of another credential belongs to no client of this service.',
+    message: 'This operation requires an API key; another kind of credential was sent.',
+    cause: 'Only API keys belong to a client, and thus to an account.',
     remedy: 'Send an API key.',
   },
 });

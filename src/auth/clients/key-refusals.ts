@@ -10,19 +10,19 @@ export const KEY_ERRORS = defineErrors({
     status: 401,
     message: 'The API key expired at {instant}.',
     example: { instant: '2026-11-20T12:00:00.000Z' },
-    cause: 'The key is genuine, but its expiry has passed.',
+    cause: 'The key is genuine but has expired.',
     remedy: 'Ask for a new key.',
   },
   revoked_api_key: {
     status: 401,
     message: 'The API key was revoked.',
-    cause: 'The key is genuine, but it was revoked.',
+    cause: 'The key is genuine but was revoked.',
     remedy: 'Ask for a new key.',
   },
   client_suspended: {
     status: 403,
     message: 'The client of this API key is suspended.',
-    cause: 'The key is valid, but an operator has suspended the client that it belongs to.',
+    cause: 'The key is valid, but an operator has suspended its client.',
     remedy: 'Ask the operator of the service to resume the client.',
   },
 });

@@ -29,10 +29,10 @@ describe('a file of certificates', () => {
   });
 
   it.each([
-    ['nothing', '', 'holds no certificate (PEM)'],
-    ['a key alone', KEY, 'holds no certificate (PEM)'],
-    ['a certificate that is cut', FIRST.slice(0, 400), 'holds no certificate (PEM)'],
-    ['one that is damaged', `${FIRST}\n${SECOND.replace(/\nM.{9}/, '\n')}`, 'certificate 2 in it is damaged'],
+    ['nothing', '', 'contains no certificate (PEM)'],
+    ['a key alone', KEY, 'contains no certificate (PEM)'],
+    ['a certificate that is cut', FIRST.slice(0, 400), 'contains no certificate (PEM)'],
+    ['one that is damaged', `${FIRST}\n${SECOND.replace(/\nM.{9}/, '\n')}`, 'its certificate 2 is corrupted'],
   ])('with %s is refused, by the name of the setting', async (_, text, fault) => {
     const path = await file(text);
     const reading = (): unknown => readCertificates('DATABASE_CA', path);
@@ -54,5 +54,5 @@ describe('a file of certificates', () => {
 it('a certificate that has expired is to be renewed', () => {
   const error = Object.assign(new Error('why'), { code: 'CERT_HAS_EXPIRED' });
   const settings = { url: 'DATABASE_URL', ca: 'DATABASE_CA' };
-  expect(certificateRemedy(error, settings)).toContain('Renew the certificate');
+  expect(certificateRemedy(error, settings)).toContain('Renew the server’s certificate');
 });

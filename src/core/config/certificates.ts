@@ -16,11 +16,11 @@ export function readCertificates(setting: string, path: string): string {
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0)
     throw new Error(
-      `${setting}: ${path} holds no certificate (PEM). Name the file of the authority's certificate`,
+      `${setting}: ${path} contains no certificate (PEM). Set it to the file with the CA certificate`,
     );
   const damaged = certificates.findIndex((certificate) => !isCertificate(certificate));
   if (damaged >= 0)
-    throw new Error(`${setting}: ${path} cannot be used: certificate ${damaged + 1} in it is damaged`);
+    throw new Error(`${setting}: ${path} cannot be used: its certificate ${damaged + 1} is corrupted`);
   return text;
 }
 
@@ -30,11 +30,11 @@ export function certificateRemedy(error: unknown, { url, ca }: TrustSettings): s
   const { code = '' } = error as NodeJS.ErrnoException;
   const told = `${code} ${error.message}`;
   if (/SELF_SIGNED_CERT|UNABLE_TO_(?:GET|VERIFY)|CERT_SIGNATURE_FAILURE/.test(told))
-    return `Set ${ca} to the file with the certificate of the authority that signed that of the server`;
+    return `Set ${ca} to the file with the certificate of the CA that signed the server's certificate`;
   if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(told))
-    return 'Renew the certificate of the server, and check the clocks';
+    return 'Renew the server’s certificate, and check the clocks of both machines';
   return /ERR_TLS_CERT_ALTNAME_INVALID/.test(told)
-    ? `Name the server in ${url} as its certificate does`
+    ? `In ${url}, use a host name that the server's certificate contains`
     : undefined;
 }
 

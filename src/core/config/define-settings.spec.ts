@@ -61,7 +61,7 @@ describe('the settings of a feature', () => {
     const secret = 'swordfish';
     const [fault] = faultsOf({ KENNELS_PARTNER_URL: secret });
     expect(fault).toBe(
-      'KENNELS_PARTNER_URL: the value given is not allowed; it must be a URL that begins with http:// or https://.',
+      'KENNELS_PARTNER_URL: the value is not allowed; it must be a URL that begins with http:// or https://.',
     );
     const settings = new Settings({
       KENNELS_PARTNER_URL: `https://a:${secret}@b.example`,
@@ -109,13 +109,13 @@ describe('a required setting', () => {
     const bare = { type: httpUrl, required: true, description: '' } as const;
     // @ts-expect-error: no example.
     const without = () => defineSettings('bare-vets', { url: bare });
-    expect(without).toThrow('Setting BARE_VETS_URL is required, so it must have an example, and no default.');
+    expect(without).toThrow('Setting BARE_VETS_URL is required, so it must have an example and no default.');
     const both = { ...url, default: 'https://vet.example' };
     // @ts-expect-error: a default is never used.
     expect(() => defineSettings('two-vets', { url: both })).toThrow('and no default.');
     // @ts-expect-error: neither a default nor required.
     const neither = () => defineSettings('no-vets', { url: { type: httpUrl, description: '' } });
-    expect(neither).toThrow('Setting NO_VETS_URL must have a default, or be required.');
+    expect(neither).toThrow('Setting NO_VETS_URL must have a default or be required.');
   });
 });
 
@@ -130,7 +130,7 @@ describe('a declaration that stops the start', () => {
       'a feature that is no name',
       'Odd Name',
       { on },
-      'Settings of "Odd Name": that is not the name of a feature.',
+      'Settings of "Odd Name": the name of a feature consists of',
     ],
     [
       'a default out of range',

@@ -74,7 +74,7 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
   const taken = new Set(declared.flatMap(({ settings }) => settings.map(({ variable }) => variable)));
   if (!FEATURE.test(feature))
     declarationFault(
-      `Settings of "${feature}": that is not the name of a feature. Use lower-case words joined by hyphens.`,
+      `Settings of "${feature}": the name of a feature consists of lower-case words joined by hyphens.`,
     );
   const settings = Object.entries<SettingDefinition>(definitions).map(([property, definition]) => {
     const variable = variableOf(feature, property);
@@ -83,9 +83,7 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
         `Setting "${property}" is not in camelCase. Rename it in the settings of "${feature}".`,
       );
     if (taken.has(variable))
-      declarationFault(
-        `Setting ${variable} is declared twice. Give the feature, or the setting, another name.`,
-      );
+      declarationFault(`Setting ${variable} is declared twice. Rename the feature or the setting.`);
     taken.add(variable);
     const text = textOf(definition);
     const wrong = faultOfValues(definition, text);
@@ -122,7 +120,7 @@ export function readInto(target: object, { settings }: DeclaredSettings, environ
     const text = environment[variable]?.trim() ?? '';
     const value = text === '' ? fallback : type.parse(text);
     if (value === undefined) {
-      const shown = secret ? 'the value given' : JSON.stringify(text);
+      const shown = secret ? 'the value' : JSON.stringify(text);
       const fault = text === '' ? 'not set' : `${shown} is not allowed`;
       const why = type.hint?.(text);
       faults.push(`${variable}: ${fault}; it must be ${type.mustBe}.${why === undefined ? '' : ` ${why}`}`);
@@ -147,9 +145,9 @@ function textOf({ type, required, default: byDefault, example }: SettingDefiniti
 /** The fault of a setting's default or example, which is written as this text; undefined if it is valid. */
 function faultOfValues(definition: SettingDefinition, text: string): string | undefined {
   const { type, required = false } = definition;
-  if (!required && definition.default === undefined) return 'must have a default, or be required.';
+  if (!required && definition.default === undefined) return 'must have a default or be required.';
   if (required && (text === '' || definition.default !== undefined))
-    return 'is required, so it must have an example, and no default.';
+    return 'is required, so it must have an example and no default.';
   if (text === '' || type.parse(text) !== undefined) return undefined;
   return `has ${required ? 'an example' : 'a default'} that is not allowed: it must be ${type.mustBe}.`;
 }

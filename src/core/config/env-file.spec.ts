@@ -26,12 +26,12 @@ describe('the file of settings', () => {
     ['with a mark', Buffer.from('\uFEFFPORT=4000\n', 'utf16le')],
     ['without one', Buffer.from('PORT=4000\n', 'utf16le')],
   ])('is refused in UTF-16 %s, which would be read as no setting', (_, bytes) =>
-    expect(() => read(bytes)).toThrow(/it is not UTF-8.*Save it as UTF-8\.$/),
+    expect(() => read(bytes)).toThrow(/is not UTF-8.*Save it as UTF-8\.$/),
   );
 
   it('is refused when it is a folder, as a mount of a file that is absent makes it', () => {
     const path = join(folder, 'folder');
     mkdirSync(path);
-    expect(() => readEnvFile(path)).toThrow(`${path} cannot be read: it is a folder. Remove it,`);
+    expect(() => readEnvFile(path)).toThrow(`${path} cannot be read: it is a directory. Remove it,`);
   });
 });

@@ -6,8 +6,8 @@ import { type Environment, SettingsError } from './define-settings.js';
 /** Why a file cannot be read, by the code of the error, and what to do. */
 const TROUBLES: Readonly<Record<string, string>> = {
   EACCES:
-    'this user may not read it. Give the user of the service the permission (chown, chmod), or remove it',
-  EISDIR: 'it is a folder. Remove it, or put a file there',
+    'permission denied. Give the user of the service read permission (chown, chmod), or remove the file',
+  EISDIR: 'it is a directory. Remove it, or replace it with a file',
 };
 
 /** The variables of a file such as `.env`; none without it. Throws SettingsError for one that cannot be read, or is not UTF-8. */
@@ -15,7 +15,7 @@ export function readEnvFile(path: string): Environment {
   const text = textOf(path);
   // UTF-16, which PowerShell writes, is full of zeros; as UTF-8 it would be read as no setting at all.
   if (text.includes('\0') || text.startsWith('\uFFFD'))
-    throw new SettingsError([`${path}: it is not UTF-8, so no setting can be read. Save it as UTF-8.`]);
+    throw new SettingsError([`${path} is not UTF-8, so its settings cannot be read. Save it as UTF-8.`]);
   return parseEnv(text.replace(/^\uFEFF/, ''));
 }
 

@@ -17,7 +17,8 @@ export function line(maxLength: number): SettingType<string> {
 
 /** A name, and in angle brackets an email address or a URL. */
 export const contact: SettingType<Contact> = {
-  mustBe: 'a name, and in angle brackets an email address or a URL: API team <api@shop.example>',
+  mustBe:
+    'a name, optionally with an email address or a URL in angle brackets, such as API team <api@shop.example>',
   parse(text) {
     const [, name = '', address] = /^([^<>\p{Cc}]{1,100}?)(?: <([^<>\s]+)>)?$/u.exec(text) ?? [];
     if (name === '') return undefined;
@@ -36,6 +37,6 @@ export const realm: SettingType<string> = {
 
 /** What keys begin with. */
 export const keyPrefix: SettingType<string> = {
-  mustBe: '2 to 10 lower-case letters and digits, with a letter first',
+  mustBe: '2 to 10 lower-case letters and digits, beginning with a letter',
   parse: (text) => (/^[a-z][a-z0-9]{1,9}$/.test(text) ? text : undefined),
 };

@@ -15,17 +15,17 @@ export function originOf(host: string, port: number): string {
 
 /** The remedy, by the code of the error. */
 const SENTENCES: Readonly<Record<string, (place: Place) => string>> = {
-  EADDRINUSE: ({ variable, port }) => `${variable}: port ${port} is in use; set ${variable} to a free one.`,
+  EADDRINUSE: ({ variable, port }) => `${variable}: port ${port} is in use; set ${variable} to a free port.`,
   EACCES: ({ variable, port }) =>
-    `${variable}: this user may not listen on port ${port}; set ${variable} to one above 1023, such as ${(port ?? 0) + 8000}.`,
+    `${variable}: this user may not listen on port ${port}; set ${variable} to a port above 1023, such as ${(port ?? 0) + 8000}.`,
   EADDRNOTAVAIL: ({ variable, host }) =>
-    `${hostOf(variable)}: ${host} is not an address of this machine; set ${hostOf(variable)} to one, to 127.0.0.1, or to 0.0.0.0 for all.`,
+    `${hostOf(variable)}: ${host} is not an address of this machine; set ${hostOf(variable)} to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all addresses.`,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
 };
 
 function unknownHost({ variable, host }: Place): string {
-  return `${hostOf(variable)}: ${host} cannot be resolved; set ${hostOf(variable)} to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all.`;
+  return `${hostOf(variable)}: ${host} cannot be resolved; set ${hostOf(variable)} to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all addresses.`;
 }
 
 /** The setting of the address that belongs to that of a port. */

@@ -27,8 +27,8 @@ const RESERVED = new Set(['enterprise', 'anonymous']);
 /** The plans with fixed limits: those given, over those of the specification. */
 export const planTable: SettingType<PlanTable> = {
   mustBe:
-    'plans such as free=60/1000 (requests per minute/per UTC day, 1 to 1000000000), separated by commas, each once; ' +
-    'enterprise is not allowed',
+    'different plans such as free=60/1000 (requests per minute/per UTC day, 1 to 1000000000), separated by commas, ' +
+    'without enterprise',
   parse(text) {
     const given: Record<string, PlanLimits> = {};
     for (const entry of text.split(',')) {

@@ -23,43 +23,45 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   nodeEnv: {
     type: oneOf('development', 'test', 'production'),
     default: 'development',
-    description: 'In production the first start creates no demo data, and keys contain _live_, not _test_.',
+    description:
+      'In production, the first start creates no demo data, and keys contain _live_ instead of _test_.',
   },
   apiTitle: {
     type: line(100),
     default: 'Pet Store Service',
-    description: 'Name of the API in its documents and on its pages.',
+    description: 'Name of the API in the OpenAPI documents and on the pages.',
   },
   apiDescription: {
     type: line(1_000),
     default: 'Keeps a catalogue of animals offered in a store.',
-    description: 'What the API is for, in a sentence or more, in the document and on the page at /.',
+    description:
+      'Description of the API in one or more sentences, for the OpenAPI document and the page at /.',
   },
   apiVersion: {
     type: line(50),
     default: '1.0.0',
-    description: 'Version of the API in the document of /v1.',
+    description: 'Version of the API in the OpenAPI document.',
   },
   apiContact: {
     type: contact,
     default: { name: 'The operators of this service' },
-    description: 'Contact for questions, in the documents.',
+    description: 'Contact in the OpenAPI documents.',
   },
   apiRealm: {
     type: realm,
     default: 'petstore',
-    description: 'The realm of WWW-Authenticate.',
+    description: 'Realm in WWW-Authenticate.',
   },
   apiKeyPrefix: {
     type: keyPrefix,
     default: 'pst',
-    description: 'What keys begin with that are issued from now on. Earlier keys stay valid.',
+    description: 'Prefix of new keys. Existing keys remain valid.',
   },
-  host: { type: host, default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 for all.' },
+  host: { type: host, default: '127.0.0.1', description: 'Address to listen on, or 0.0.0.0 for all.' },
   port: {
     type: wholeNumber(0, 65_535),
     default: 3000,
-    description: 'Port of the API; 0 takes any free one.',
+    description: 'Port of the API. 0 selects a free port.',
   },
   managementPort: {
     type: portOrOff,
@@ -69,63 +71,66 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   managementHost: {
     type: host,
     default: null,
-    description: 'Address that MANAGEMENT_PORT listens on. Unset: that of HOST.',
+    description: 'Address that MANAGEMENT_PORT listens on. Unset: HOST.',
   },
   maintenance: {
     type: oneOf('on', 'off'),
     default: 'off',
     description:
-      'While it is on, the process opens no database and responds with 503 to every request except /health/live, so that the ' +
+      'If on, the process opens no database and returns 503 for every request except /health/live, so that the ' +
       'database can be restored, copied or moved.',
   },
   databaseUrl: {
     type: databaseUrl,
     default: 'sqlite:data/petstore.sqlite',
     description:
-      'The database: an SQLite file, which is created on first use with its folder, memory, which forgets everything at the ' +
-      'end, or PostgreSQL, which several instances may share. In memory by default under a test runner.',
+      'The database: an SQLite file, which is created on first use together with its folder; memory, whose data is lost when the ' +
+      'process exits; or PostgreSQL, which several instances can share. Under a test runner, the default is memory.',
     secret: true,
   },
   databaseCa: {
     type: filePath,
     default: null,
     description:
-      'File with the certificates (PEM) that sslmode=verify-ca and verify-full trust. Unset: those of Node.js.',
+      'File with the CA certificates (PEM) for sslmode=verify-ca and verify-full. Unset: the CA certificates of Node.js.',
   },
   databasePool: {
     type: wholeNumber(2, 1_000),
     default: DEFAULT_POOL,
-    description: 'Maximum number of connections of this process to PostgreSQL. A migration needs two.',
+    description:
+      'Maximum number of connections of this process to PostgreSQL. A migration needs two connections.',
   },
   databaseStatementTimeoutMs: {
     type: wholeNumber(100, 600_000),
     default: DEFAULT_STATEMENT_TIMEOUT_MS,
-    description: 'Longest time that one statement may take on PostgreSQL, in milliseconds; then 503.',
+    description:
+      'Longest time that a statement may take on PostgreSQL, in milliseconds. After it, the request returns 503.',
   },
   databaseMigrate: {
     type: oneOf('auto', 'check', 'off'),
     default: null,
     description:
-      'What a start does about pending migrations: auto runs them; check refuses to start; off ignores them. Unset: ' +
-      'check for PostgreSQL in production, auto elsewhere.',
+      'Pending migrations at startup: auto runs them, check refuses to start, and off ignores them. Unset: ' +
+      'check for PostgreSQL in production, otherwise auto.',
   },
   redisUrl: {
     type: redisUrl,
     default: null,
-    description: 'Where instances share their quota counters. Unset: each process counts for itself.',
+    description:
+      'Redis, in which instances share their quota counters. Unset: each process counts on its own.',
     secret: true,
   },
   redisCa: {
     type: filePath,
     default: null,
     description:
-      'File with the certificates (PEM) that rediss:// trusts, for Sentinels and the nodes of a Cluster, too. Unset: those of Node.js.',
+      'File with the CA certificates (PEM) for rediss://, including Sentinels and Cluster nodes. Unset: the CA certificates of Node.js.',
   },
   redisTimeoutMs: {
     type: wholeNumber(1, 60_000),
     default: 500,
     description:
-      'Longest time that a request waits for Redis, in milliseconds; then the instance counts by itself until Redis responds again.',
+      'Longest time that a request waits for Redis, in milliseconds. After it, the instance counts on its own until Redis responds again.',
   },
   logLevel: {
     type: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
@@ -136,20 +141,20 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: share,
     default: 1,
     description:
-      'Which requests are logged, among those of LOG_LEVEL: on logs all, off none, and a share such as 0.01 one in a hundred, ' +
-      'besides all responses of 500 and above.',
+      'Which requests are logged, if LOG_LEVEL allows: on logs all, off none, and a share such as 0.01 logs 1 % of them ' +
+      'in addition to all responses with status 500 and above.',
   },
   logAddresses: {
     type: oneOf('on', 'off'),
     default: 'on',
     description:
-      'Whether the line of a refused request without a valid key has the address of its client. Addresses are personal data.',
+      'Whether the log contains the client address of refused requests without a valid key. Addresses are personal data.',
   },
   trustProxy: {
     type: trustedProxies,
     default: null,
     description:
-      'The proxies in front of the service. It uses X-Forwarded-For only if this is set, and trusts at most 32 proxies in a row.',
+      'The proxies in front of the service. X-Forwarded-For is ignored unless this is set. At most 32 proxies are trusted.',
   },
   corsOrigins: {
     type: origins,
@@ -160,23 +165,23 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: baseUrl,
     default: '/v1',
     description:
-      'Address of the production environment in the OpenAPI document; set it in production, so that clients and generators know it.',
+      'URL of the production environment in the OpenAPI document. Set it in production for clients and generators.',
   },
   stagingBaseUrl: {
     type: baseUrl,
     default: null,
-    description: 'Address of the staging environment, which the OpenAPI documents then name, too.',
+    description: 'URL of the staging environment, which is then added to the OpenAPI documents.',
   },
   console: {
     type: oneOf('on', 'off'),
     default: 'on',
-    description: 'Whether the page for operators is served at /console; off makes it 404.',
+    description: 'Whether the page for operators is served at /console. If off, it returns 404.',
   },
   adminOn: {
     type: oneOf('public', 'management', 'off'),
     default: 'public',
     description:
-      'Where /admin and /console are served: on the port of the API, on MANAGEMENT_PORT alone, or nowhere; elsewhere they are 404.',
+      'Where /admin and /console are served: public is PORT, management is MANAGEMENT_PORT, and off is nowhere. Elsewhere they return 404.',
   },
   bodyLimitBytes: {
     type: wholeNumber(1_024, 16_777_216),
@@ -188,98 +193,99 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     default: 72_000,
     description:
       'How long a connection stays open between two requests, in milliseconds. Set it higher than the keep-alive timeout of ' +
-      'the load balancer (often 60 s); otherwise the load balancer sends requests into connections that have just been closed.',
+      'the load balancer (often 60 s); otherwise, the load balancer sends requests on connections that have just been closed.',
   },
   headersTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
     default: 15_000,
-    description: 'Longest time in which the head of a request must arrive, in milliseconds; then 408.',
+    description:
+      'Longest time for the head of a request to arrive, in milliseconds. After it, the request gets 408.',
   },
   requestTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
     default: 60_000,
-    description: 'Longest time in which a whole request must arrive, in milliseconds; then 408.',
+    description:
+      'Longest time for a whole request to arrive, in milliseconds. After it, the request gets 408.',
   },
   responseTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
     default: 60_000,
     description:
-      'Longest time in which a client must read a response, in milliseconds; then the service cuts its connection. A stream ' +
-      'may take longer, as long as the client keeps reading it.',
+      'Longest time for a client to read a response, in milliseconds. After it, the connection is closed. A stream may take ' +
+      'longer if the client keeps reading it.',
   },
   maxRequestsInFlight: {
     type: wholeNumber(0, 1_000_000),
     default: 4_000,
     description:
-      'Maximum number of requests that one process works on at the same time; further requests get 503 at once. Above 500, the limit is the number of responses in the last half second. Slow clients and streams do not count. 0: no limit.',
+      'Maximum number of concurrent requests of a process; further requests get 503 immediately. Up to 500 are always accepted, if this value allows. Beyond that, the limit is the number of responses that the process currently sends in a second, and never more than this value. Slow clients and streams do not count. 0: no limit.',
   },
   maxEventLoopLagMs: {
     type: wholeNumber(0, 60_000),
     default: 500,
     description:
-      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some get 503 at once. A single pause does not count. 0: no limit.',
+      'Longest time that requests may wait for the event loop of a process, in milliseconds, before some get 503 immediately. A single pause does not count. 0: no limit.',
   },
   responseCacheMib: {
     type: wholeNumber(1, 4_096),
     default: null,
     description:
-      'Memory for cached responses of GET operations, in MiB; the least recently used ones are evicted. Unset: a sixteenth of the memory that the process may use, at least 16 and at most 64.',
+      'Memory for cached responses to GET requests, in MiB. The least recently used responses are evicted. Unset: 1/16 of the memory available to the process, between 16 and 64.',
   },
   plans: {
     type: planTable,
     default: SPECIFIED_PLANS,
     description:
-      'Limits of plans. It changes the numbers of free, pro and business, and adds plans, such as team=500/50000. A client of a ' +
-      'plan that is removed gets the limits of free. Give all instances the same plans.',
+      'Limits of plans. Changes the limits of free, pro and business, and adds plans such as team=500/50000. If a plan is removed, ' +
+      'its clients get the limits of free. Use the same plans for all instances.',
   },
   accountMaxKeys: {
     type: wholeNumber(0, 10_000),
     default: 100,
     description:
-      'Maximum number of working keys of one client for self-service (/account/keys) to issue another, and of keys that it issues in 24 hours. 0: only operators issue keys.',
+      'Maximum number of working keys of a client, and of new keys in 24 hours, for keys issued by self-service (/account/keys). 0: only operators issue keys.',
   },
   auditRetentionDays: {
     type: wholeNumber(0, 36_500),
     default: 0,
-    description:
-      'After how many days the entries of the audit trail are deleted. 0: never. Self-service limits changes by the entries of the last 24 hours.',
+    description: 'Number of days after which entries of the audit trail are deleted. 0: never.',
   },
   usageRetentionDays: {
     type: wholeNumber(1, 3_650),
     default: 90,
     description:
-      'After how many days the counts of requests and of calls of deprecated operations are deleted. Those of today never are.',
+      'Number of days after which counts of requests, and of calls to deprecated operations, are deleted.',
   },
   idempotencyRetentionDays: {
     type: wholeNumber(1, 30),
     default: 1,
     description:
-      'How many days the response to an Idempotency-Key is stored for retries. The documentation promises clients one day.',
+      'Number of days for which the response to an Idempotency-Key is stored for retries. The docs promise clients one day.',
   },
   webhookAllowedNetworks: {
     type: networks,
     default: [],
     description:
-      'Private networks that webhooks may be sent to, also by http://. Unset: only public addresses, by https://.',
+      'Private networks that webhooks may be sent to, over https:// or http://. Unset: only public addresses, over https://.',
   },
   webhookRetentionDays: {
     // The message about a key that ends within 7 days shows that its owner was notified.
     type: wholeNumber(7, 365),
     default: 30,
     description:
-      'After how many days messages of webhooks and the log of their deliveries are deleted, delivered or not.',
+      'Number of days after which webhook messages, delivered or not, and their delivery logs are deleted.',
   },
   sunsetNotBefore: {
     type: instant,
     default: 0,
     description:
-      'Keeps deprecated operations available until this instant. It can postpone a removal; it cannot bring one forward.',
+      'Keeps deprecated operations available until this instant. It cannot bring a removal forward.',
   },
   shutdownDelayMs: {
     type: wholeNumber(0, 600_000),
     default: 0,
     description:
-      'How long a shutdown still accepts new connections while /health/ready is 503, in milliseconds, so that a load balancer can remove the instance.',
+      'How long a shutdown continues to accept new connections while /health/ready returns 503, in milliseconds, so that a load balancer can remove the instance.',
   },
   shutdownTimeoutMs: {
     type: wholeNumber(0, 600_000),

@@ -13,7 +13,7 @@ export interface ServerUrl {
 }
 
 /** What completes the allowed forms of a URL that may hold a password. */
-export const ENCODED = 'in a user or password, / is written %2F, ? %3F, # %23 and % %25';
+export const ENCODED = 'in a user or password, write / as %2F, ? as %3F, # as %23, and % as %25';
 
 /** Reads the URL of a server, which may have `known` parameters, each once; undefined for anything else. */
 export function readServerUrl(

@@ -35,7 +35,7 @@ export const flag: SettingType<boolean> = {
 /** Text of at most so many characters. White space around it does not count. */
 export function textUpTo(maxLength: number): SettingType<string> {
   return {
-    mustBe: `a text of at most ${maxLength} characters`,
+    mustBe: `a string of at most ${maxLength} characters`,
     parse: (value) => (value.length <= maxLength ? value : undefined),
   };
 }
@@ -48,7 +48,7 @@ export const httpUrl: SettingType<string> = {
 
 /** A TCP port, or `off` (null). Port 0 takes any free port. */
 export const portOrOff: SettingType<number | null> = {
-  mustBe: 'a port from 0 to 65535 (0 takes any free one), or off',
+  mustBe: 'a port from 0 to 65535 (0 selects a free port), or off',
   parse: (value) => (value === 'off' ? null : wholeNumber(0, 65_535).parse(value)),
 };
 

@@ -15,7 +15,7 @@ describe('a name that is probably misspelt', () => {
     ['SHUTDOWN_TIMEOT_MS', 'SHUTDOWN_TIMEOUT_MS'],
   ])('%s is told of with the right one, without its value', (name, meant) => {
     expect(unreadSettings({ [name]: 'secret' })).toEqual([
-      `${name} is not a setting and is ignored: did you mean ${meant}?`,
+      `${name} is not a setting and is ignored. Did you mean ${meant}?`,
     ]);
   });
 

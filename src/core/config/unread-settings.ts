@@ -6,8 +6,7 @@ const LONG_ENOUGH = 5;
 
 /** Removed settings and their replacements, in words that complete "no longer exists: …". */
 const GONE: Readonly<Record<string, string>> = {
-  WEB_CONCURRENCY:
-    'run one instance for each core, each on its own port, and a proxy in front of them (docs/scale.md)',
+  WEB_CONCURRENCY: 'run one instance per core, each on its own port, behind a proxy (docs/scale.md)',
 };
 
 /** A line, without the value, for each ignored variable: a removed setting, or a misspelt name of an unset one. */
@@ -21,7 +20,7 @@ export function unreadSettings(environment: Environment = environmentOfProcess()
       const replaced = GONE[name];
       if (replaced !== undefined) return isSet(name) ? [`${name} no longer exists: ${replaced}.`] : [];
       const meant = unset.find((one) => isMisspelt(name, one));
-      return meant === undefined ? [] : [`${name} is not a setting and is ignored: did you mean ${meant}?`];
+      return meant === undefined ? [] : [`${name} is not a setting and is ignored. Did you mean ${meant}?`];
     })
     .toSorted();
 }

@@ -7,26 +7,26 @@ export const HTTP_ERRORS = defineErrors({
     message: 'The request is malformed: {reason}.',
     example: { reason: 'it has no Host (RFC 9112 section 3.2)' },
     cause:
-      'The bytes received are not an HTTP/1.1 request, `Host` is missing or invalid, `Host`, `Authorization` or `Content-Type` is repeated, ' +
-      'the target is not a path or cannot be decoded, the transfer coding is unknown, the body is not compressed as `Content-Encoding` says, or it is a form (`multipart/form-data`) that is ' +
-      'not well-formed, has no valid boundary, or has a part that would be lost.',
-    remedy: 'Send a well-formed HTTP/1.1 request; encode the path as RFC 3986 section 2.1 says.',
+      'The bytes received are not an HTTP/1.1 request; `Host` is missing or invalid; `Host`, `Authorization` or `Content-Type` is repeated; ' +
+      'the target is not a path or cannot be decoded; the transfer coding is unknown; the body does not match its `Content-Encoding`; or a form (`multipart/form-data`) is ' +
+      'malformed, has no valid boundary, or has a part that would be lost.',
+    remedy: 'Send a well-formed HTTP/1.1 request, and percent-encode the path (RFC 3986 section 2.1).',
   },
   malformed_json: {
     status: 400,
     message: 'The request body is not valid JSON: {reason}.',
     example: { reason: 'it is empty' },
     cause:
-      'The body is required and empty or absent, is not JSON (RFC 8259), is not UTF-8, has a duplicate member or one named `__proto__`, ' +
-      'is nested deeper than 64 levels, or has a number of more than 1,000 characters.',
+      'A required body is empty or missing, or the body is not JSON (RFC 8259), is not UTF-8, has a duplicate member or a member named `__proto__`, ' +
+      'is nested more than 64 levels deep, or contains a number of more than 1,000 characters.',
     remedy: 'Send one JSON document in UTF-8.',
   },
   validation_failed: {
     status: 400,
     message: 'The request contains invalid values; see details.',
     cause:
-      'A field or parameter is missing, or has a value that is not allowed; a field of the body is unknown, or the operation takes no body; ' +
-      'or a parameter of the query is spelled in another case or with brackets. Other unknown parameters are ignored.',
+      'A field or parameter is missing or has an invalid value, the body contains an unknown field, the operation takes no body, ' +
+      'or a query parameter is written in another case or with brackets. Other unknown query parameters are ignored.',
     remedy: 'Correct every field named in `details` and send the request again.',
   },
   route_not_found: {
@@ -34,15 +34,15 @@ export const HTTP_ERRORS = defineErrors({
     message: 'There is no such route; /docs lists the operations.',
     cause: 'No operation has this path.',
     remedy:
-      'Compare the path with /docs, which links to the documents of /account and /admin where they are served. Paths are case-sensitive and have no trailing slash.',
+      'Compare the path with /docs, which links to the docs of /account and /admin if they are served. Paths are case-sensitive and have no trailing slash.',
     command:
-      'Compare `--url` with the address of the service; its administration may be on another port, or off (ADMIN_ON).',
+      'Compare `--url` with the address of the service; administration may be on another port or turned off (ADMIN_ON).',
   },
   method_not_allowed: {
     status: 405,
     message: 'This path does not support {method}; it supports {allowed}.',
     example: { method: 'DELETE', allowed: 'GET, HEAD, POST' },
-    cause: 'The path exists, but not with this method.',
+    cause: 'The path exists, but does not support this method.',
     remedy: 'Use one of the methods in the `Allow` header.',
   },
   not_acceptable: {
@@ -50,63 +50,64 @@ export const HTTP_ERRORS = defineErrors({
     message: 'This operation returns {type}, which the Accept header does not allow.',
     example: { type: 'application/json' },
     cause:
-      'The `Accept` header does not include the type of the response, or gives it a weight of 0. Parameters of a media range, such as `charset`, are ignored.',
-    remedy: 'Send `Accept: application/json`, or no `Accept` at all.',
+      'The `Accept` header does not include the media type of the response, or gives it a weight of 0. Parameters such as `charset` are ignored.',
+    remedy: 'Send `Accept: application/json`, or omit the header.',
   },
   request_timeout: {
     status: 408,
     message: 'The request did not arrive in time.',
-    cause: 'Headers or body were not complete within the time limit.',
+    cause: 'The headers or the body did not arrive completely within the time limit.',
     remedy: 'Send the whole request without pausing.',
   },
   idempotency_in_progress: {
     status: 409,
-    message: 'A request with this Idempotency-Key is still being carried out; retry in a second.',
-    cause: 'A request of the client with the same `Idempotency-Key` is still in progress.',
-    remedy: 'Retry after the seconds in `Retry-After`, with the same key and body.',
+    message: 'A request with this Idempotency-Key is still in progress; retry in a second.',
+    cause: 'The client has sent another request with the same `Idempotency-Key`, which has not finished.',
+    remedy: 'Retry with the same key and body after the number of seconds in `Retry-After`.',
   },
   already_exists: {
     status: 409,
-    message: 'This conflicts with an existing resource: a value that must be unique is taken.',
-    cause: 'A value that must be unique is taken, and the operation has no specific code for it.',
-    remedy: 'Send another value, or change the existing resource.',
+    message: 'This conflicts with an existing resource: a value that must be unique is already in use.',
+    cause:
+      'A value that must be unique is already in use, and the operation has no more specific code for it.',
+    remedy: 'Send a different value, or change the existing resource.',
   },
   reference_conflict: {
     status: 409,
     message: 'This refers to a resource that does not exist, or deletes one that is still referenced.',
     cause:
       'The request refers to a resource that no longer exists, or would delete one that is still referenced.',
-    remedy: 'Fetch the current state; delete the references first.',
+    remedy: 'Fetch the current state. Before you delete a resource, delete the references to it.',
   },
   operation_removed: {
     status: 410,
     message: 'This operation was removed on {date}; use {replacement} instead.',
     example: { date: '2030-12-05', replacement: 'GET /account/usage' },
-    cause: 'The operation was deprecated and its removal date has passed.',
-    remedy: 'Use the replacement that the message and the operation’s description name.',
+    cause: 'The operation was deprecated, and its removal date has passed.',
+    remedy: 'Use the replacement named in the message.',
   },
   precondition_failed: {
     status: 412,
     message:
       'A precondition failed: the ETag of the resource is different, or this operation does not support If-Match.',
     cause:
-      'No entity tag in `If-Match` matches the resource (a weak tag, `W/"…"`, never does; a proxy that compresses responses makes tags weak, or appends `-gzip`), `If-None-Match` matches it, or the operation changes something and does not support `If-Match`.',
+      'No entity tag in `If-Match` matches the resource, `If-None-Match` matches it, or the operation changes data and does not support `If-Match`. A weak tag (`W/"…"`) never matches; a compressing proxy makes tags weak or appends `-gzip`.',
     remedy:
-      'Fetch the resource again, reapply the change, and send its `ETag` unchanged. Behind a proxy that compresses, remove `W/` and `-gzip` from it. Send no `If-Match` to an operation that does not document it.',
+      'Fetch the resource again, reapply the change, and send its `ETag` unchanged, but without `W/` and `-gzip` if a proxy compresses responses. Do not send `If-Match` to an operation that does not document it.',
   },
   payload_too_large: {
     status: 413,
     message: 'The request body is larger than {limit} bytes.',
     example: { limit: 102_400 },
     cause:
-      'The decoded body exceeds BODY_LIMIT_BYTES or the limit of the operation, or an uploaded file exceeds its limit.',
+      'The decoded body exceeds `BODY_LIMIT_BYTES` or the limit of the operation, or an uploaded file exceeds its limit.',
     remedy: 'Send a smaller body.',
   },
   uri_too_long: {
     status: 414,
     message: 'The request target is longer than {limit} characters.',
     example: { limit: 8_192 },
-    cause: 'Path and query together are too long.',
+    cause: 'The path and the query together are too long.',
     remedy: 'Shorten the query.',
   },
   unsupported_media_type: {
@@ -114,40 +115,40 @@ export const HTTP_ERRORS = defineErrors({
     message: 'The request body must be {type} in UTF-8; the supported content codings are {codings}.',
     example: { type: 'application/json', codings: 'gzip, deflate, br' },
     cause:
-      'Content-Type is absent, is malformed, or names a type that the operation does not take or a charset other than UTF-8, or Content-Encoding is not supported. Parameters other than `charset` are ignored.',
-    remedy: 'Send a type that the message names, mostly `Content-Type: application/json`.',
+      '`Content-Type` is missing or malformed, names a type that the operation does not accept, or a charset other than UTF-8; or `Content-Encoding` is not supported. Parameters other than `charset` are ignored.',
+    remedy: 'Send a type named in the message, usually `Content-Type: application/json`.',
   },
   idempotency_key_reused: {
     status: 422,
-    message: 'This Idempotency-Key was used for another request; use a new one.',
+    message: 'This Idempotency-Key was already used for a different request; use a new one.',
     cause:
-      'In the last 24 hours the client has sent the `Idempotency-Key` with another method, path or body.',
-    remedy: 'Use a new key for every new request; reuse one only to retry exactly the same request.',
+      'In the last 24 hours, the client sent the same `Idempotency-Key` with a different method, path or body.',
+    remedy: 'Use a new key for every new request, and reuse a key only to retry exactly the same request.',
   },
   precondition_required: {
     status: 428,
-    message: 'This operation needs If-Match: send the ETag of the resource to change.',
-    cause: 'The operation requires `If-Match`, so that no other change is overwritten.',
-    remedy: 'Fetch the resource and send its `ETag` in `If-Match`; `*` matches any state.',
+    message: 'This operation requires If-Match with the ETag of the resource to change.',
+    cause: 'The operation requires `If-Match`, so that changes by others are not overwritten.',
+    remedy: 'Fetch the resource and send its `ETag` in `If-Match`. `*` matches any state.',
   },
   headers_too_large: {
     status: 431,
     message: 'The request headers are too large: at most {fields} fields and 16 KiB.',
     example: { fields: 100 },
-    cause: 'Request line and headers together exceed 16 KiB, or there are more than 100 header fields.',
+    cause: 'The request line and headers exceed 16 KiB, or there are more than 100 header fields.',
     remedy: 'Send fewer or shorter headers.',
   },
   internal_error: {
     status: 500,
-    message: 'The service failed to handle this request; the failure is logged under its X-Request-Id.',
+    message: 'The service failed to handle this request; the error is logged with its X-Request-Id.',
     cause: 'A bug in the service.',
-    remedy: 'Retry later; report the X-Request-Id if it persists.',
+    remedy: 'Retry later. If the error persists, report the `X-Request-Id`.',
   },
   service_unavailable: {
     status: 503,
     message: 'The service cannot handle the request right now: {reason}.',
     example: { reason: 'it is overloaded' },
     cause: 'The service is overloaded or shutting down, or the database is busy, full or unavailable.',
-    remedy: 'Retry after the seconds in `Retry-After`.',
+    remedy: 'Retry after the number of seconds in `Retry-After`.',
   },
 });

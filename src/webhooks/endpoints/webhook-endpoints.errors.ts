@@ -12,7 +12,7 @@ export const WEBHOOK_ERRORS = defineErrors({
     message: 'There is no webhook endpoint {id}.',
     example: { id: ENDPOINT },
     cause:
-      'No endpoint has this id; it or its client may have been deleted. Under `/account` endpoints of other clients are not found either.',
+      'No endpoint has this id. It or its client may have been deleted, or, under `/account`, it may belong to another client.',
     remedy: 'List the endpoints: `GET /admin/webhooks`, or `GET /account/webhooks` for your own.',
     command: 'List the endpoints: `petstore webhook list`.',
   },
@@ -28,19 +28,19 @@ export const WEBHOOK_ERRORS = defineErrors({
     status: 409,
     message: 'The client already has {limit} webhook endpoints, the maximum.',
     example: { limit: 20 },
-    cause: 'Every event is sent to every endpoint, so their number is limited.',
-    remedy: 'Delete an endpoint that nobody uses, or subscribe one endpoint to more events.',
+    cause: 'Every subscribed endpoint receives every event, so their number is limited.',
+    remedy: 'Delete an unused endpoint, or subscribe an existing endpoint to more events.',
   },
   webhook_secret_limit_reached: {
     status: 409,
     message:
       'Messages to the webhook endpoint {id} are already signed with {limit} old secrets, the maximum.',
     example: { limit: 4, id: ENDPOINT },
-    cause: 'The secret was rotated again too often before the grace of earlier rotations was over.',
+    cause: 'The secret was rotated too often before the grace periods of earlier rotations were over.',
     remedy:
-      'Wait until the grace of one is over, or rotate with a `grace` of `0`, which ends all old secrets at once.',
+      'Wait until one of the grace periods is over, or rotate with a `grace` of `0`, which ends all old secrets immediately.',
     command:
-      'Wait until the grace of one is over, or rotate with `--grace 0`, which ends all old secrets at once.',
+      'Wait until one of the grace periods is over, or rotate with `--grace 0`, which ends all old secrets immediately.',
   },
   webhook_endpoint_disabled: {
     status: 409,
@@ -57,24 +57,24 @@ export const WEBHOOK_ERRORS = defineErrors({
       'The client {client} of the webhook endpoint {id} has been suspended since {instant}; nothing is sent to it.',
     example: { client: CLIENT, id: ENDPOINT, instant: INSTANT },
     cause: 'An operator has suspended the client. Its endpoints receive nothing until it is resumed.',
-    remedy: 'Resume the client: `POST /admin/clients/{clientId}/resume`. What waits is then sent.',
-    command: 'Resume the client: `petstore client resume`. What waits is then sent.',
+    remedy: 'Resume the client: `POST /admin/clients/{clientId}/resume`. The waiting messages are then sent.',
+    command: 'Resume the client: `petstore client resume`. The waiting messages are then sent.',
   },
   webhook_delivery_not_waiting: {
     status: 409,
-    message: 'The delivery {id} does not wait: it is {state}.',
+    message: 'The delivery {id} is not waiting; its state is {state}.',
     example: { id: 7, state: 'delivered' },
-    cause: 'Only a waiting message can be retried. This one was delivered, or given up.',
+    cause: 'Only a waiting message can be retried. This message was delivered or dropped.',
     remedy: 'Send the message again: `POST …/deliveries/{deliveryId}/redeliver`.',
     command: 'Send the message again: `petstore webhook redeliver`.',
   },
   webhook_endpoint_locked: {
     status: 409,
     message:
-      'The webhook endpoint {id} was disabled by an operator, and only an operator can enable, move or delete it.',
+      'The webhook endpoint {id} was disabled by an operator; only an operator can enable, edit or delete it.',
     example: { id: ENDPOINT },
     cause:
-      'An operator has disabled the endpoint under `/admin`. Its owner can use its URL for no other endpoint either.',
+      'An operator has disabled the endpoint. Its owner cannot create another endpoint with the same URL either.',
     remedy: 'Ask the operator of the service.',
   },
   event_scope_not_held: {
@@ -82,8 +82,8 @@ export const WEBHOOK_ERRORS = defineErrors({
     message: 'The key lacks the scopes of these events: {scopes}.',
     example: { scopes: 'account' },
     cause:
-      'An event contains data that a scope protects. The key would subscribe an endpoint to it, redirect it, or read its log without having that scope.',
-    remedy: 'Name fewer `events`, or use a key that has the scope.',
-    command: 'Name fewer `--events`, or use a key that has the scope.',
+      'These events contain data that is protected by scopes. Without them, a key cannot subscribe an endpoint to the events, change its URL, or read its log.',
+    remedy: 'Request fewer `events`, or use a key with these scopes.',
+    command: 'Request fewer `--events`, or use a key with these scopes.',
   },
 });

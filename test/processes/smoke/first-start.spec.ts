@@ -67,8 +67,8 @@ it('a setting that is misspelt or gone is told of with the right name and no val
   const memory = { NODE_ENV: 'production', DATABASE_URL: 'sqlite::memory:' };
   const advice = await adviceOf(path, { ...memory, LOG_LEVELL: 'secret', WEB_CONCURRENCY: '4' });
   expect(advice.toSorted()).toEqual([
-    'LOG_LEVELL is not a setting and is ignored: did you mean LOG_LEVEL?',
-    'TRUST_PROXI is not a setting and is ignored: did you mean TRUST_PROXY?',
+    'LOG_LEVELL is not a setting and is ignored. Did you mean LOG_LEVEL?',
+    'TRUST_PROXI is not a setting and is ignored. Did you mean TRUST_PROXY?',
     expect.stringMatching(/^WEB_CONCURRENCY no longer exists: run one instance/),
   ]);
 });
