@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes the release that this file is in the current one, for an update and for a rollback. As root:
+# Switches to the release that contains this file, for an update or a rollback. Run as root:
 #   sh /opt/petstore-1.1.0-202611291200/deploy/systemd/switch.sh
-# It ends at the first step that fails. Before a schema that the release does not work on, nothing is changed. After an instance that does
-# not become ready within two minutes, the others continue with the release that they run.
+# It stops at the first step that fails. If the release does not support the schema, nothing is changed. If an instance does not become
+# ready within two minutes, the others keep running their release.
 set -eu
 release="$(cd "$(dirname "$0")/../.." && pwd -P)"
 units=/etc/systemd/system
@@ -29,6 +29,6 @@ for unit in $(systemctl list-units --plain --no-legend 'petstore@*.service' | cu
     sleep 1
   done
   echo "$unit is ready."
-  # nginx excludes an instance that it did not reach for 10 s.
+  # nginx excludes an instance that it could not reach for 10 s.
   sleep 12
 done
