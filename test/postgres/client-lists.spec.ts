@@ -25,6 +25,52 @@ const inState = async (state: string) => {
   return states.find((one) => one.state === state)?.clients;
 };
 
+const ORDERS = [
+  '',
+  'sort=-createdAt',
+  'sort=name',
+  'sort=-name',
+  'plan=business',
+  'plan=business&sort=-name',
+];
+const STATES = [
+  'refused',
+  'refused_today',
+  'near_limit',
+  'banned',
+  'suspended',
+  'expiring',
+  'failing',
+  'deprecated',
+];
+const LISTS = [
+  ...[...ORDERS, ...STATES.map((state) => `state=${state}`)].map((query) => `clients?limit=25&${query}`),
+  'webhooks?state=failing',
+  'requests?outcome=429',
+  'keys?limit=25',
+];
+
+/** A node of EXPLAIN (ANALYZE, FORMAT JSON), PostgreSQL manual, "EXPLAIN". */
+interface Node {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Node[];
+}
+
+/** How many rows of tables a plan has read. */
+function rowsRead(node: Node): number {
+  const {
+    'Actual Rows': shown,
+    'Rows Removed by Filter': others = 0,
+    'Actual Loops': loops,
+    Plans = [],
+  } = node;
+  const own = node['Relation Name'] === undefined ? 0 : (shown + others) * loops;
+  return Plans.reduce((sum, inner) => sum + rowsRead(inner), own);
+}
+
 describe('with 10,000 clients', async () => {
   await insertMany(service, 10_000);
   const flooder = await service.issueKey({ plan: 'free' });
@@ -119,4 +165,30 @@ it('lists most refused clients by the index, whatever their number', async () =>
      AND EXISTS (SELECT 1 FROM clients WHERE id = client_alerts.client_id) ORDER BY amount DESC, client_id DESC LIMIT 26`,
   );
   expect(plan.map(({ detail }) => detail).join('\n')).not.toMatch(/SCAN|TEMP B-TREE/);
+});
+
+it('reads of 10,000 clients no more rows than a page has, where an order or a state selects them', async () => {
+  const dataSource = service.app.get(DataSource);
+  if (dataSource.options.type !== 'postgres') return;
+  await dataSource.query('ANALYZE');
+  const read: Record<string, number> = {};
+  for (const path of LISTS) {
+    const pages: { sql: string; parameters: unknown[] }[] = [];
+    const { logger } = dataSource;
+    const noting = Object.create(logger) as typeof logger;
+    noting.logQuery = (sql, parameters = []) => {
+      if (/^SELECT .* LIMIT /s.test(sql)) pages.push({ sql, parameters });
+    };
+    Object.assign(dataSource, { logger: noting });
+    await ask(path).finally(() => Object.assign(dataSource, { logger }));
+    let rows = 0;
+    for (const { sql, parameters } of pages) {
+      const [plan] = await dataSource.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, parameters);
+      rows += rowsRead(plan['QUERY PLAN'][0].Plan);
+    }
+    expect([path, pages.length > 0]).toEqual([path, true]);
+    read[path] = rows;
+  }
+  const many = Object.entries(read).filter(([, rows]) => rows > 300);
+  expect(many).toEqual([]);
 });
