@@ -73,7 +73,7 @@ export function showClient(main, signal, id) {
   }
 
   const whatHappened = el(
-    'p',
+    'p.wide',
     'If it was deleted, the ',
     el('a', { href: `#/audit/${id}` }, 'audit trail'),
     ' has who deleted it, and when.',
