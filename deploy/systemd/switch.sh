@@ -1,8 +1,8 @@
 #!/bin/sh
-# Switches to the release that contains this file, for an update or a rollback. Run as root:
+# Switches to the release that contains this file, for an update or a rollback. As root:
 #   sh /opt/petstore-1.1.0-202611291200/deploy/systemd/switch.sh
-# It stops at the first step that fails. If the release does not support the schema, nothing is changed. If an instance does not become
-# ready within two minutes, the others keep running their release.
+# Stops at the first step that fails. If the release cannot run on the schema, nothing is changed. If an instance does not become ready
+# within two minutes, the remaining ones keep running their release.
 set -eu
 release="$(cd "$(dirname "$0")/../.." && pwd -P)"
 units=/etc/systemd/system
@@ -23,12 +23,12 @@ for unit in $(systemctl list-units --plain --no-legend 'petstore@*.service' | cu
   until curl --silent --fail --output /dev/null --max-time 5 "http://127.0.0.1:$port/health/ready"; do
     seconds=$((seconds + 1))
     if [ "$seconds" -gt 120 ]; then
-      echo "$unit is not ready: journalctl -u $unit says why. The instances after it were not restarted." >&2
+      echo "$unit is not ready; see journalctl -u $unit. The remaining instances were not restarted." >&2
       exit 1
     fi
     sleep 1
   done
   echo "$unit is ready."
-  # nginx excludes an instance that it could not reach for 10 s.
+  # nginx excludes an unreachable instance for 10 s.
   sleep 12
 done

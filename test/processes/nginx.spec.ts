@@ -247,7 +247,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
         'application/json',
         {
           code: 'service_unavailable',
-          message: 'The service cannot handle the request right now: no instance answers.',
+          message: 'The service cannot handle the request right now: no instance responds.',
           status: 503,
         },
       ]);
