@@ -66,12 +66,9 @@ it('a key of any prefix is one', () => {
 
 describe('what is told of a string', () => {
   it.each([
-    ['', 'It does not begin with a prefix and _live_ or _test_, such as pst_live_.'],
-    [
-      `pst_prod_${GENUINE.slice(9)}`,
-      'It does not begin with a prefix and _live_ or _test_, such as pst_live_.',
-    ],
-    [` ${GENUINE}`, 'It does not begin with a prefix and _live_ or _test_, such as pst_live_.'],
+    ['', 'It does not begin with a prefix and _live_ or _test_.'],
+    [`pst_prod_${GENUINE.slice(9)}`, 'It does not begin with a prefix and _live_ or _test_.'],
+    [` ${GENUINE}`, 'It does not begin with a prefix and _live_ or _test_.'],
     [GENUINE.slice(0, -1), 'It has 44 characters; a key has 45.'],
     [`${GENUINE}0`, 'It has 46 characters; a key has 45.'],
     ['pst_live_', 'It has 9 characters; a key has 45.'],

@@ -69,8 +69,7 @@ export function resemblesApiKey(text: string, prefix: string): boolean {
 
 function faultOf(text: string): string {
   const [beginning] = BEGINNING.exec(text) ?? [];
-  if (beginning === undefined)
-    return 'It does not begin with a prefix and _live_ or _test_, such as pst_live_.';
+  if (beginning === undefined) return 'It does not begin with a prefix and _live_ or _test_.';
   const length = beginning.length + SECRET_LENGTH + CHECKSUM_LENGTH;
   if (text.length !== length) return `It has ${text.length} characters; a key has ${length}.`;
   if (!SHAPE.test(text)) return 'It contains a character that is not an ASCII letter or digit.';

@@ -26,9 +26,11 @@ const service = await openForAll({
 /** Another instance of it, with the names and the prefix that the service has by itself. */
 const former = await openForAll({ scopes: SCOPES, environment: databaseOf(service) });
 
-/** What of a text says Pet Store; the command, its metrics and the package are named petstore in every service. */
+/** What of a text says Pet Store, or shows a key of another prefix; the command, its metrics and the package are named petstore in every service. */
 const foreign = (text: string) =>
-  text.replaceAll(/\bpetstore(?![A-Z])|\bPETSTORE_KEY\b/g, '').match(/.{0,40}pet[\s_-]*store.{0,40}/gi) ?? [];
+  text
+    .replaceAll(/\bpetstore(?![A-Z])|\bPETSTORE_KEY\b/g, '')
+    .match(/.{0,40}(?:pet[\s_-]*store|\bpst_).{0,40}/gi) ?? [];
 
 async function seen(path: string, headers: Record<string, string> = { accept: BROWSER }) {
   const response = await fetch(service.url + path, { headers });

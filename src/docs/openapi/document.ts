@@ -56,7 +56,16 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
     extraModels: [ErrorSchema, ...(hasWebhooks(outline.prefix) ? webhookModels() : [])],
     include: handlers.modules,
   });
-  return complete(document, outline, handlers, verifier?.errors ?? [], app);
+  const completed = complete(document, outline, handlers, verifier?.errors ?? [], app);
+  return withKeysOf(settings.apiKeyPrefix, completed) as OpenAPIObject;
+}
+
+/** A copy in which the keys of examples begin as those of this service. */
+function withKeysOf(prefix: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(/\bpst_(?=live_|test_)/g, `${prefix}_`);
+  if (Array.isArray(value)) return value.map((one) => withKeysOf(prefix, one));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withKeysOf(prefix, one)]));
 }
 
 /** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
