@@ -147,6 +147,21 @@ describe('what is packed, installed by npm with production dependencies alone', 
     expect(undeclared).toEqual([]);
   });
 
+  it('names one version of each package whose internals it imports', async () => {
+    const ranges = new Map(Object.entries(manifest.dependencies));
+    const internal = new Set<string>();
+    for (const file of (await filesBelow(installed)).filter((name) =>
+      /^dist\/(?:src|ormconfig).*\.js$/.test(name),
+    ))
+      for (const [, name = ''] of (await readFile(join(installed, file), 'utf8')).matchAll(
+        /(?:from|import\() ?'((?:@[\w-]+\/)?[\w-]+)\/[^']+\.js'/g,
+      ))
+        internal.add(name);
+    expect(internal.size).toBeGreaterThan(3);
+    const open = [...internal].filter((name) => !/^\d/.test(ranges.get(name) ?? ''));
+    expect(open).toEqual([]);
+  });
+
   it('is a library', async () => {
     const code = `await import('petstore-service'); await import('petstore-service/pets');`;
     const loaded = await here(process.execPath, '--input-type=module', '-e', code);
@@ -217,7 +232,8 @@ describe('a project that has it as a dependency', () => {
   /** The command as npm has linked it, in the project. */
   const petstoreThere = (...args: string[]) =>
     run(project, join(folder, 'node_modules/.bin/petstore'), args).then(stripVTControlCharacters);
-  const build = () => run(project, process.execPath, [join(ROOT, 'node_modules/typescript-7/bin/tsc')]);
+  const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
+  const build = () => run(project, process.execPath, [tsc, '-p', 'tsconfig.build.json']);
 
   beforeAll(async () => {
     project = join(folder, 'my-api');
@@ -259,7 +275,7 @@ describe('a project that has it as a dependency', () => {
     await writeFile(join(project, 'src/toys/as-nest-teaches.spec.ts'), AS_NEST_TEACHES);
     const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
     const shown = stripVTControlCharacters(await run(project, process.execPath, [vitest, 'run']));
-    expect(shown).toMatch(/Test Files {2}2 passed/);
+    expect(shown).toMatch(/Test Files {2}3 passed/);
     await build();
     await expect(petstoreThere('generate', 'feature', 'toys', ...fields)).rejects.toThrow(
       /src.toys exists already/,
@@ -288,14 +304,13 @@ describe('a project that has it as a dependency', () => {
       await readFile(join(source, 'tsconfig.build.json'), 'utf8'),
     ) as Built;
     const config = {
-      extends: './my-api/tsconfig.json',
+      extends: './my-api/tsconfig.build.json',
       compilerOptions,
       include: ['petstore-adoptions/src'],
     };
     const dirs = { rootDir: 'petstore-adoptions/src', outDir: 'node_modules/petstore-adoptions/dist' };
     Object.assign(config.compilerOptions, dirs);
     await writeFile(join(folder, 'tsconfig.package.json'), JSON.stringify(config));
-    const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
     await run(folder, process.execPath, [tsc, '-p', 'tsconfig.package.json']);
     await cp(join(source, 'package.json'), join(folder, 'node_modules/petstore-adoptions/package.json'));
     const file = join(project, 'src/app.module.ts');

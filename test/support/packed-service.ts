@@ -34,9 +34,13 @@ export async function packedService(): Promise<{ folder: string; remove: () => P
   return { folder, remove };
 }
 
-/** Copies a folder by hard links, so that nothing may be written to its files. A package of another platform is not there. */
-async function linkFolder(from: string, to: string): Promise<void> {
-  const entries = await readdir(from, { withFileTypes: true }).catch(() => []);
+/**
+ * Copies a folder by hard links, so that nothing may be written to its files; one entry may be left out. A package of another platform is
+ * not there.
+ */
+export async function linkFolder(from: string, to: string, leftOut?: string): Promise<void> {
+  const all = await readdir(from, { withFileTypes: true }).catch(() => []);
+  const entries = all.filter(({ name }) => name !== leftOut);
   if (entries.length > 0) await mkdir(to, { recursive: true });
   for (const entry of entries) {
     const [source, copy] = [join(from, entry.name), join(to, entry.name)];

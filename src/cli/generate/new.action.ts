@@ -11,11 +11,29 @@ import { filledTemplates, writeNewFiles } from './generated-files.js';
 
 /** Allowed names of a package; npm has more rules for published ones. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** Direct imports of a project's code, at the versions of the service, to avoid a second copy of Nest. */
-const IMPORTED = ['@nestjs/common', '@nestjs/swagger', '@nestjs/typeorm', 'typeorm'];
+/** What the guides import, at the versions of the service, to avoid a second copy of Nest. */
+const IMPORTED = [
+  '@nestjs/common',
+  '@nestjs/platform-express',
+  '@nestjs/swagger',
+  '@nestjs/terminus',
+  '@nestjs/throttler',
+  '@nestjs/typeorm',
+  'class-validator',
+  'rxjs',
+  'typeorm',
+];
 /** Overrides of the service that a project needs as well, because npm reads only those of the project: newer versions refuse Node 20. */
 const OVERRIDDEN = ['file-type'];
-const FOR_TESTS = ['@nestjs/testing', '@types/node', 'openapi-response-validator', 'typescript', 'vitest'];
+const FOR_DEVELOPMENT = [
+  '@nestjs/testing',
+  '@types/express',
+  '@types/node',
+  'openapi-response-validator',
+  'prettier',
+  'typescript',
+  'vitest',
+];
 
 /** The fields that are read from the service's package.json. */
 interface Manifest {
@@ -66,11 +84,13 @@ async function writeProject(folder: string, chosen: Chosen): Promise<string[]> {
   const all: Readonly<Record<string, string>> = { ...manifest.dependencies, ...manifest.devDependencies };
   const rangesOf = (names: readonly string[]) =>
     Object.fromEntries(names.map((one) => [one, all[one] ?? '*']));
+  const json = (value: unknown) => JSON.stringify(value, undefined, 2).replaceAll('\n', '\n  ');
   const values = {
+    json,
     ...manifest,
     ...chosen,
     dependencies: { ...rangesOf(IMPORTED), 'petstore-service': `file:${packed}` },
-    devDependencies: rangesOf(FOR_TESTS),
+    devDependencies: rangesOf(FOR_DEVELOPMENT),
     overrides: Object.fromEntries(OVERRIDDEN.map((one) => [one, manifest.overrides[one]])),
   };
   // npm does not pack a file named .gitignore.
