@@ -116,7 +116,7 @@ describe('the audit trail', async () => {
     expect(headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
     const [titles, suspended, created, end] = text.split('\r\n');
     expect(titles).toBe(
-      'id,at,action,actor,actorName,actorKeyId,from,requestId,clientName,clientId,keyId,details',
+      'id,at,action,actor,actorName,actorKeyId,from,requestId,clientName,clientId,keyId,details,keyPrefix,endpointName',
     );
     expect(suspended).toContain('2026-11-21T13:00:00.000Z,client.suspended,command_line,,');
     expect(created).toContain(`,"'=1+1, ""Shop""",${client},,"{""name"":`);

@@ -28,7 +28,7 @@ describe('petstore webhook', () => {
     const { id } = made;
     expect(await json(service, 'list', '--client', 'Test')).toMatchObject([{ id }]);
     expect(await shown(service, 'list')).toMatch(
-      /^ID +URL +ENABLED.*\n.* +https:\/\/shop\.example\.com\/hooks +true/,
+      /^ID +URL +CLIENT NAME +ENABLED.*\n.* +https:\/\/shop\.example\.com\/hooks +Test +true/,
     );
     await json(service, 'update', id, '--events', 'pets.created');
     expect(await json(service, 'disable', id)).toMatchObject({ enabled: false, disabledBecause: 'operator' });
