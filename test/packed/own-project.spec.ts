@@ -59,9 +59,13 @@ describe('a project without the catalogue of animals', () => {
           .map((name) => readFile(join(ROOT, folder, name), 'utf8')),
       ),
     );
-    const text = (
+    const guides = (
       await Promise.all([readFile(join(ROOT, 'docs/extending.md'), 'utf8'), ...texts.flat()])
     ).join('\n');
+    const excerpted = [...guides.matchAll(/^\/\/ of (test\/support\/\S+)$/gm)].map(([, file = '']) =>
+      readFile(join(ROOT, file), 'utf8'),
+    );
+    const text = [guides, ...(await Promise.all(excerpted))].join('\n');
     const installedThere = [...text.matchAll(/npm install ((?:@?[\w/-]+ ?)+)/g)].flatMap(([, names = '']) =>
       names.split(' '),
     );

@@ -19,6 +19,7 @@ const IMPORTED = [
   '@nestjs/terminus',
   '@nestjs/throttler',
   '@nestjs/typeorm',
+  'class-transformer',
   'class-validator',
   'rxjs',
   'typeorm',
