@@ -9,4 +9,4 @@ import { tablesBelow } from './src/database/tables.module.js';
 tablesBelow(AppModule, ...(await projectModules()));
 
 /** The DataSource of the service, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */
-export default await createDataSource(loadSettings(), { isPatient: true });
+export default await createDataSource(loadSettings(), { isUnlimited: true });

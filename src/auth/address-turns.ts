@@ -9,7 +9,7 @@ import type { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 
 /** How many requests of an address may wait once it has used up its minute. */
-const MOST_WAITING = 8;
+const MAX_WAITING = 8;
 
 /** A request that waits for its turn. */
 interface Waiter {
@@ -73,7 +73,7 @@ export class AddressTurns {
         waiter.begin();
       }
       if (verdict?.admitted === false)
-        for (const waiter of [...line.waiting].slice(MOST_WAITING)) {
+        for (const waiter of [...line.waiting].slice(MAX_WAITING)) {
           line.waiting.delete(waiter);
           waiter.refuse(refusalOf(verdict, '1'));
         }

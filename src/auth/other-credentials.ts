@@ -32,8 +32,9 @@ const UNVERIFIED = 'the credential cannot be verified';
 export class OtherCredentials {
   /** The verifier is unavailable, mostly because its provider is. */
   private readonly outage = new Outage<string>({
-    begun: (reason) => `Credentials cannot be verified: ${reason} Their requests are refused with 503.`,
-    over: (seconds, times) =>
+    startMessage: (reason) =>
+      `Credentials cannot be verified: ${reason} Their requests are refused with 503.`,
+    endMessage: (seconds, times) =>
       `Credentials can be verified again, after ${seconds} s; ${times} requests were refused.`,
     quietMs: QUIET_MS,
     level: 'warn',

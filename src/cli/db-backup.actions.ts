@@ -3,7 +3,7 @@ import { SystemClock } from '../core/time/clock.js';
 import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { backUp } from '../database/commands/backup.js';
-import { type Restored, restore } from '../database/commands/restore.js';
+import { type RestoreResult, restore } from '../database/commands/restore.js';
 import type { CopiedStore } from '../database/commands/checked-copy.js';
 import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
@@ -65,7 +65,7 @@ function restoredText({
   replaced,
   pending,
   ...store
-}: Restored & { readonly database: string; readonly file: string }): string {
+}: RestoreResult & { readonly database: string; readonly file: string }): string {
   return [
     `Restored ${database} from ${file}: ${sizeText(store)}.`,
     ...(replaced === null ? [] : [`The previous file is kept as ${replaced}.`]),

@@ -19,8 +19,8 @@ export async function copy(call: Call): Promise<void> {
   await call.shell.loadModules();
   const { databaseCa } = loadSettings();
   const target = { databaseUrl: to, databaseCa };
-  const report = await stoppable(call.shell.writeError, (how) =>
-    copyDatabase({ file, target, leftOut: leaveOut, ...how }),
+  const report = await stoppable(call.shell.writeError, (options) =>
+    copyDatabase({ file, target, excludedTables: leaveOut, ...options }),
   );
   const result = { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };
   await call.showChange(result, () => reportText(result));

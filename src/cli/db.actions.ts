@@ -55,7 +55,7 @@ async function withDatabase<T>(
 ): Promise<T> {
   await call.shell.loadModules();
   const notice = chooseDatabase(use);
-  const dataSource = await openDataSource(loadSettings(), { isPatient: true });
+  const dataSource = await openDataSource(loadSettings(), { isUnlimited: true });
   call.shell.writeError(notice);
   try {
     return await work(dataSource);

@@ -3,7 +3,7 @@ import { type Settings, loadSettings } from '../core/config/settings.js';
 import { unreadSettings } from '../core/config/unread-settings.js';
 import type { Call } from './frame/call.js';
 import { databaseFindings } from './doctor/database-checks.js';
-import { rightsOfEnvFile } from '../database/sqlite/private-files.js';
+import { exposedEnvFile } from '../database/sqlite/private-files.js';
 import { type Finding, examined, fail } from './doctor/finding.js';
 import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
 import { Refusal } from '../core/refusal.js';
@@ -43,7 +43,7 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
 }
 
 async function envFileText(settings: Settings): Promise<string> {
-  const fault = await rightsOfEnvFile(settings);
+  const fault = await exposedEnvFile(settings);
   return fault === undefined ? 'not every user may read .env, or it is not in production' : fail(fault);
 }
 

@@ -9,8 +9,8 @@ import { InvalidArgumentError } from 'commander';
 import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import type { WebhookDeliveryDto } from '../webhooks/endpoints/dto/webhook-delivery.dto.js';
-import { MOST_EVENTS, WebhookEndpointChangesDto } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
-import { MOST_ENDPOINTS, tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
+import { MAX_EVENTS, WebhookEndpointChangesDto } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
+import { MAX_ENDPOINTS, tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
@@ -51,7 +51,7 @@ export async function listen(call: Call): Promise<void> {
       if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
       await deleteLeft(endpoints, client, call);
       const all = tellableEvents().map(({ name }) => name);
-      const order = { clientId: client.id, url, events: events ?? all.slice(0, MOST_EVENTS), label: LABEL };
+      const order = { clientId: client.id, url, events: events ?? all.slice(0, MAX_EVENTS), label: LABEL };
       const { id, secret } = await endpoints.create(order, call.by);
       receiver.secret = secret;
       try {
@@ -87,7 +87,7 @@ async function deleteLeft(
   client: Pick<Client, 'id'>,
   { by }: Call,
 ): Promise<void> {
-  const { items } = await endpoints.list({ limit: MOST_ENDPOINTS }, { client: client.id });
+  const { items } = await endpoints.list({ limit: MAX_ENDPOINTS }, { client: client.id });
   for (const { id, label, failingSince } of items)
     if (label === LABEL && failingSince !== null) await endpoints.delete(id, by);
 }

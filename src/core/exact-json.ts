@@ -2,7 +2,7 @@ import { parse, stringify } from 'lossless-json';
 import { shortened } from './errors/api-error.js';
 
 /** Maximum levels of nested arrays and objects, because later code is recursive. */
-export const MOST_LEVELS = 64;
+export const MAX_LEVELS = 64;
 /** Found in every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
 const INEXACT = /\d{16}|\d[.eE]/;
 /** Maximum characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
@@ -110,7 +110,7 @@ function membersNamed(text: string): number {
     else if (character === ':') members += 1;
     else if (character === '}' || character === ']') level -= 1;
     else if (character === '{' || character === '[') level += 1;
-    if (level > MOST_LEVELS) throw new SyntaxError(`it is nested deeper than ${MOST_LEVELS} levels`);
+    if (level > MAX_LEVELS) throw new SyntaxError(`it is nested deeper than ${MAX_LEVELS} levels`);
   }
   return members;
 }

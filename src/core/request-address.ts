@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import type { Request } from 'express';
 
 /** How many proxies in a row are trusted at most, so that one request cannot make the service check thousands of addresses. */
-const MOST_HOPS = 32;
+const MAX_HOPS = 32;
 
 /** Whether a proxy of this address is trusted; `hop` counts the proxies between it and this service, from 0 on. */
 export type TrustsHop = (address: string, hop: number) => boolean;
@@ -19,8 +19,7 @@ export function trustedProxies(proxies: number | readonly string[] | null): Trus
     if (prefix === undefined) trusted.addAddress(address, familyOf(address));
     else trusted.addSubnet(address, Number(prefix), familyOf(address));
   }
-  return (address, hop) =>
-    hop < MOST_HOPS && isIP(address) !== 0 && trusted.check(address, familyOf(address));
+  return (address, hop) => hop < MAX_HOPS && isIP(address) !== 0 && trusted.check(address, familyOf(address));
 }
 
 /** `a.b.c.d:n`, and `[v6]` with or without `:n`: some proxies add ports and brackets. */
@@ -39,7 +38,7 @@ export function readForwardedFor(request: IncomingMessage): void {
     .split(',')
     .map(plainAddress)
     .filter((hop) => hop !== '')
-    .slice(-MOST_HOPS - 1);
+    .slice(-MAX_HOPS - 1);
   const known = hops.slice(hops.findLastIndex((hop) => isIP(hop) === 0) + 1);
   request.headers['x-forwarded-for'] = known.join(', ');
   request.isForwardedCut = known.length < hops.length;

@@ -11,7 +11,7 @@ const WEIGHT = 0.5;
 const HELD = 0.95;
 
 /** How long the work for a disconnected client counts at most, in milliseconds: it may never end. */
-const MOST_ABANDONED_MS = 30_000;
+const MAX_ABANDONED_MS = 30_000;
 
 /** Property of a response of the service's server, for counting its request. */
 export interface Countable {
@@ -30,7 +30,7 @@ export function isCountable(response: ServerResponse): response is ServerRespons
 /** The client is gone, which the handler may not know: its work counts for 30 s at most from now on. */
 export function abandon(response: ServerResponse): void {
   if (!isCountable(response) || !response.countedIn) return;
-  response.abandoned = setTimeout(() => response.countedIn?.end(response), MOST_ABANDONED_MS).unref();
+  response.abandoned = setTimeout(() => response.countedIn?.end(response), MAX_ABANDONED_MS).unref();
 }
 
 /** Until the request is resumed, it counts nowhere: it waits for its turn, or for someone else. */

@@ -1,5 +1,5 @@
 /** After so many deletions, and no fewer than there are entries, the entries move to a new Map. */
-const MOST_DELETED = 128;
+const MAX_DELETED = 128;
 
 /**
  * A Map for short-lived entries of requests, such as running reads.
@@ -31,7 +31,7 @@ export class TransientMap<Key, Value> {
   delete(key: Key): boolean {
     if (!this.entries.delete(key)) return false;
     this.deleted += 1;
-    if (this.deleted >= MOST_DELETED && this.deleted >= this.entries.size) {
+    if (this.deleted >= MAX_DELETED && this.deleted >= this.entries.size) {
       this.entries = new Map(this.entries);
       this.deleted = 0;
     }

@@ -3,7 +3,10 @@ import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 import { unavailable } from './unavailable.js';
 
-/** Errors of drivers about a violated constraint: sqlite3 in words, pg in fields (PostgreSQL manual, "Error and Notice Message Fields"). */
+/**
+ * A driver's error for a violated constraint: sqlite3 describes it in the message, pg in fields (PostgreSQL manual, "Error and Notice
+ * Message Fields").
+ */
 interface Violation {
   readonly code?: unknown;
   readonly message: string;
@@ -15,20 +18,20 @@ interface Violation {
 const SQLITE_UNIQUE = /UNIQUE constraint failed: (.+)$/;
 /** SQLSTATE of unique_violation and of foreign_key_violation. */
 const [POSTGRES_UNIQUE, POSTGRES_FOREIGN_KEY] = ['23505', '23503'];
-/** SQLSTATE of what loses against others and may succeed a moment later: a serialization, a deadlock, a lock with NOWAIT. */
-const LOST_RACES = ['40001', '40P01', '55P03'];
+/** SQLSTATE of conflicts with other transactions: serialization failure, deadlock, lock not available. */
+const RETRYABLE = ['40001', '40P01', '55P03'];
 /** The columns in the detail of a unique_violation, such as `Key (name, shop)=(Ball, 3) already exists.` */
 const POSTGRES_COLUMNS = /^Key \(("?\w+"?(?:, "?\w+"?)*)\)=\(/;
 
-/** What the driver has reported, which TypeORM wraps. */
+/** The driver's error, which TypeORM wraps. */
 function violationOf(error: unknown): Partial<Violation> {
   const { driverError = error } = Object(error) as { readonly driverError?: unknown };
   return Object(driverError);
 }
 
 /**
- * The columns whose values a row would have shared with another, such as `['toys.name']`; undefined for any other error. For an
- * index over expressions it is the index: `["index 'toys_by_name'"]`.
+ * The columns of a violated unique constraint, such as `['toys.name']`; undefined for any other error. For an index over expressions, the
+ * name of the index: `["index 'toys_by_name'"]`.
  */
 export function uniqueViolation(error: unknown): readonly string[] | undefined {
   const { code, message = '', table, constraint, detail } = violationOf(error);
@@ -39,14 +42,14 @@ export function uniqueViolation(error: unknown): readonly string[] | undefined {
   return columns.split(', ').map((column) => `${table}.${column.replaceAll('"', '')}`);
 }
 
-/** Whether a row would have referred to a missing row, or a referenced row would have been deleted. */
+/** Whether an error is a foreign key violation. */
 export function isForeignKeyViolation(error: unknown): boolean {
   const { code, message = '' } = violationOf(error);
   if (code === POSTGRES_FOREIGN_KEY) return true;
   return code === 'SQLITE_CONSTRAINT' && message.includes('FOREIGN KEY constraint failed');
 }
 
-/** The refusal for what the database has refused, so that a feature need not check before it writes; any other error unchanged. */
+/** The ApiError for a violated constraint or a conflict, so that features need not check before they write; any other error unchanged. */
 export function refusalByDatabase(error: unknown): unknown {
   const cause = { cause: error };
   if (uniqueViolation(error)) return new ApiError(HTTP_ERRORS.already_exists, cause);
@@ -54,5 +57,5 @@ export function refusalByDatabase(error: unknown): unknown {
   if (error instanceof OptimisticLockVersionMismatchError)
     return new ApiError(HTTP_ERRORS.precondition_failed, cause);
   const { code } = violationOf(error);
-  return LOST_RACES.some((one) => one === code) ? unavailable('the database is busy', error) : error;
+  return RETRYABLE.some((one) => one === code) ? unavailable('the database is busy', error) : error;
 }

@@ -10,22 +10,19 @@ import type { Settings } from '../core/config/settings.js';
 import type { Database } from './database.js';
 import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
-import { UnusableDatabase, messageOf, naming } from './sqlite/troubles/sqlite-errors.js';
+import { UnusableDatabase, messageOf, withFileErrors } from './sqlite/troubles/sqlite-errors.js';
 import { checkUsable } from './sqlite/troubles/usable-file.js';
 import { type Tables, registeredTables } from './tables.module.js';
 
-/** How long a connection waits while another process has the SQLite file locked, in milliseconds. */
+/** How long a connection waits for a locked SQLite file, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/**
- * TypeORM turns on the verbose mode of sqlite3, which inspects every statement with its values so that an error has a longer
- * stack. It stays off here.
- */
+/** Without sqlite3's verbose mode, which TypeORM enables: it captures a stack trace for every statement. */
 const QUIET_DRIVER = { ...sqlite3, verbose: () => sqlite3 };
 
 /** The table that records which migrations ran. */
 export const MIGRATIONS_TABLE = 'schema_migrations';
-/** The table that records which of the migrations only expand the schema. It is made first, in a separate transaction. */
+/** The table that records which migrations only expand the schema. It is created first, in a separate transaction. */
 export const EXPANSIONS_TABLE = 'schema_expansions';
 
 /** Settings of the database; omitted ones have their defaults. */
@@ -33,11 +30,11 @@ export type DatabaseSettings = Pick<Settings, 'databaseUrl'> &
   Partial<Pick<Settings, 'databaseCa' | 'databasePool' | 'databaseStatementTimeoutMs'>>;
 
 /** How a database is opened. */
-export interface Opening {
-  /** A file whose journal is left `as it is` is not turned into one with a write-ahead log. */
+export interface OpenOptions {
+  /** With `as it is`, the file is not switched to a write-ahead log. */
   readonly journal?: 'write-ahead' | 'as it is';
-  /** Statements may take as long as they need: for migrations and copies. */
-  readonly isPatient?: boolean;
+  /** Without a statement timeout, for migrations and copies. */
+  readonly isUnlimited?: boolean;
   /** application_name of its sessions. */
   readonly sessionName?: string;
   /** Its entities and migrations; those of declaredTables() by default. */
@@ -46,14 +43,17 @@ export interface Opening {
   readonly check?: (declared: Database) => Promise<void>;
 }
 
-/** Opens the DataSource of a DATABASE_URL; throws an Error of one line that names it and says what to do. */
-export async function openDataSource(settings: DatabaseSettings, opening: Opening = {}): Promise<Database> {
-  const dataSource = await createDataSource(settings, opening);
-  await opening.check?.(dataSource);
+/** Opens the DataSource for a DATABASE_URL. Throws an Error with a one-line message that names the URL and the remedy. */
+export async function openDataSource(
+  settings: DatabaseSettings,
+  options: OpenOptions = {},
+): Promise<Database> {
+  const dataSource = await createDataSource(settings, options);
+  await options.check?.(dataSource);
   const file = fileOf(dataSource);
   try {
     if (file !== undefined) await checkUsable(file, MIGRATIONS_TABLE, EXPANSIONS_TABLE);
-    return await naming(file, () => dataSource.initialize());
+    return await withFileErrors(file, () => dataSource.initialize());
   } catch (error) {
     if (error instanceof UnusableDatabase) throw error;
     throw new Error(
@@ -66,12 +66,12 @@ export async function openDataSource(settings: DatabaseSettings, opening: Openin
 }
 
 /**
- * The unopened DataSource for a DATABASE_URL, with every declared entity and migration. The service, the
- * command line, the tests and the TypeORM CLI (through ormconfig.ts) all take theirs from here.
+ * Creates the DataSource for a DATABASE_URL, with all declared entities and migrations, without opening it. The service, the command line,
+ * the tests and the TypeORM CLI (through ormconfig.ts) all use it.
  */
 export async function createDataSource(
   settings: DatabaseSettings,
-  { journal = 'write-ahead', isPatient = false, sessionName = 'petstore', tables }: Opening = {},
+  { journal = 'write-ahead', isUnlimited = false, sessionName = 'petstore', tables }: OpenOptions = {},
 ): Promise<Database> {
   const { entities, migrations } = tables ?? (await declaredTables());
   const declared = {
@@ -84,14 +84,14 @@ export async function createDataSource(
   } as const;
   const address = readDatabaseUrl(settings.databaseUrl);
   if (address?.kind === 'postgres') {
-    // Only here: a service on SQLite never loads the driver.
+    // Imported here so that a service on SQLite does not load the driver.
     const { PostgresDataSource } = await import('./postgres/postgres-data-source.js');
     return new PostgresDataSource(declared, {
       address,
       sessionName,
       ca: settings.databaseCa ?? null,
       pool: settings.databasePool ?? DEFAULT_POOL,
-      statementTimeoutMs: isPatient
+      statementTimeoutMs: isUnlimited
         ? 0
         : (settings.databaseStatementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS),
     });
@@ -106,10 +106,10 @@ export async function createDataSource(
   });
 }
 
-/** The entities and migrations of src, and those below modules: by default those that tablesBelow() has named. */
+/** The entities and migrations in src, and those of modules: by default, of the modules passed to tablesBelow(). */
 export async function declaredTables(modules?: readonly unknown[]): Promise<Tables> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
-  const { isOther, ...added } = await registeredTables(modules);
+  const { belongsElsewhere: isOther, ...added } = await registeredTables(modules);
   const own = <T extends Type>(found: readonly T[]): T[] => found.filter((one) => !isOther(one));
   return {
     entities: distinct([...own(entities), ...added.entities]),
@@ -117,7 +117,7 @@ export async function declaredTables(modules?: readonly unknown[]): Promise<Tabl
   };
 }
 
-/** A module in src may name its tables too, although they are found. */
+/** A module in src may register tables that are also found by file name. */
 function distinct<T>(classes: readonly T[]): T[] {
   return [...new Set(classes)];
 }

@@ -1,4 +1,4 @@
-/** Cached responses of operations; `rows` are those with existing rows, which no new row changes. */
+/** Kinds of cached responses; `rows` are responses that contain only existing rows, so that inserts do not change them. */
 export type CachedKind = 'responses' | 'rows';
 
 /** All cached kinds. */
@@ -7,31 +7,27 @@ export const ALL_CACHED: readonly CachedKind[] = ['responses', 'rows'];
 /** The version of each kind at one moment; undefined where commits cannot be observed. */
 export type Versions = Readonly<Record<CachedKind, number | undefined>>;
 
-/** Where no commit can be observed. */
+/** The versions if commits cannot be observed. */
 export const NO_VERSIONS: Versions = { responses: undefined, rows: undefined };
 
-/**
- * Knows whether anything was committed to the database since an earlier moment, by whichever process. What is cached
- * of the database is exact as long as this has not changed.
- */
+/** Detects commits to the database by any process. Cached data is exact as long as its version has not changed. */
 export abstract class DataVersion {
-  /** Maximum age of what is cached, in milliseconds, where a version does not show everything that a read may depend on. */
+  /** Maximum age of cached data, in milliseconds, if a version does not cover everything that a read may depend on. */
   readonly maxAgeMs: number = Infinity;
 
   /**
-   * For each kind a number that differs after every commit that may change what is cached of it, from the moment at which the
-   * commit is acknowledged; undefined where that is not known without a query. Ask before reading what is to be cached, so that a
-   * commit in between invalidates it.
+   * For each kind, a number that changes before a commit that may invalidate it is acknowledged; undefined if that takes a query. Call it
+   * before reading the data to cache, so that a commit in between invalidates it.
    */
   abstract versions(): Versions;
 
-  /** The same as of a moment after this call, by a query where it takes one. Never rejects. */
+  /** The versions at a moment after this call, with a query if needed. Never rejects. */
   fresh(): Versions | Promise<Versions> {
     return this.versions();
   }
 }
 
-/** The version of a database that no other process can write to: the connection counts its own writes. */
+/** The version of a database that no other process writes to: it counts its own writes. */
 export class OwnWritesVersion extends DataVersion {
   private writes = 0;
 
@@ -40,7 +36,7 @@ export class OwnWritesVersion extends DataVersion {
     return { responses: writes, rows: writes };
   }
 
-  /** Notes a statement that may have written, before it is acknowledged. */
+  /** Counts a statement that may have written, before it is acknowledged. */
   note(): void {
     this.writes += 1;
   }

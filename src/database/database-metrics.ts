@@ -3,9 +3,9 @@ import { DataSource } from 'typeorm';
 import { Metrics } from '../core/metrics/metrics.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
-import { freeBytesBeside, sizeOfDiskBeside } from './sqlite/troubles/sqlite-errors.js';
+import { freeDiskBytes, diskSizeBytes } from './sqlite/troubles/sqlite-errors.js';
 
-/** Metrics of the database: whether it responds, the use of its connections, and the space on the disk of an SQLite file. */
+/** Metrics of the database: its availability, the use of its connections, and the disk space of an SQLite file. */
 @Injectable()
 export class DatabaseMetrics {
   constructor(metrics: Metrics, dataSource: DataSource) {
@@ -14,7 +14,7 @@ export class DatabaseMetrics {
       'petstore_database_up',
       'Whether the database responds and accepts writes (1), according to the latest requests.',
       [],
-      () => (database.reader.fault || database.writeTrouble.reason !== undefined ? 0 : 1),
+      () => (database.reader.error || database.writeTrouble.reason !== undefined ? 0 : 1),
     );
     metrics.gauge(
       'petstore_database_connections',
@@ -29,7 +29,7 @@ export class DatabaseMetrics {
       'petstore_database_connections_max',
       'Maximum number of connections (DATABASE_POOL).',
       [],
-      () => database.load.most,
+      () => database.load.max,
     );
     metrics.gauge(
       'petstore_database_waiting',
@@ -43,13 +43,13 @@ export class DatabaseMetrics {
       'petstore_database_disk_free_bytes',
       'Free space on the disk that the SQLite file is on, in bytes.',
       [],
-      () => freeBytesBeside(file),
+      () => freeDiskBytes(file),
     );
     metrics.gauge(
       'petstore_database_disk_size_bytes',
       'Size of the disk that the SQLite file is on, in bytes.',
       [],
-      () => sizeOfDiskBeside(file),
+      () => diskSizeBytes(file),
     );
   }
 }

@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { Settings } from '../core/config/settings.js';
-import { type Opening, declaredTables, openDataSource } from './data-source.js';
+import { type OpenOptions, declaredTables, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
 import { type Database, DeclarationChecks, JsonReader, WriteTrouble } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
@@ -17,20 +17,20 @@ import { Transactions } from './transactions/transactions.js';
 
 const logger = new Logger('Database');
 
-/** Opens the database, brings its schema up to date and provides TypeORM's DataSource, JsonRows and References to every module. */
+/** Opens the database, migrates its schema and provides TypeORM's DataSource, JsonRows and References to every module. */
 @Global()
 @Module({
   imports: [
     DiscoveryModule,
     TypeOrmModule.forRootAsync({
       inject: [Settings, DeclarationChecks, ModulesContainer],
-      // The options are made in data-source.ts; this module only carries the settings and the checks there.
+      // data-source.ts creates the options; these only carry the settings and checks there.
       useFactory: (settings: Settings, checks: DeclarationChecks, modules: ModulesContainer) => {
         const metatypes = [...modules.values()].map(({ metatype }) => metatype);
-        const extra: Carried['extra'] = { settings, checks, modules: metatypes };
+        const extra: OpenContext['extra'] = { settings, checks, modules: metatypes };
         return { type: 'sqlite', database: '', toRetry: () => false, extra };
       },
-      dataSourceFactory: (options) => openDatabase((options as unknown as Carried).extra),
+      dataSourceFactory: (options) => openDatabase((options as unknown as OpenContext).extra),
     }),
   ],
   providers: [
@@ -39,17 +39,17 @@ const logger = new Logger('Database');
     JsonRows,
     References,
     Sweeper,
-    offered(JsonReader, ({ reader }) => reader),
-    offered(WriteTrouble, ({ writeTrouble }) => writeTrouble),
-    offered(Transactions, ({ transactions }) => transactions),
-    offered(DataVersion, ({ dataVersion }) => dataVersion),
+    partOf(JsonReader, ({ reader }) => reader),
+    partOf(WriteTrouble, ({ writeTrouble }) => writeTrouble),
+    partOf(Transactions, ({ transactions }) => transactions),
+    partOf(DataVersion, ({ dataVersion }) => dataVersion),
   ],
   exports: [DataVersion, DemoData, JsonReader, JsonRows, References, Sweeper, Transactions, WriteTrouble],
 })
 export class DatabaseModule {}
 
-/** What the options of TypeORM carry to where the database is opened. */
-interface Carried {
+/** Carried in TypeORM's options to openDatabase(). */
+interface OpenContext {
   readonly extra: {
     readonly settings: Settings;
     readonly checks: DeclarationChecks;
@@ -57,23 +57,23 @@ interface Carried {
   };
 }
 
-/** A part of the opened database, which TypeORM's module provides as its DataSource. */
-function offered<T>(provide: Abstract<T>, part: (database: Database) => T): FactoryProvider<T> {
+/** Provides a part of the opened database. */
+function partOf<T>(provide: Abstract<T>, part: (database: Database) => T): FactoryProvider<T> {
   return { provide, inject: [DataSource], useFactory: part };
 }
 
-async function openDatabase({ settings, checks, modules }: Carried['extra']): Promise<Database> {
+async function openDatabase({ settings, checks, modules }: OpenContext['extra']): Promise<Database> {
   const mode = migrateModeOf(settings);
-  const isAlone = mode === 'auto' && readDatabaseUrl(settings.databaseUrl)?.kind === 'postgres';
-  // There migrations have separate connections, whose statements may take longer than those of requests.
+  const migratesSeparately = mode === 'auto' && readDatabaseUrl(settings.databaseUrl)?.kind === 'postgres';
+  // On PostgreSQL, migrations run on separate connections without a statement timeout.
   const tables = await declaredTables(modules);
-  const opening = { tables, check: (declared: Database) => checks.check(declared) };
-  if (isAlone) await migrateAlone(settings, opening);
-  const database = await openDataSource(settings, opening);
+  const options = { tables, check: (declared: Database) => checks.check(declared) };
+  if (migratesSeparately) await migrateSeparately(settings, options);
+  const database = await openDataSource(settings, options);
   try {
-    if (mode === 'auto' && !isAlone) await migrate(database);
+    if (mode === 'auto' && !migratesSeparately) await migrate(database);
     else if (mode === 'check') await checkSchema(database);
-    await proveVersion(database);
+    await probeDataVersion(database);
   } catch (error) {
     await database.destroy();
     throw error;
@@ -81,8 +81,8 @@ async function openDatabase({ settings, checks, modules }: Carried['extra']): Pr
   return database;
 }
 
-async function migrateAlone(settings: Settings, opening: Opening): Promise<void> {
-  const database = await openDataSource(settings, { ...opening, isPatient: true });
+async function migrateSeparately(settings: Settings, options: OpenOptions): Promise<void> {
+  const database = await openDataSource(settings, { ...options, isUnlimited: true });
   try {
     await migrate(database);
   } finally {
@@ -91,10 +91,10 @@ async function migrateAlone(settings: Settings, opening: Opening): Promise<void>
 }
 
 /**
- * Commits something, which the version must show before it is relied on. Where that is not possible now, the next commit is it. On
- * PostgreSQL the version proves itself when it is first read.
+ * Makes a commit, which must change the version before the version is trusted. If that fails now, the next commit serves. On PostgreSQL the
+ * version verifies itself when it is first read.
  */
-async function proveVersion(database: Database): Promise<void> {
+async function probeDataVersion(database: Database): Promise<void> {
   if (database.options.type !== 'sqlite') return;
   try {
     await database.transactions.uncached((manager) => manager.query('SELECT 1'));

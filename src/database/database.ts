@@ -10,7 +10,7 @@ import type { ApiError } from '../core/errors/api-error.js';
 import type { DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import { InsertBatches } from './insert-batches.js';
-import { suitRelations } from './int64-relations.js';
+import { widenInt64Relations } from './int64-relations.js';
 import { runInGroups, undoLast } from './migration-groups.js';
 import type { SideSession } from './postgres/side-session.js';
 import { JoiningEntityManager } from './transactions/joining-entity-manager.js';
@@ -18,11 +18,11 @@ import type { Transactions } from './transactions/transactions.js';
 
 /** Whether the database can be written at the moment. */
 export abstract class WriteTrouble {
-  /** Why the database cannot be written at the moment, in words for a client; undefined while it can. */
+  /** Why the database cannot be written at the moment, for clients; undefined while it can. */
   abstract get reason(): string | undefined;
 }
 
-/** The connections of one process to its database: on SQLite the one that writes. */
+/** The connections of one process to its database; on SQLite, the one that writes. */
 export interface ConnectionLoad {
   /** Connections in use. */
   readonly inUse: number;
@@ -31,17 +31,17 @@ export interface ConnectionLoad {
   /** Statements and transactions that wait for a connection. */
   readonly waiting: number;
   /** Maximum number of connections. */
-  readonly most: number;
+  readonly max: number;
 }
 
-/** Reads what is committed, by statements that are prepared once; within a transaction, what that has written too. */
+/** Reads committed data with prepared statements. Within a transaction, it also sees what that has written. */
 export abstract class JsonReader {
-  /** Why nothing can be read, if that is known without a query; undefined otherwise. */
-  get fault(): ApiError | undefined {
+  /** Why nothing can be read, if known without a query. */
+  get error(): ApiError | undefined {
     return undefined;
   }
 
-  /** Resolves if the database responds; throws if it is known not to, or does not. */
+  /** Throws if the database does not respond, or is known not to. */
   async ping(): Promise<void> {
     await this.first('SELECT 1', []);
   }
@@ -56,8 +56,8 @@ export abstract class JsonReader {
   ): Promise<Readonly<Record<string, unknown>> | undefined>;
 
   /**
-   * As `first`, for a query of one row of a table. In a transaction that row stays as it was read until the transaction ends: what is
-   * decided from it is still true when it is written. SQLite, which has one writer, needs nothing for that.
+   * As `first`, for a query of one row of a table. Within a transaction, the row is locked against changes until the transaction ends.
+   * SQLite, with its single writer, needs no lock.
    */
   row(
     sql: string,
@@ -67,46 +67,46 @@ export abstract class JsonReader {
   }
 }
 
-/** How TypeORM runs or undoes migrations. */
+/** TypeORM's options for running migrations. */
 interface MigrationRun {
   readonly transaction?: 'all' | 'none' | 'each';
   readonly fake?: boolean;
 }
 
 /**
- * What the service needs of a database beyond TypeORM's DataSource. Its repositories and managers take part in the running
- * transaction by themselves, and single rows that they insert outside of one may be committed together (InsertBatches).
+ * What the service needs from a database beyond TypeORM's DataSource. Its repositories and managers join the running transaction, and
+ * single rows that they insert outside of one may be committed together (InsertBatches).
  */
 export abstract class Database extends DataSource {
   /** SQL that differs between the databases. */
   abstract readonly dialect: Dialect;
   /** Reads rows as JSON text. */
   abstract readonly reader: JsonReader;
-  /** Runs work while no other process that migrates the same database does. */
+  /** Runs work while no other process migrates the same database. */
   abstract whileMigrating<T>(work: () => Promise<T>): Promise<T>;
-  /** The session beside the pool for the locks of an instance; undefined where processes find each other by files. */
+  /** The session outside of the pool that holds the locks of an instance; undefined on SQLite, which locks files. */
   abstract readonly instanceSession: SideSession | undefined;
-  /** The transactions that repositories take part in. */
+  /** The transactions that repositories join. */
   abstract readonly transactions: Transactions;
-  /** Whether anything was committed, by this process or another. */
+  /** Detects commits of this process and others. */
   abstract readonly dataVersion: DataVersion;
   /** Whether it can be written at the moment. */
   abstract readonly writeTrouble: WriteTrouble;
-  /** How its connections are used now. */
+  /** The current use of its connections. */
   abstract readonly load: ConnectionLoad;
   /** Corrects TypeORM's queries for the database. */
   protected abstract readonly queryBuilder: new (
     query: SelectQueryBuilder<ObjectLiteral>,
   ) => SelectQueryBuilder<ObjectLiteral>;
-  /** Commits rows together that concurrent requests insert. */
+  /** Commits the rows of concurrent inserts together. */
   readonly inserts = new InsertBatches(this);
 
-  /** Reads what its entities declare, without opening it. Throws TypeORM's error for one that cannot be read. */
+  /** Builds the metadata of its entities without opening the database. Throws TypeORM's error for an invalid entity. */
   readEntities(): Promise<void> {
     return this.buildMetadatas();
   }
 
-  /** A query runner for migrations: for one that runs alone, outside of a transaction, or for those that run in one. */
+  /** A query runner for migrations, either for one that runs outside of a transaction or for those that run in one. */
   createMigrationRunner(_isAlone: boolean): QueryRunner {
     return this.createQueryRunner();
   }
@@ -121,7 +121,7 @@ export abstract class Database extends DataSource {
 
   protected override async buildMetadatas(): Promise<void> {
     await super.buildMetadatas();
-    suitRelations(this.entityMetadatas);
+    widenInt64Relations(this.entityMetadatas);
   }
 
   override createEntityManager(queryRunner?: QueryRunner): EntityManager {
@@ -136,8 +136,8 @@ export abstract class Database extends DataSource {
   }
 }
 
-/** Checks what modules declare before the database is opened, so that a start which is refused has changed nothing. */
+/** Checks the declarations of modules before the database is opened, so that a refused start changes nothing. */
 export abstract class DeclarationChecks {
-  /** Throws DeclarationError for the first declaration that cannot work. `declared` is the database that is to be opened. */
+  /** Throws DeclarationError for the first invalid declaration. `declared` is the database to be opened. */
   abstract check(declared: Database): Promise<void>;
 }

@@ -3,12 +3,12 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 
 /** Types of columns that hold decimals. */
 export const DECIMALS = new Set<unknown>(['decimal', 'numeric']);
-/** Digits that a double has exactly, as which SQLite stores a decimal. */
-const MOST_DIGITS = 15;
+/** Decimal digits that a double, SQLite's storage for decimals, preserves exactly. */
+const MAX_DIGITS = 15;
 
 /**
- * Reads a decimal as the same text on both databases, with the declared number of fractional digits, or without trailing zeros where
- * none is declared. On SQLite, which stores a double, it is rounded as PostgreSQL does, and refused if a double would change it.
+ * Makes both databases return decimals as the same text: with the declared scale, or without trailing zeros if none is declared. On SQLite,
+ * which stores a double, values are rounded as in PostgreSQL, and values that a double would change are refused.
  */
 export function readDecimalsAsText(driver: Driver): void {
   const isSqlite = driver.options.type === 'sqlite';
@@ -34,8 +34,8 @@ function scaleOf({ precision, scale }: ColumnMetadata): number | undefined {
 
 function storable(value: number | bigint | string, column: ColumnMetadata): string {
   const { entityMetadata, propertyName, precision } = column;
-  const refuse = (why: string): never => {
-    throw new RangeError(`${entityMetadata.name}.${propertyName} cannot be ${value}: ${why}.`);
+  const refuse = (reason: string): never => {
+    throw new RangeError(`${entityMetadata.name}.${propertyName} cannot be ${value}: ${reason}.`);
   };
   const scale = scaleOf(column);
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(String(value).trim()))
@@ -45,9 +45,9 @@ function storable(value: number | bigint | string, column: ColumnMetadata): stri
   if (typeof precision === 'number' && integer.replace(/^0+/, '').length > precision - (scale ?? 0))
     return refuse(`it has more digits than decimal(${precision}, ${scale})`);
   const digits = `${integer}${fraction}`.replace(/^0+/, '').replace(/0+$/, '');
-  if (digits.length > MOST_DIGITS)
+  if (digits.length > MAX_DIGITS)
     return refuse(
-      `SQLite stores ${MOST_DIGITS} digits of a decimal. Use @Int64Column() for the smallest unit, or PostgreSQL`,
+      `SQLite stores ${MAX_DIGITS} digits of a decimal. Use @Int64Column() for the smallest unit, or PostgreSQL`,
     );
   return text;
 }
@@ -64,10 +64,11 @@ export function textOf(value: number | bigint | string, scale?: number): string 
     .padEnd(integer.length + shift, '0');
   const point = all.length - Math.max(0, fraction.length - shift);
   const [whole, part] = [all.slice(0, point), all.slice(point)];
-  const kept = scale ?? part.replace(/0+$/, '').length;
+  const fractionDigits = scale ?? part.replace(/0+$/, '').length;
   const units =
-    BigInt(`${whole}${part.slice(0, kept).padEnd(kept, '0')}`) + (Number(part[kept] ?? 0) >= 5 ? 1n : 0n);
-  const digits = String(units).padStart(kept + 1, '0');
-  const end = digits.length - kept;
-  return `${sign === '-' && units !== 0n ? '-' : ''}${digits.slice(0, end)}${kept === 0 ? '' : `.${digits.slice(end)}`}`;
+    BigInt(`${whole}${part.slice(0, fractionDigits).padEnd(fractionDigits, '0')}`) +
+    (Number(part[fractionDigits] ?? 0) >= 5 ? 1n : 0n);
+  const digits = String(units).padStart(fractionDigits + 1, '0');
+  const end = digits.length - fractionDigits;
+  return `${sign === '-' && units !== 0n ? '-' : ''}${digits.slice(0, end)}${fractionDigits === 0 ? '' : `.${digits.slice(end)}`}`;
 }

@@ -5,10 +5,10 @@ import { modulesFile } from '#project-modules';
 import { importing } from '../core/import-failure.js';
 
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Read once: reading them takes a tenth of a start in a process that has started the service before, as suites do. */
+/** Cached: listing them takes a tenth of a second start in the same process, as in test suites. */
 let sourceFiles: Promise<string[]> | undefined;
 
-/** The files of the source that declare a class of one of these names, as src/pets/pets.dto.ts. A file of a package is not found. */
+/** The source files that declare a class with one of these names, such as src/pets/pets.dto.ts. Files of packages are not found. */
 export async function filesDeclaring(names: readonly string[]): Promise<string[]> {
   const declaration = new RegExp(`\\bclass (?:${names.join('|')})\\b`);
   const files = await (sourceFiles ??= readdir(SOURCE_ROOT, { recursive: true }));
@@ -20,9 +20,9 @@ export async function filesDeclaring(names: readonly string[]): Promise<string[]
 }
 
 /**
- * The classes exported by every file below the source root whose name ends in `.<kind>.ts` (`.js` once
- * built): this is how a feature's entities and migrations are found without a list to keep. Throws DeclarationError when one
- * cannot be imported. Features of the service whose modules a project may import name their tables themselves: there they are left out.
+ * The classes exported by every file below the source root whose name ends in `.<kind>.ts` (`.js` once built), so that entities and
+ * migrations of features need no list. Throws DeclarationError if a file cannot be imported. If the project has a file of modules, features
+ * with public names are skipped, because their modules register their tables.
  */
 export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(new () => object)[]> {
   const files = await (sourceFiles ??= readdir(SOURCE_ROOT, { recursive: true }));
@@ -39,7 +39,7 @@ export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(ne
   return modules.flatMap((exports) => Object.values(exports).filter(isClass));
 }
 
-/** The folders of features, which have public names. */
+/** The folders of features with public names. */
 function featuresIn(files: readonly string[]): string[] {
   return files.flatMap((file) => {
     const [, folder, name] = /^(\w[\w-]*)[/\\]([\w-]+)\.public\.[jt]s$/.exec(file) ?? [];

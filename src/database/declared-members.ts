@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { DECORATORS } from '@nestjs/swagger';
 
-/** What `@ApiProperty()` says of a member, or a schema within it says of a value. */
+/** A schema in `@ApiProperty()`, or nested in one. */
 export interface DeclaredSchema {
   readonly name?: string;
   /** A class, an array of one, a function that returns either, the name of a JSON type, or an object of members. */
@@ -28,53 +28,53 @@ export interface DeclaredSchema {
 export interface DeclaredMember {
   /** The property of the class. */
   readonly property: string;
-  /** What the member is called in JSON: as the property, unless `@ApiProperty({ name })` says otherwise. */
+  /** Its name in JSON: that of the property, unless `@ApiProperty({ name })` sets another. */
   readonly name: string;
   readonly schema: DeclaredSchema;
   readonly isRequired: boolean;
-  /** Whether null is said to be a value of it. */
+  /** Whether the schema allows null. */
   readonly isNullable: boolean;
-  /** Whether null is not a value of it, and it may be left out instead. */
-  readonly isAbsentAsNull: boolean;
+  /** Whether the member is omitted instead of null. */
+  readonly isOmittedWhenNull: boolean;
 }
 
-/** The property in which the compiler plugin of @nestjs/swagger keeps its metadata of a class. */
+/** The property in which the compiler plugin of @nestjs/swagger stores its metadata. */
 const FACTORY = '_OPENAPI_METADATA_FACTORY';
 
-const known = new WeakMap<Type, readonly DeclaredMember[]>();
+const cache = new WeakMap<Type, readonly DeclaredMember[]>();
 
-/** The members that a DTO declares by `@ApiProperty()` or a decorator that includes it, in the order of its schema. */
+/** The members that a DTO declares with `@ApiProperty()` or a decorator that includes it, in the order of its schema. */
 export function declaredMembers(dto: Type): readonly DeclaredMember[] {
-  let members = known.get(dto);
-  if (!members) known.set(dto, (members = read(dto)));
+  let members = cache.get(dto);
+  if (!members) cache.set(dto, (members = read(dto)));
   return members;
 }
 
 function read({ prototype }: Type): DeclaredMember[] {
   const target = prototype as object;
-  // @nestjs/swagger stores each name with a colon in front.
+  // @nestjs/swagger prefixes each name with a colon.
   const marked = (Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, target) ?? []) as string[];
-  const ofPlugin = pluginSchemas(target);
-  const properties = new Set([...marked.map((mark) => mark.slice(1)), ...Object.keys(ofPlugin)]);
+  const fromPlugin = pluginSchemas(target);
+  const properties = new Set([...marked.map((mark) => mark.slice(1)), ...Object.keys(fromPlugin)]);
   return [...properties].map((property) => {
     const decorated = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES, target, property) as
       DeclaredSchema | undefined;
-    return memberOf(property, { ...ofPlugin[property], ...decorated });
+    return memberOf(property, { ...fromPlugin[property], ...decorated });
   });
 }
 
 /** A member with this schema. */
 export function memberOf(property: string, schema: DeclaredSchema): DeclaredMember {
   const { name = property, required, selfRequired, anyOf, oneOf } = schema;
-  // Of an object that the schema itself describes, `required` names members.
+  // In the schema of an inline object, `required` lists members.
   const isRequired =
     selfRequired === undefined ? required !== false && !Array.isArray(required) : selfRequired;
   const isNullable = [schema, ...(anyOf ?? []), ...(oneOf ?? [])].some(
     ({ nullable, type }) => nullable === true || type === 'null',
   );
-  // One of several schemas may be a reference to one that allows null.
-  const isAbsentAsNull = !isRequired && !isNullable && !anyOf && !oneOf;
-  return { property, name, schema, isRequired, isNullable, isAbsentAsNull };
+  // One of the alternatives may refer to a schema that allows null.
+  const isOmittedWhenNull = !isRequired && !isNullable && !anyOf && !oneOf;
+  return { property, name, schema, isRequired, isNullable, isOmittedWhenNull };
 }
 
 function pluginSchemas(prototype: object): Record<string, DeclaredSchema> {

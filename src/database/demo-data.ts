@@ -3,12 +3,9 @@ import { DiscoveryService } from '@nestjs/core';
 
 /** Demo data of one feature: a provider marked with `@ProvidesDemoData()`. */
 export interface DemoDataProvider {
-  /** How many rows there are now, demo data or not. */
+  /** Number of existing rows, demo data or not. */
   count(): Promise<number>;
-  /**
-   * Adds `count` realistic rows, or the feature's whole demo set when it is omitted; returns their number. One that adds many may report from
-   * time to time how many of them are there.
-   */
+  /** Adds `count` realistic rows, or the whole demo set of the feature if omitted, and returns their number. It may report its progress. */
   add(count?: number, onProgress?: (added: number) => void): Promise<number>;
 }
 
@@ -20,13 +17,13 @@ export const ProvidesDemoData = DiscoveryService.createDecorator();
 export class DemoData {
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Whether no feature that has demo data holds a row. */
+  /** Whether no feature with demo data has a row. */
   async isAbsent(): Promise<boolean> {
     const counts = await Promise.all(this.providers().map((provider) => provider.count()));
     return counts.every((count) => count === 0);
   }
 
-  /** Adds demo data to every feature that has some, reports how many of how many rows exist, and returns how many it added. */
+  /** Adds demo data to every feature that provides some, reports progress, and returns the number of added rows. */
   async add(count?: number, onProgress?: (added: number, of: number) => void): Promise<number> {
     const providers = this.providers();
     const all = (count ?? 0) * providers.length;

@@ -9,11 +9,11 @@ import {
 import { declarationFault } from '../core/declaration-faults.js';
 import { createDataSource } from './data-source.js';
 import type { Database } from './database.js';
-import { MOST_IDENTIFIER_BYTES, tooLongNames } from './identifiers.js';
+import { MAX_IDENTIFIER_BYTES, tooLongNames } from './identifiers.js';
 import { migrate, schemaDifference, schemaStatus } from './schema.js';
 import type { Tables } from './tables.module.js';
 
-/** Throws DeclarationError for an entity that cannot work on its database, which is not opened; `isStrict` outside of production. */
+/** Throws DeclarationError for an entity that cannot work on its database, without opening it; `isStrict` outside of production. */
 export async function checkEntities(declared: Database, isStrict: boolean): Promise<void> {
   await readEntities(declared);
   checkColumns(declared);
@@ -36,7 +36,7 @@ function checkColumns({ entityMetadatas }: DataSource): void {
     }
 }
 
-/** Throws DeclarationError for tables of one name in two schemas: TypeORM would make one table of them on SQLite, which has no schemas. */
+/** Throws DeclarationError for tables with the same name in two schemas: SQLite has no schemas, so TypeORM would merge the tables. */
 function checkTables({ entityMetadatas, options }: DataSource): void {
   if (options.type !== 'sqlite') return;
   const first = new Map<string, EntityMetadata>();
@@ -51,35 +51,35 @@ function checkTables({ entityMetadatas, options }: DataSource): void {
   }
 }
 
-/** Throws DeclarationError for a name that PostgreSQL would shorten, so that the database would never be as declared. */
+/** Throws DeclarationError for a name that PostgreSQL would truncate: the database would never match the declaration. */
 function checkIdentifiers({ entityMetadatas }: DataSource): void {
   for (const entity of entityMetadatas)
     for (const name of tooLongNames(entity))
       declarationFault(
-        `${entity.name}: the name ${name} is longer than the ${MOST_IDENTIFIER_BYTES} bytes of PostgreSQL. Declare a shorter one.`,
+        `${entity.name}: the name ${name} is longer than the ${MAX_IDENTIFIER_BYTES} bytes of PostgreSQL. Declare a shorter one.`,
       );
 }
 
-/** Throws DeclarationError when entities differ from a database in which every migration has run. */
+/** Throws DeclarationError if the entities differ from a fully migrated database. */
 export async function checkMigrations(migrated: DataSource): Promise<void> {
-  const lacking = await lackingIn(migrated);
-  if (lacking !== undefined)
+  const difference = await findDifference(migrated);
+  if (difference !== undefined)
     declarationFault(
-      `Entities have tables or columns that no migration creates (${lacking.what}). ` +
+      `Entities have tables or columns that no migration creates (${difference.what}). ` +
         'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
-        `their classes, or forFeature() has its name.${lacking.details}`,
+        `their classes, or forFeature() has its name.${difference.details}`,
     );
 }
 
 /**
- * As checkMigrations(), in a database made for this, so that a file is not migrated by a start that is refused. It is one of SQLite, which
- * lacks types of PostgreSQL: entities that have them are compared with their own database alone, once it is open.
+ * As checkMigrations(), in a temporary SQLite database, so that a refused start does not migrate the file. Entities with types of
+ * PostgreSQL are compared only with their own database, once it is open.
  */
 export async function checkDeclaredMigrations(tables?: Tables): Promise<void> {
   const database = await createDataSource({ databaseUrl: 'sqlite::memory:' }, tables && { tables });
   try {
     await database.initialize();
-    // A migration that fails, perhaps only without rows, is reported when it runs on its own database.
+    // A migration that fails here, perhaps only for lack of rows, is reported when it runs on its own database.
     const isMigrated = await migrate(database).then(
       () => true,
       () => false,
@@ -92,7 +92,7 @@ export async function checkDeclaredMigrations(tables?: Tables): Promise<void> {
   }
 }
 
-/** Reads what entities declare. Throws DeclarationError for a type that the database lacks. */
+/** Builds the metadata of the entities. Throws DeclarationError for a type that the database lacks. */
 async function readEntities(declared: Database): Promise<void> {
   try {
     await declared.readEntities();
@@ -104,37 +104,37 @@ async function readEntities(declared: Database): Promise<void> {
   }
 }
 
-/** Throws DeclarationError when a database in which every migration has run differs from the entities. */
+/** Throws DeclarationError if a fully migrated database differs from the entities. */
 export async function checkSchema(database: Database): Promise<void> {
   // Additions of a newer build would count as differences.
   if ((await schemaStatus(database)).unknown.length > 0) return;
-  const lacking = await lackingIn(database);
-  if (lacking === undefined) return;
+  const difference = await findDifference(database);
+  if (difference === undefined) return;
   if (database.options.type === 'sqlite')
     declarationFault(
-      `The database lacks tables or columns that its migrations create (${lacking.what}). ` +
-        `Something else has changed it: ${lacking.remedy}.${lacking.details}`,
+      `The database lacks tables or columns that its migrations create (${difference.what}). ` +
+        `Something else has changed it: ${difference.remedy}.${difference.details}`,
     );
   declarationFault(
-    `The database differs from the entities (${lacking.what}). If its migrations make it so, run ` +
-      `\`npm run migration:generate -- <feature>/<name>\`; if something else has changed it, ${lacking.remedy}.${lacking.details}`,
+    `The database differs from the entities (${difference.what}). If its migrations make it so, run ` +
+      `\`npm run migration:generate -- <feature>/<name>\`; if something else has changed it, ${difference.remedy}.${difference.details}`,
   );
 }
 
-/** How a database differs from what entities declare. */
-interface Lacking {
+/** How a database differs from its entities. */
+interface SchemaDifference {
   readonly what: string;
-  /** What to do if the entities are right. */
+  /** The remedy if the entities are correct. */
   readonly remedy: string;
-  /** Sentences with the declared and the found type of each column, behind a blank. */
+  /** Sentences, each after a space, with the declared and actual type of each column. */
   readonly details: string;
 }
 
-/** Undefined when it lacks nothing. */
-async function lackingIn(database: DataSource): Promise<Lacking | undefined> {
+/** Undefined if there is no difference. */
+async function findDifference(database: DataSource): Promise<SchemaDifference | undefined> {
   const missing = await schemaDifference(database);
   if (missing.length === 0) return undefined;
-  // SQLite changes a column by copying its table, in statements that do not show which column it is.
+  // On SQLite, a column is changed by copying the table, in statements that do not name the column.
   const columns = await differingColumns(database);
   if (columns.length > 0)
     return {
@@ -147,7 +147,7 @@ async function lackingIn(database: DataSource): Promise<Lacking | undefined> {
   return { what: `${shown}${more}`, remedy: 'run this statement', details: '' };
 }
 
-/** The columns that a table lacks or has otherwise, such as `toys.owner_id` and `integer, declared bigint`. */
+/** Missing and different columns, such as `toys.owner_id` and `integer, declared bigint`. */
 async function differingColumns(database: DataSource): Promise<[name: string, how: string][]> {
   const { driver, entityMetadatas } = database;
   const runner = database.createQueryRunner();
@@ -175,7 +175,7 @@ async function differingColumns(database: DataSource): Promise<[name: string, ho
   }
 }
 
-/** The type of a column and what else may differ, such as `varchar(20), not null, default 'red'`. */
+/** The type of a column and its constraints, such as `varchar(20), not null, default 'red'`. */
 function describedColumn(driver: Driver, column: TableColumn | undefined): string {
   if (!column) return 'absent';
   return [

@@ -9,50 +9,50 @@ import type {
 import { ApiError } from '../core/errors/api-error.js';
 import { outsideOfSpans } from '../core/tracing.js';
 import { TransientMap } from '../core/transient-map.js';
-import { BatchedInsert, type ToldRow } from './batched-insert.js';
+import { BatchedInsert, type ReturnedRow } from './batched-insert.js';
 import type { CachedKind, DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import type { Transactions } from './transactions/transactions.js';
 
 /** Maximum number of rows of one INSERT. */
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
-/** What it needs of a Database. */
+/** What InsertBatches needs from a Database. */
 interface InsertingDatabase extends DataSource {
   readonly dialect: Dialect;
   readonly transactions: Transactions;
   readonly dataVersion: DataVersion;
 }
 
-interface Waiting {
+interface PendingInsert {
   readonly row: ObjectLiteral;
   readonly json: string;
   readonly resolve: (result: InsertResult) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-const KEPT_OUT =
+const ROW_LOST =
   'The database returned no id for an inserted row: a trigger or ON CONFLICT has dropped or redirected it.';
 
 /**
- * Commits rows together that concurrent requests insert: while one commit is written to disk the next rows queue, and are then
- * written by one INSERT and one commit. Each row still succeeds or fails by itself. `manager.insert()` and
- * `repository.insert()` use it for rows that one statement inserts exactly as a statement for each would.
+ * Commits the rows of concurrent inserts together: while one commit is written to disk, further rows queue up, and then share one INSERT
+ * and one commit. Each row still succeeds or fails individually. `manager.insert()` and `repository.insert()` use it for rows for which the
+ * result is the same.
  */
 export class InsertBatches {
-  private readonly waiting = new TransientMap<BatchedInsert, Waiting[]>();
+  private readonly pending = new TransientMap<BatchedInsert, PendingInsert[]>();
   private readonly inserts = new Map<EntityMetadata, BatchedInsert | undefined>();
-  private readonly doingMore = new Map<
+  private readonly triggerCache = new Map<
     string,
-    { readonly version: number | undefined; readonly isMore: boolean }
+    { readonly version: number | undefined; readonly hasTriggers: boolean }
   >();
   private isWriting = false;
 
   constructor(private readonly database: InsertingDatabase) {}
 
   /**
-   * Inserts a row, resolves once it is committed, and sets what the database generates on it, as `manager.insert()` does.
-   * Undefined, and nothing is done, when the row must be inserted by itself.
+   * Inserts a row like `manager.insert()` and resolves once it is committed. Returns undefined, and does nothing, if the row must be
+   * inserted separately.
    */
   insert(target: EntityTarget<ObjectLiteral>, row: unknown): Promise<InsertResult> | undefined {
     const { database } = this;
@@ -65,46 +65,46 @@ export class InsertBatches {
     const json = insert?.jsonOf(row);
     if (!insert || json === undefined) return undefined;
     return new Promise<InsertResult>((resolve, reject) => {
-      const rows = this.waiting.get(insert) ?? [];
-      this.waiting.set(insert, rows);
+      const rows = this.pending.get(insert) ?? [];
+      this.pending.set(insert, rows);
       rows.push({ row, json, resolve, reject });
       if (this.isWriting) return;
       this.isWriting = true;
-      // Whatever else has arrived by now is read before the first commit begins.
+      // Other requests that have already arrived join the first commit.
       outsideOfSpans(() => setImmediate(() => void this.writeAll()));
     });
   }
 
   private async writeAll(): Promise<void> {
-    for (let next = this.waiting.first(); next; next = this.waiting.first()) {
+    for (let next = this.pending.first(); next; next = this.pending.first()) {
       const [insert, rows] = next;
-      const batch = rows.splice(0, MOST_ROWS);
-      // To the end of the queue: no entity waits for another whose rows keep coming.
-      this.waiting.delete(insert);
-      if (rows.length > 0) this.waiting.set(insert, rows);
+      const batch = rows.splice(0, MAX_ROWS);
+      // To the end of the queue, so that a busy entity does not block the others.
+      this.pending.delete(insert);
+      if (rows.length > 0) this.pending.set(insert, rows);
       await this.write(insert, batch);
     }
     this.isWriting = false;
   }
 
-  /** Never throws: each row's promise is settled by its own outcome. Returns why the database refuses whatever comes. */
-  private async write(insert: BatchedInsert, batch: readonly Waiting[]): Promise<ApiError | undefined> {
+  /** Settles the promise of each row; never throws. Returns the error if the database refuses all writes. */
+  private async write(insert: BatchedInsert, batch: readonly PendingInsert[]): Promise<ApiError | undefined> {
     try {
-      const told = await this.commit(insert, batch);
-      // A turn later: the next batch is on its way to the disk before this one's responses are written.
+      const returned = await this.commit(insert, batch);
+      // In the next turn of the event loop, so that the next batch is written while these responses are sent.
       setImmediate(() => {
         for (const [index, { row, resolve, reject }] of batch.entries()) {
           try {
-            resolve(insert.resultOf(row, told[index] ?? {}));
+            resolve(insert.resultOf(row, returned[index] ?? {}));
           } catch (error) {
-            // A transformer of the entity: the row is there.
+            // A transformer of the entity failed; the row is stored.
             reject(error);
           }
         }
       });
     } catch (error) {
-      // A busy database refuses all of them and those queued behind, each of which would wait as long again; any other error may
-      // be caused by one row.
+      // An unavailable database refuses this batch and all queued rows, which would each wait as long. Any other error may be caused by a
+      // single row.
       if (error instanceof ApiError) {
         for (const { reject } of [...batch, ...this.takeAll()]) reject(error);
         return error;
@@ -115,7 +115,7 @@ export class InsertBatches {
     return undefined;
   }
 
-  private async writeEach(insert: BatchedInsert, batch: readonly Waiting[]): Promise<void> {
+  private async writeEach(insert: BatchedInsert, batch: readonly PendingInsert[]): Promise<void> {
     for (const [at, one] of batch.entries()) {
       const refusal = await this.write(insert, [one]);
       if (!refusal) continue;
@@ -124,45 +124,47 @@ export class InsertBatches {
     }
   }
 
-  private takeAll(): Waiting[] {
-    const all = this.waiting.all().flatMap(([, rows]) => rows);
-    this.waiting.clear();
+  private takeAll(): PendingInsert[] {
+    const all = this.pending.all().flatMap(([, rows]) => rows);
+    this.pending.clear();
     return all;
   }
 
-  /** What the database returns for each row, in their order. */
+  /** Returns what the database returned for each row, in order. */
   private commit(
     { metadata, sql, idName }: BatchedInsert,
-    batch: readonly Waiting[],
-  ): Promise<readonly ToldRow[]> {
+    batch: readonly PendingInsert[],
+  ): Promise<readonly ReturnedRow[]> {
     const { dialect, transactions } = this.database;
     const changes: CachedKind[] = ['responses'];
     return transactions.commitChanging(changes, async (_, manager) => {
-      if (await this.doesMore(metadata.tableName, manager)) changes.push('rows');
-      const told = await manager.query<ToldRow[]>(sql, [`[${batch.map(({ json }) => json).join(',')}]`]);
-      const ids = told.map((row) => row[idName]);
-      // It is unknown which of them failed.
-      if (ids.length !== batch.length || ids.includes(null)) throw new Error(KEPT_OUT);
-      if (dialect.generatesGrowingIds && !areAscending(ids)) throw new Error(KEPT_OUT);
-      return told;
+      if (await this.hasTriggers(metadata.tableName, manager)) changes.push('rows');
+      const returned = await manager.query<ReturnedRow[]>(sql, [
+        `[${batch.map(({ json }) => json).join(',')}]`,
+      ]);
+      const ids = returned.map((row) => row[idName]);
+      // It is unknown which row is missing.
+      if (ids.length !== batch.length || ids.includes(null)) throw new Error(ROW_LOST);
+      if (dialect.hasMonotonicIds && !areAscending(ids)) throw new Error(ROW_LOST);
+      return returned;
     });
   }
 
-  /** Whether an insert may do more than insert. Found out again after commits that may have changed that. */
-  private async doesMore(tableName: string, manager: EntityManager): Promise<boolean> {
+  /** Whether inserts may affect other rows. Checked again after commits that may have changed that. */
+  private async hasTriggers(tableName: string, manager: EntityManager): Promise<boolean> {
     const { dialect, dataVersion } = this.database;
-    const { insertsDoMore } = dialect;
-    if (insertsDoMore === undefined) return true;
+    const { hasTriggers: hasTriggersSql } = dialect;
+    if (hasTriggersSql === undefined) return true;
     const { rows: version } = dataVersion.versions();
-    const known = this.doingMore.get(tableName);
-    if (known && version !== undefined && known.version === version) return known.isMore;
-    const isMore = (await manager.query<unknown[]>(insertsDoMore, [tableName])).length > 0;
-    this.doingMore.set(tableName, { version, isMore });
-    return isMore;
+    const cached = this.triggerCache.get(tableName);
+    if (cached && version !== undefined && cached.version === version) return cached.hasTriggers;
+    const hasTriggers = (await manager.query<unknown[]>(hasTriggersSql, [tableName])).length > 0;
+    this.triggerCache.set(tableName, { version, hasTriggers });
+    return hasTriggers;
   }
 }
 
-/** SQLite promises no order of what it returns, but counts upwards, until there is a row with the largest id. */
+/** SQLite does not guarantee the order of RETURNING, but ids increase, until the largest id is used. */
 function areAscending(ids: readonly unknown[]): boolean {
   return ids.every((id, at) => at === 0 || BigInt(String(id)) > BigInt(String(ids[at - 1])));
 }

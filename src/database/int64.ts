@@ -12,7 +12,7 @@ export const INT64_MIN = -(2n ** 63n);
 /** Largest int64, 2⁶³−1. */
 export const INT64_MAX = 2n ** 63n - 1n;
 
-/** Reads what a database returns for an int64 as a bigint. Throws rather than hand out a number that a double has rounded. */
+/** Reads an int64 as a bigint. Throws for a number that may have been rounded to a double. */
 export const int64Transformer: ValueTransformer = {
   to: (value: unknown) => value,
   from(value: unknown) {
@@ -26,7 +26,7 @@ export const int64Transformer: ValueTransformer = {
   },
 };
 
-/** As int64Transformer, for a property that is a `number`, such as one that refers to a generated number. */
+/** As int64Transformer, for properties of type `number`, such as references to an auto-increment id. */
 export const numberTransformer: ValueTransformer = {
   to: (value: unknown) => value,
   from(value: unknown) {
@@ -42,28 +42,25 @@ export function Int64Column(options: Omit<ColumnOptions, 'type' | 'transformer'>
   return Column({ ...options, type: 'bigint', transformer: int64Transformer });
 }
 
-/**
- * A primary key that the database numbers; the property is a `bigint`. SQLite numbers only columns named
- * `integer`, which hold an int64 there.
- */
+/** An auto-increment primary key; the property is a `bigint`. SQLite increments only columns of type `integer`, which hold an int64. */
 export function Int64Key(): PropertyDecorator {
   return PrimaryGeneratedColumn({ type: 'integer', transformer: int64Transformer } as object);
 }
 
-/** Whether nothing but these transforms a column: what it stores is the integer itself. */
+/** Whether a column stores the integer itself: it has one of these transformers. */
 export function storesInteger({ transformer }: ColumnMetadata): boolean {
   return transformer === int64Transformer || transformer === numberTransformer;
 }
 
-/** Types of columns that hold an integer, as entities and migrations name them. */
+/** Names of integer types in entities and migrations. */
 const INTEGERS = new Set<unknown>(['integer', 'int', Number]);
 
-/** Whether the database numbers the rows by this column of an entity or a migration: SQLite's `integer` has 64 bits. */
-export function isCounted(column: ColumnMetadata | TableColumn): boolean {
+/** Whether a column of an entity or migration is auto-incremented; on SQLite, it has 64 bits. */
+export function isAutoIncrement(column: ColumnMetadata | TableColumn): boolean {
   return column.isGenerated && column.generationStrategy === 'increment' && INTEGERS.has(column.type);
 }
 
-/** Whether a column holds an int64; also with another transformer, which gets a text from PostgreSQL's driver, too. */
+/** Whether a column holds an int64, with any transformer; PostgreSQL's driver returns it as text. */
 export function isInt64({ type, transformer }: ColumnMetadata): boolean {
   return type === 'bigint' || type === 'int8' || transformer === int64Transformer;
 }

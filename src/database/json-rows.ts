@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { Untransformed } from '../core/patches/untransformed.js';
 import { type Database, JsonReader } from './database.js';
 import { INT64_MAX, INT64_MIN } from './int64.js';
-import type { ShownKind } from './dialect.js';
+import type { JsonKind } from './dialect.js';
 import { type PageRequest, type Position, brokenCursor, int64OfPosition } from './keyset-page.js';
 import { type Bindable, type PageCondition, comparisonsOf } from './selection.js';
 import { ShownRows, pageParameters } from './shown-rows.js';
@@ -52,7 +52,7 @@ export interface JsonPage<Dto> {
  */
 @Injectable()
 export class JsonRows {
-  private readonly known = new WeakMap<Type, WeakMap<Type, ShownRows>>();
+  private readonly cache = new WeakMap<Type, WeakMap<Type, ShownRows>>();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -68,9 +68,9 @@ export class JsonRows {
     dto: Type<Dto>,
     id: bigint | number,
   ): Promise<JsonText<Dto> | undefined> {
-    const shown = this.shown(entity, dto);
-    const found = await this.reader.row(shown.one, [String(BigInt(id))]);
-    return found && new JsonText(shown.text(found['row']), shown.isOfOneTable, dto);
+    const statements = this.statements(entity, dto);
+    const found = await this.reader.row(statements.one, [String(BigInt(id))]);
+    return found && new JsonText(statements.text(found['row']), statements.hasSingleTable, dto);
   }
 
   /**
@@ -85,37 +85,41 @@ export class JsonRows {
     equal: Filter<NoInfer<Entity>> = {},
   ): Promise<JsonPage<Dto>> {
     const { limit, after, order } = request;
-    const shown = this.shown(entity, dto);
-    const column = shown.orderColumn(order);
+    const statements = this.statements(entity, dto);
+    const column = statements.orderColumn(order);
     const isDescending = order?.isDescending ?? false;
-    const from = column ? behind(after, column.kind) : [idOfPosition(after, isDescending)];
+    const from = column ? startParameters(after, column.kind) : [idOfPosition(after, isDescending)];
     const where = conditionsOf(request, equal);
-    const sql = shown.page(where, order, after !== undefined);
+    const sql = statements.page(where, order, after !== undefined);
     const found = await this.reader.first(sql, pageParameters(limit, from, where));
     const last = found?.['last'];
     // New rows are added at the end, so they never belong to a page that is followed by another.
     const isFull = typeof last === 'string' && !column && !isDescending;
-    const items = new JsonText<Dto[]>(shown.text(found?.['rows']), isFull && shown.hasGrowingIds, dto);
+    const items = new JsonText<Dto[]>(
+      statements.text(found?.['rows']),
+      isFull && statements.hasGrowingIds,
+      dto,
+    );
     if (typeof last !== 'string') return { items };
     if (column) return { items, next: [String(found?.['at']), last] };
     return { items, next: [String(BigInt(last) + (isDescending ? -1n : 1n))] };
   }
 
-  private shown(entity: Type, dto: Type): ShownRows {
-    let ofDto = this.known.get(dto);
-    if (!ofDto) this.known.set(dto, (ofDto = new WeakMap()));
-    let shown = ofDto.get(entity);
-    if (!shown) {
+  private statements(entity: Type, dto: Type): ShownRows {
+    let byEntity = this.cache.get(dto);
+    if (!byEntity) this.cache.set(dto, (byEntity = new WeakMap()));
+    let statements = byEntity.get(entity);
+    if (!statements) {
       const { dialect } = this.dataSource as Database;
-      ofDto.set(entity, (shown = new ShownRows(this.dataSource.getMetadata(entity), dto, dialect)));
+      byEntity.set(entity, (statements = new ShownRows(this.dataSource.getMetadata(entity), dto, dialect)));
     }
-    return shown;
+    return statements;
   }
 }
 
 function conditionsOf({ where = [] }: PageRequest, equal: object): PageCondition[] {
   const conditions = comparisonsOf(where).map((one) =>
-    typeof one.value === 'object' ? { ...one, value: padded(one.value) } : one,
+    typeof one.value === 'object' ? { ...one, value: padToPowerOfTwo(one.value) } : one,
   );
   for (const [property, value] of Object.entries(equal) as [string, string | undefined][])
     if (value !== undefined) conditions.push({ property, comparison: '=', value });
@@ -126,10 +130,10 @@ function conditionsOf({ where = [] }: PageRequest, equal: object): PageCondition
  * The values of a list, without duplicates, filled up to a power of two with null, which nothing equals: so lists of all
  * lengths have few statements, each of which stays prepared.
  */
-function padded(values: readonly (Bindable | null)[]): (Bindable | null)[] {
-  const different = [...new Set(values)];
-  const length = 2 ** Math.ceil(Math.log2(different.length));
-  return [...different, ...Array<null>(length - different.length).fill(null)];
+function padToPowerOfTwo(values: readonly (Bindable | null)[]): (Bindable | null)[] {
+  const distinct = [...new Set(values)];
+  const length = 2 ** Math.ceil(Math.log2(distinct.length));
+  return [...distinct, ...Array<null>(length - distinct.length).fill(null)];
 }
 
 /** The id that a page in the order of the id begins with. Throws validation_failed for a position that no row can have. */
@@ -142,13 +146,13 @@ function idOfPosition(after: Position | undefined, isDescending: boolean): strin
  * The id and the ordering value after which a page begins; nothing for the first page. Throws validation_failed for a position
  * that no row can have.
  */
-function behind(after: Position | undefined, kind: ShownKind): Bindable[] {
+function startParameters(after: Position | undefined, kind: JsonKind): Bindable[] {
   if (!after) return [];
   const [value = '', id = ''] = after;
   return [String(int64OfPosition([id])), valueIn(value, kind)];
 }
 
-function valueIn(text: string, kind: ShownKind): Bindable {
+function valueIn(text: string, kind: JsonKind): Bindable {
   if (kind === 'integer') return String(int64OfPosition([text]));
   if (kind !== 'number') return text;
   const number = Number(text);

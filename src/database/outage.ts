@@ -1,17 +1,17 @@
 import { Logger } from '@nestjs/common';
 
-const ofDatabase = new Logger('Database');
+const databaseLogger = new Logger('Database');
 
 /** The log messages of an outage, and how it ends. */
 export interface OutageKind<Reason> {
   /** The line when it begins. */
-  readonly begun: (reason: Reason) => string;
+  readonly startMessage: (reason: Reason) => string;
   /** The line when it is over: its duration in seconds, and the affected requests. Without it, it lasts until the process ends. */
-  readonly over?: (seconds: number, times: number) => string;
+  readonly endMessage?: (seconds: number, times: number) => string;
   /** It is over after this time without an affected request, in milliseconds; without this, only `end` ends it. */
   readonly quietMs?: number;
   /** Whether it continues although no request is affected. */
-  readonly goesOn?: () => boolean;
+  readonly isOngoing?: () => boolean;
   readonly level?: 'error' | 'warn';
   /** By default that of the database. */
   readonly logger?: Logger;
@@ -22,51 +22,51 @@ export interface OutageKind<Reason> {
  * many requests it affects.
  */
 export class Outage<Reason> {
-  private begun: { readonly reason: Reason; readonly since: number; times: number } | undefined;
+  private current: { readonly reason: Reason; readonly since: number; times: number } | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly kind: OutageKind<Reason>) {}
 
   /** Why it began; undefined without one. */
   get reason(): Reason | undefined {
-    return this.begun?.reason;
+    return this.current?.reason;
   }
 
   /** How long it has lasted, in milliseconds; 0 without one. */
   get ms(): number {
-    return this.begun ? performance.now() - this.begun.since : 0;
+    return this.current ? performance.now() - this.current.since : 0;
   }
 
   /** Notes an affected request, and returns the reason of the outage. `reason` is called when it begins. */
   note(reason: () => Reason, since = performance.now()): Reason {
-    if (!this.begun) {
-      this.begun = { reason: reason(), since, times: 0 };
-      this.logger[this.kind.level ?? 'error'](this.kind.begun(this.begun.reason));
+    if (!this.current) {
+      this.current = { reason: reason(), since, times: 0 };
+      this.logger[this.kind.level ?? 'error'](this.kind.startMessage(this.current.reason));
     }
-    this.begun.times += 1;
+    this.current.times += 1;
     this.awaitQuiet();
-    return this.begun.reason;
+    return this.current.reason;
   }
 
   /** It is over. */
   end(): void {
-    const { begun, ms } = this;
-    const { over, quietMs = 0 } = this.kind;
+    const { current: begun, ms } = this;
+    const { endMessage: over, quietMs = 0 } = this.kind;
     if (!begun || !over) return;
     clearTimeout(this.timer);
-    this.timer = this.begun = undefined;
+    this.timer = this.current = undefined;
     this.logger.log(over(Math.round((ms - quietMs) / 1_000), begun.times));
   }
 
   private get logger(): Logger {
-    return this.kind.logger ?? ofDatabase;
+    return this.kind.logger ?? databaseLogger;
   }
 
   private awaitQuiet(): void {
     if (this.kind.quietMs === undefined) return;
     this.timer?.refresh();
     this.timer ??= setTimeout(() => {
-      if (this.kind.goesOn?.()) this.awaitQuiet();
+      if (this.kind.isOngoing?.()) this.awaitQuiet();
       else this.end();
     }, this.kind.quietMs).unref();
   }

@@ -52,24 +52,24 @@ export class References {
     const details: ErrorDetail[] = [];
     for (const [at, row] of Object.entries<object>(Array.isArray(rows) ? rows : { '': rows }))
       for (const key of this.dataSource.getMetadata(entity).foreignKeys)
-        if (!(await this.isThere(key, row))) details.push(...faultsOf(key, row, [path, at]));
+        if (!(await this.exists(key, row))) details.push(...errorsOf(key, row, [path, at]));
     if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details, cause });
   }
 
-  private async isThere(
+  private async exists(
     { columns, referencedColumns, ...key }: ForeignKeyMetadata,
     row: object,
   ): Promise<boolean> {
-    const named = columns.map((column): unknown => column.getEntityValue(row));
-    if (named.some((value) => value === null || value === undefined)) return true;
+    const values = columns.map((column): unknown => column.getEntityValue(row));
+    if (values.some((value) => value === null || value === undefined)) return true;
     const where = Object.fromEntries(
-      referencedColumns.map(({ propertyName }, at) => [propertyName, named[at]]),
+      referencedColumns.map(({ propertyName }, at) => [propertyName, values[at]]),
     );
     return this.dataSource.getRepository(key.referencedEntityMetadata.target).existsBy(where);
   }
 }
 
-function faultsOf({ columns }: ForeignKeyMetadata, row: object, parents: readonly string[]): ErrorDetail[] {
+function errorsOf({ columns }: ForeignKeyMetadata, row: object, parents: readonly string[]): ErrorDetail[] {
   return columns.map((column) => ({
     field: [...parents, column.propertyName].filter((name) => name !== '').join('.'),
     code: 'unknown_reference',

@@ -2,7 +2,7 @@ import { type EntityMetadata, InsertQueryBuilder, InsertResult, type ObjectLiter
 import type { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 
 /** Parameters of one statement; SQLite takes 32,766 and PostgreSQL 65,535. */
-const MOST_PARAMETERS = 30_000;
+const MAX_PARAMETERS = 30_000;
 
 /**
  * Sets on inserted entities what the database returned for each. TypeORM takes the rows by their places, also when there are fewer
@@ -10,18 +10,18 @@ const MOST_PARAMETERS = 30_000;
  */
 export class ReturningInsertQueryBuilder<Entity extends ObjectLiteral> extends InsertQueryBuilder<Entity> {
   override async execute(): Promise<InsertResult> {
-    const given = this.queryRunner;
+    const ownRunner = this.queryRunner;
     const runner = this.obtainQueryRunner();
     const { expressionMap } = this;
     const rows = this.getValueSets();
     // Outside of a transaction, one statement inserts all or none.
-    const most = runner.isTransactionActive
-      ? Math.max(1, Math.floor(MOST_PARAMETERS / Math.max(1, this.getInsertedColumns().length)))
+    const batchSize = runner.isTransactionActive
+      ? Math.max(1, Math.floor(MAX_PARAMETERS / Math.max(1, this.getInsertedColumns().length)))
       : Infinity;
     const results: InsertResult[] = [];
     try {
-      for (let at = 0; at === 0 || at < rows.length; at += most) {
-        const part = rows.slice(at, at + most);
+      for (let at = 0; at === 0 || at < rows.length; at += batchSize) {
+        const part = rows.slice(at, at + batchSize);
         const returned: { raw?: unknown } = {};
         const query = async (...args: [string, unknown[], true]): Promise<QueryResult> => {
           const result = await runner.query(...args);
@@ -37,9 +37,9 @@ export class ReturningInsertQueryBuilder<Entity extends ObjectLiteral> extends I
         results.push(Object.assign(result, returned));
       }
     } finally {
-      this.queryRunner = given;
+      this.queryRunner = ownRunner;
       expressionMap.valuesSet = rows;
-      if (runner !== given) await runner.release();
+      if (runner !== ownRunner) await runner.release();
     }
     return results.length === 1 && results[0] ? results[0] : joined(results);
   }

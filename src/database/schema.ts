@@ -4,7 +4,7 @@ import type { Settings } from '../core/config/settings.js';
 import { EXPANSIONS_TABLE, MIGRATIONS_TABLE } from './data-source.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
-import { naming } from './sqlite/troubles/sqlite-errors.js';
+import { withFileErrors } from './sqlite/troubles/sqlite-errors.js';
 import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 
 /** How often migrations are tried on SQLite, where a process that starts beside this one may be in the way. */
@@ -64,7 +64,7 @@ export async function migrate(dataSource: Database): Promise<string[]> {
   refuseIfNewer(dataSource, await schemaStatus(dataSource));
   if (file !== undefined) await checkWriteLock(file);
   const attempts = dataSource.options.type === 'sqlite' ? ATTEMPTS : 1;
-  return naming(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, attempts)));
+  return withFileErrors(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, attempts)));
 }
 
 /** As `migrate`, in the transaction that the caller takes part in, and in which it has claimed `migrations`. */
@@ -142,8 +142,8 @@ async function recordExpansions(dataSource: Database, pending: readonly string[]
   if (expanding.length === 0) return;
   await dataSource.query(`CREATE TABLE IF NOT EXISTS ${EXPANSIONS_TABLE} (name varchar(255) PRIMARY KEY)`);
   for (const name of expanding) {
-    const place = dataSource.driver.createParameter('name', 0);
-    await dataSource.query(`INSERT INTO ${EXPANSIONS_TABLE} VALUES (${place}) ON CONFLICT DO NOTHING`, [
+    const placeholder = dataSource.driver.createParameter('name', 0);
+    await dataSource.query(`INSERT INTO ${EXPANSIONS_TABLE} VALUES (${placeholder}) ON CONFLICT DO NOTHING`, [
       name,
     ]);
   }

@@ -37,8 +37,8 @@ export function comparisonsOf(where: readonly Condition[]): PageCondition[] {
   return where.flatMap(({ property, comparison, value }): PageCondition[] => {
     if (comparison !== 'prefix') return [{ property, comparison, value }];
     const [from, end] = [String(value), textAfterPrefix(String(value))];
-    const begin: PageCondition = { property, comparison: '>=', isBinary: true, value: from };
-    return end === undefined ? [begin] : [begin, { ...begin, comparison: '<', value: end }];
+    const atLeast: PageCondition = { property, comparison: '>=', isBinary: true, value: from };
+    return end === undefined ? [atLeast] : [atLeast, { ...atLeast, comparison: '<', value: end }];
   });
 }
 

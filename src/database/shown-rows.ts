@@ -2,12 +2,12 @@ import type { Type } from '@nestjs/common';
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { declaredMembers } from './declared-members.js';
-import { type Dialect, type ShownKind, literal, quoted, tableOf } from './dialect.js';
+import { type Dialect, type JsonKind, literal, quoted, tableOf } from './dialect.js';
 import { storesInteger } from './int64.js';
 import type { Bindable, Order, PageCondition } from './selection.js';
 
 /** Types of columns that JSON shows as they are stored; classes where TypeORM took the type from the property. */
-const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
+const SHOWN_AS_STORED = new Map<unknown, JsonKind>([
   ['integer', 'integer'],
   ['int', 'integer'],
   [Number, 'integer'],
@@ -23,14 +23,14 @@ const SHOWN_AS_STORED = new Map<unknown, ShownKind>([
 /** Texts, and numbers with a fraction or an exponent, which each database writes in a different way; and a negative zero. */
 const DOUBLES = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)|-0(?=[,}\]])/g;
 /** Maximum number of kept statements; clients choose filters and orders, so there may be many. */
-const MOST_STATEMENTS = 500;
+const MAX_STATEMENTS = 500;
 /** Searches, one for each combination of the values of lists; values of a list that would need more are compared row by row. */
-const MOST_SEARCHES = 64;
+const MAX_SEARCHES = 64;
 
 /** The column that a page is ordered by. */
 interface OrderColumn {
   readonly name: string;
-  readonly kind: ShownKind;
+  readonly kind: JsonKind;
 }
 
 /** Parameters of the statement of a page: `from` is the id, followed by the value of the ordering column. */
@@ -47,14 +47,14 @@ export class ShownRows {
   /** The statement of the row with the id `?1`. */
   readonly one: string;
   /** Whether they are rows of one table; those of a view may be of several. */
-  readonly isOfOneTable: boolean;
+  readonly hasSingleTable: boolean;
   /** Whether the database gives each new row an id above all that are committed. */
   readonly hasGrowingIds: boolean;
   private readonly source: string;
   private readonly row: string;
   private hasDoubles = false;
   /** The conditions that a row is not deleted, and is of this entity where others have the same table (`@ChildEntity()`). */
-  private readonly isThere: readonly string[];
+  private readonly existsConditions: readonly string[];
   private readonly pages = new Map<string, string>();
 
   /** Throws for a member of the DTO that the entity does not have, or that JSON cannot show as it is stored. */
@@ -64,22 +64,22 @@ export class ShownRows {
     private readonly dialect: Dialect,
   ) {
     this.source = tableOf(entity);
-    this.isOfOneTable = entity.tableType === 'regular' && entity.tablePath === entity.tableName;
+    this.hasSingleTable = entity.tableType === 'regular' && entity.tablePath === entity.tableName;
     const [id, ...others] = entity.primaryColumns;
     const isGenerated = id?.generationStrategy === 'increment' && others.length === 0;
-    this.hasGrowingIds = this.isOfOneTable && isGenerated && dialect.generatesGrowingIds;
+    this.hasGrowingIds = this.hasSingleTable && isGenerated && dialect.hasMonotonicIds;
     this.row = this.rowAs(dto);
     const { deleteDateColumn, discriminatorColumn, tableType } = entity;
     const kinds = [entity, ...entity.childEntityMetadatas].map((one) =>
       literal(one.discriminatorValue ?? ''),
     );
-    this.isThere = [
+    this.existsConditions = [
       ...(deleteDateColumn ? [`${quoted(deleteDateColumn.databaseName)} IS NULL`] : []),
       ...(discriminatorColumn && tableType === 'entity-child'
         ? [`${quoted(discriminatorColumn.databaseName)} IN (${kinds.join(', ')})`]
         : []),
     ];
-    this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${[`id = ${bound('?1', 'integer')}`, ...this.isThere].join(' AND ')}`;
+    this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${[`id = ${bound('?1', 'integer')}`, ...this.existsConditions].join(' AND ')}`;
   }
 
   /** The JSON of a row, or of rows, as JSON.stringify() writes it: a response after a write, and one that reads, have the same entity tag. */
@@ -90,17 +90,17 @@ export class ShownRows {
   }
 
   /** The statement of a page, which begins after a row or is the first. */
-  page(where: readonly PageCondition[], order: Order | undefined, isBehind: boolean): string {
+  page(where: readonly PageCondition[], order: Order | undefined, isContinued: boolean): string {
     const ordering = this.orderColumn(order);
     const orderedBy = ordering?.name;
     const isDescending = order?.isDescending ?? false;
-    let shape = `${orderedBy ?? ''} ${isDescending ? '-' : ''}${isBehind}`;
+    let shape = `${orderedBy ?? ''} ${isDescending ? '-' : ''}${isContinued}`;
     for (const { property, comparison, value } of where)
       shape += ` ${property}${comparison}${typeof value === 'object' ? value.length : ''}`;
     let sql = this.pages.get(shape);
     if (sql === undefined) {
-      if (this.pages.size >= MOST_STATEMENTS) this.pages.clear();
-      sql = this.pageStatement(where, ordering, isDescending, isBehind);
+      if (this.pages.size >= MAX_STATEMENTS) this.pages.clear();
+      sql = this.pageStatement(where, ordering, isDescending, isContinued);
       this.pages.set(shape, sql);
     }
     return sql;
@@ -134,7 +134,7 @@ export class ShownRows {
     where: readonly PageCondition[],
     ordering: OrderColumn | undefined,
     isDescending: boolean,
-    isBehind: boolean,
+    isContinued: boolean,
   ): string {
     const after = isDescending ? '<' : '>';
     const orderedBy = ordering?.name;
@@ -143,40 +143,40 @@ export class ShownRows {
     const positions =
       orderedBy === undefined
         ? [[`id ${after}= ${id}`]]
-        : isBehind
+        : isContinued
           ? [[`${orderedBy} = ${at}`, `id ${after} ${id}`], [`${orderedBy} ${after} ${at}`]]
           : [[]];
-    const selections = this.selections(where, orderedBy === undefined ? 2 : isBehind ? 3 : 1);
+    const selections = this.selections(where, orderedBy === undefined ? 2 : isContinued ? 3 : 1);
     const searches = positions.flatMap((position) =>
       selections.map((selection) => {
-        const conditions = [...position, ...selection, ...this.isThere].join(' AND ');
+        const conditions = [...position, ...selection, ...this.existsConditions].join(' AND ');
         return `SELECT * FROM ${this.source}${conditions === '' ? '' : ` WHERE ${conditions}`}`;
       }),
     );
     const columns = orderedBy === undefined ? ['id'] : [orderedBy, 'id'];
     const order = columns.map((column) => (isDescending ? `${column} DESC` : column)).join(', ');
-    const ofLast = (column: string) =>
+    const ofLastRow = (column: string) =>
       `CASE WHEN count(*) > ?1 THEN max(CAST(${column} AS TEXT)) FILTER (WHERE "place in page" = ?1) END`;
     return `
       SELECT
         ${this.dialect.array(this.row, '"place in page"', '"place in page" <= ?1')} AS rows,
-        ${ofLast('id')} AS last${orderedBy === undefined ? '' : `, ${ofLast(orderedBy)} AS at`}
+        ${ofLastRow('id')} AS last${orderedBy === undefined ? '' : `, ${ofLastRow(orderedBy)} AS at`}
       FROM (SELECT *, row_number() OVER () AS "place in page" FROM (${this.dialect.merged(searches, order, '?1 + 1')}) AS page_rows)
         AS numbered_rows`;
   }
 
   /** The conditions on values of each search: one for each combination of the values that lists have. `before` parameters come first. */
-  private selections(where: readonly PageCondition[], before: number): string[][] {
+  private selections(where: readonly PageCondition[], parameterCount: number): string[][] {
     let selections: string[][] = [[]];
-    let place = before;
+    let parameterIndex = parameterCount;
     for (const { property, comparison, isBinary, value } of where) {
       const of = this.columnOf(property);
       const column = quoted(of.databaseName);
-      const next = (): string => bound(`?${(place += 1)}`, kindOf(of));
+      const next = (): string => bound(`?${(parameterIndex += 1)}`, kindOf(of));
       const left = isBinary ? this.dialect.binary(column) : column;
       let conditions: string[];
       if (typeof value !== 'object') conditions = [`${left} ${comparison} ${next()}`];
-      else if (selections.length * value.length <= MOST_SEARCHES)
+      else if (selections.length * value.length <= MAX_SEARCHES)
         conditions = value.map(() => `${column} = ${next()}`);
       else conditions = [`${column} IN (${value.map(next).join(', ')})`];
       selections = selections.flatMap((selection) =>
@@ -190,7 +190,7 @@ export class ShownRows {
   private rowAs(dto: Type): string {
     const members = declaredMembers(dto);
     if (members.length === 0) throw new Error(`${dto.name} declares no property to show.`);
-    const shown = members.map(({ property, name, isAbsentAsNull }) => {
+    const shown = members.map(({ property, name, isOmittedWhenNull }) => {
       const column = this.columnOf(property);
       const kind = shownKind(column);
       if (!kind) throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
@@ -199,7 +199,7 @@ export class ShownRows {
         name,
         column: quoted(column.databaseName),
         kind,
-        isAbsentAsNull: isAbsentAsNull && column.isNullable,
+        isOmittedWhenNull: isOmittedWhenNull && column.isNullable,
       };
     });
     return this.dialect.object(shown);
@@ -215,16 +215,16 @@ export class ShownRows {
 }
 
 /** How it is shown; undefined where it is hidden from reads, or changed on the way out. */
-function shownKind(column: ColumnMetadata): ShownKind | undefined {
+function shownKind(column: ColumnMetadata): JsonKind | undefined {
   return column.isSelect && (!column.transformer || storesInteger(column)) ? kindOf(column) : undefined;
 }
 
 /** How it is stored. The column of a view has no type. */
-function kindOf(column: ColumnMetadata): ShownKind | undefined {
+function kindOf(column: ColumnMetadata): JsonKind | undefined {
   return SHOWN_AS_STORED.get(column.type) ?? (storesInteger(column) ? 'integer' : undefined);
 }
 
 /** A parameter. An int64 is bound as text, which SQLite does not convert where it is compared with the computed column of a view. */
-function bound(parameter: string, kind: ShownKind | undefined): string {
+function bound(parameter: string, kind: JsonKind | undefined): string {
   return kind === 'integer' ? `CAST(${parameter} AS bigint)` : parameter;
 }

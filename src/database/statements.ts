@@ -18,7 +18,7 @@ const COMMAND = firstWords('[a-z]+');
 /** Parts whose words are not those of the statement. */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*.*?\*\//gs;
 const IN_PARENTHESES = /\([^()]*\)/g;
-const BEHIND_WITH = /\b(?:SELECT|VALUES|INSERT|REPLACE|UPDATE|DELETE)\b/i;
+const AFTER_WITH = /\b(?:SELECT|VALUES|INSERT|REPLACE|UPDATE|DELETE)\b/i;
 
 /** What a statement does, such as `UPDATE`, also behind comments and WITH; an empty text for none. */
 export function commandOf(sql: string): string {
@@ -27,7 +27,7 @@ export function commandOf(sql: string): string {
   let text = '';
   for (let next = sql.replace(QUOTED, ' '); next !== text; next = text.replace(IN_PARENTHESES, ' '))
     text = next;
-  return BEHIND_WITH.exec(text)?.[0].toUpperCase() ?? word;
+  return AFTER_WITH.exec(text)?.[0].toUpperCase() ?? word;
 }
 
 /** Whether a statement that writes returns rows. */
@@ -38,7 +38,7 @@ export function isReturning(sql: string): boolean {
 const RETURNING = /\bRETURNING\b/i;
 
 /** The error for a statement that begins a transaction: what others write on its connection would be undone with it. */
-export function begunByHand(): TypeORMError {
+export function manualTransactionError(): TypeORMError {
   return new TypeORMError(
     'query() cannot begin a transaction. Use transaction(), or startTransaction() of a query runner.',
   );

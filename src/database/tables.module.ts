@@ -41,7 +41,7 @@ export function tablesBelow(...modules: readonly unknown[]): void {
 
 /** The tables that modules register, and whether an entity or a migration is left to another DataSource. */
 interface RegisteredTables extends Tables {
-  readonly isOther: (found: Type) => boolean;
+  readonly belongsElsewhere: (found: Type) => boolean;
 }
 
 /**
@@ -65,7 +65,7 @@ export async function registeredTables(modules: readonly unknown[] = roots): Pro
     migrations: providers.flatMap(({ provide, useValue }) =>
       provide === MIGRATIONS ? (useValue as unknown as Tables['migrations']) : [],
     ),
-    isOther: otherTables(providers),
+    belongsElsewhere: ownership(providers),
   };
 }
 
@@ -80,7 +80,7 @@ function entityOf(registered: Registered): Type[] {
   return [targetEntitySchema.target];
 }
 
-function otherTables(providers: readonly Registered[]): (found: Type) => boolean {
+function ownership(providers: readonly Registered[]): (found: Type) => boolean {
   const tokens = new Set(providers.map(({ provide }) => provide));
   const names = [...tokens].flatMap((token) => /^(.+)DataSource$/.exec(String(token))?.[1] ?? []);
   const options = providers.flatMap(({ provide, useValue }) =>

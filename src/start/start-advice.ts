@@ -6,7 +6,7 @@ import { unknownPlanFaults } from '../auth/clients/unknown-plans.js';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { unreadSettings } from '../core/config/unread-settings.js';
 import { Settings } from '../core/config/settings.js';
-import { rightsOfEnvFile, rightsOfOthers } from '../database/sqlite/private-files.js';
+import { exposedEnvFile, exposedFiles } from '../database/sqlite/private-files.js';
 import { fileOf, isInMemory } from '../database/sqlite/sqlite-data-source.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 import { shellWord } from '../core/shell-word.js';
@@ -21,8 +21,8 @@ import { softwareFolder } from '#supported-node';
 export async function advise(app: INestApplication, isFirstStart: boolean): Promise<void> {
   const logger = app.get(AppLogger);
   const file = fileOf(app.get(DataSource));
-  const rights = file === undefined ? undefined : await rightsOfOthers(file);
-  const envFile = await rightsOfEnvFile(app.get(Settings));
+  const rights = file === undefined ? undefined : await exposedFiles(file);
+  const envFile = await exposedEnvFile(app.get(Settings));
   for (const text of [
     ...unreadSettings(),
     ...(rights === undefined ? [] : [rights]),

@@ -14,9 +14,9 @@ const EXHAUSTED = new Set(['EMFILE', 'ENFILE']);
  */
 export function watchDescriptors(): void {
   const outage = new Outage<string>({
-    begun: (code) =>
+    startMessage: (code) =>
       `No file descriptor is free (${code}): new connections are closed. Raise the limit (LimitNOFILE=, ulimit -n), or lower KEEP_ALIVE_TIMEOUT_MS.`,
-    over: (seconds) => `File descriptors are free again, after ${seconds} s.`,
+    endMessage: (seconds) => `File descriptors are free again, after ${seconds} s.`,
     quietMs: QUIET_MS,
     logger: new Logger('Descriptors'),
   });

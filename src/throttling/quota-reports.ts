@@ -55,7 +55,7 @@ export interface CountedRefusal {
 }
 
 /** So many addresses are counted apart in a minute; all others share one count, so that memory and the log stay bounded. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 
 /** Counts what clients without a valid key would write to the log, by address and minute. Metrics count every request. */
 export class AddressLines {
@@ -67,7 +67,7 @@ export class AddressLines {
     const minute = Math.floor(at / MINUTE_MS);
     if (minute !== this.minute) this.counts.clear();
     this.minute = minute;
-    const address = this.counts.size < MOST_ADDRESSES || this.counts.has(id) ? id : '';
+    const address = this.counts.size < MAX_ADDRESSES || this.counts.has(id) ? id : '';
     const count = (this.counts.get(address) ?? 0) + 1;
     this.counts.set(address, count);
     return count;

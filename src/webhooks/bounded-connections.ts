@@ -4,8 +4,8 @@ import { type NetConnectOpts, type Socket, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Maximum bytes that a receiver may send over one connection, including TLS and all responses, and maximum reads that they may take. */
-const MOST_BYTES = 65_536;
-const MOST_READS = 128;
+const MAX_BYTES = 65_536;
+const MAX_READS = 128;
 /** Maximum bytes per read. */
 const PIECE = 1_024;
 /** How often TLS bytes without data are counted, in milliseconds. */
@@ -38,7 +38,7 @@ export function bounded(agent: HttpAgent): HttpAgent {
       : counted;
     let reads = 0;
     const count = (): void => {
-      const share = Math.max(counted.bytesRead / MOST_BYTES, reads / MOST_READS);
+      const share = Math.max(counted.bytesRead / MAX_BYTES, reads / MAX_READS);
       if (share > 1) socket.destroy(sentTooMuch());
       else if (share > 0.5) used.add(socket);
     };

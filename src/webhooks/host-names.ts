@@ -11,7 +11,7 @@ const STEP_MS = 4_500;
 /** Maximum size of a hosts file, in bytes. */
 const LARGEST_FILE = 1_048_576;
 /** Maximum number of search domains. */
-const MOST_DOMAINS = 6;
+const MAX_DOMAINS = 6;
 /** Codes of responses without such a name or address, and of a machine without a name server. */
 const CONCLUSIVE = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
@@ -158,5 +158,5 @@ export function hostsOf(text: string): Map<string, string[]> {
 export function searchDomainsOf(text: string): string[] {
   const [, domains = ''] = [...text.matchAll(/^(?:search|domain)[ \t]+(.*)/gm)].at(-1) ?? [];
   const named = domains.split(/\s+/).map((domain) => domain.replace(/\.$/, ''));
-  return named.filter((domain) => domain !== '').slice(0, MOST_DOMAINS);
+  return named.filter((domain) => domain !== '').slice(0, MAX_DOMAINS);
 }

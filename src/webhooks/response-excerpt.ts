@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 /** How long a response's body is read, in milliseconds, so that the connection can be reused; then it is closed. */
 const READ_MS = 1_000;
 /** Maximum bytes of a response that are stored. */
-const MOST_BYTES = 500;
+const MAX_BYTES = 500;
 /** What could break a line, control a terminal or reverse a text, and NUL, which PostgreSQL refuses. Line feeds stay. */
 const HARMFUL = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
 
@@ -19,10 +19,10 @@ export function excerptOf(response: IncomingMessage): Promise<string> {
     const settle = (): void => resolve(harmless(Buffer.concat(chunks)));
     response
       .on('data', (chunk: Buffer) => {
-        if (length >= MOST_BYTES) return;
+        if (length >= MAX_BYTES) return;
         chunks.push(chunk);
         length += chunk.length;
-        if (length >= MOST_BYTES) settle();
+        if (length >= MAX_BYTES) settle();
       })
       // Closed by the receiver or here.
       .on('error', () => undefined)
@@ -37,6 +37,6 @@ export function excerptOf(response: IncomingMessage): Promise<string> {
 /** A character that is cut at the end is left out. */
 function harmless(body: Buffer): string {
   return new TextDecoder()
-    .decode(body.subarray(0, MOST_BYTES), { stream: true })
+    .decode(body.subarray(0, MAX_BYTES), { stream: true })
     .replaceAll(HARMFUL, '\uFFFD');
 }

@@ -8,7 +8,7 @@ export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Maximum number of attempts of a delivery that are stored, the latest. */
-export const MOST_STORED_ATTEMPTS = 10;
+export const MAX_STORED_ATTEMPTS = 10;
 
 /** One attempt to send a message, as it is stored. */
 export interface StoredAttempt {

@@ -12,7 +12,7 @@ import { WebhookSettlements } from './webhook-settlements.js';
 const KEPT_SECONDS = 5;
 /** Maximum number of concurrent attempts, and of those to endpoints that failed before, which must not occupy every slot. */
 const MOST = 1_000;
-const MOST_FAILING = 500;
+const MAX_FAILING = 500;
 /** Messages sent to an endpoint in a row before due endpoints are read again. */
 const TURN = 20;
 /** The key of the piece of work that fans out messages; not the id of an endpoint. */
@@ -62,7 +62,7 @@ export class WebhookDispatcher {
     const isFanOut = !inProgress.has(FAN_OUT) && (await this.fanOuts.isDue());
     const endpoints = (await this.deliveries.dueEndpoints()).filter(({ id }) => !inProgress.has(id));
     const healthy = endpoints.filter(({ failures }) => failures === 0);
-    const failing = endpoints.filter(({ failures }) => failures > 0).slice(0, MOST_FAILING - this.failing);
+    const failing = endpoints.filter(({ failures }) => failures > 0).slice(0, MAX_FAILING - this.failing);
     return [
       ...(isFanOut ? [{ key: FAN_OUT, run: () => this.fanOuts.run().then(() => true) }] : []),
       ...[...healthy, ...failing].map((endpoint) => this.turnOf(endpoint)),

@@ -29,7 +29,7 @@ const DELIVERIES = (rows: string, dialect: Dialect): string => `
   WHERE webhook_fan_outs.id IN (SELECT CAST(value ->> 'id' AS BIGINT) FROM ${rows} AS batch)
     AND webhook_endpoints.disabled_at IS NULL
     AND (webhook_fan_outs.client_id IS NULL OR webhook_fan_outs.client_id = webhook_endpoints.client_id)
-  ORDER BY webhook_fan_outs.id, webhook_endpoints.id ${dialect.kept('clients')}`;
+  ORDER BY webhook_fan_outs.id, webhook_endpoints.id ${dialect.lockRows('clients')}`;
 
 /** Writes the deliveries of messages after their commit, so that no request pays for the number of subscribers. */
 @Injectable()

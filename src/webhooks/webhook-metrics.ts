@@ -11,7 +11,7 @@ const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone'
 const ENDPOINTS = ['healthy', 'failing'];
 
 /** Number of waiting deliveries that are counted of each endpoint: what waits for one that is down has no limit. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 const WAITING = `FROM webhook_deliveries WHERE state = 'waiting' AND endpoint_id = webhook_endpoints.id`;
 const FIRST = `SELECT message_id ${WAITING} ORDER BY webhook_deliveries.id LIMIT 1`;
@@ -22,7 +22,7 @@ export const BACKLOG = `
     SUM(waiting) AS "waiting", MIN(oldest) AS "oldest"
   FROM (
     SELECT * FROM (${ofWaitingEndpoints(`failures,
-      (SELECT COUNT(*) FROM (SELECT 1 ${WAITING} LIMIT ${MOST_COUNTED}) AS counted) AS waiting,
+      (SELECT COUNT(*) FROM (SELECT 1 ${WAITING} LIMIT ${MAX_COUNTED}) AS counted) AS waiting,
       (SELECT created_at FROM webhook_messages WHERE id = (${FIRST})) AS oldest`)}) AS endpoints
     UNION ALL
     SELECT 0, 1, webhook_messages.created_at
@@ -60,7 +60,7 @@ export class WebhookMetrics {
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     metrics.gauge(
       'petstore_webhook_waiting_deliveries',
-      `Deliveries that wait for failing and for healthy endpoints, at most ${MOST_COUNTED} of each, without those of disabled endpoints and suspended clients`,
+      `Deliveries that wait for failing and for healthy endpoints, at most ${MAX_COUNTED} of each, without those of disabled endpoints and suspended clients`,
       ['endpoints'],
       () => this.values(({ waiting }) => Number(waiting)),
     );

@@ -16,7 +16,7 @@ import { signing, webhookSignature } from './webhook-signature.js';
 /** Longest duration of an attempt, from the look-up of the name to the status of the response, in milliseconds. */
 const ATTEMPT_MS = 15_000;
 /** Maximum number of interim responses (1xx); Node's client accepts any number. */
-const MOST_INTERIM = 5;
+const MAX_INTERIM = 5;
 /** Connections that stay open between attempts: for how long, in milliseconds, and how many per receiver. */
 const POOL = { keepAlive: true, timeout: 20_000, maxFreeSockets: 2 };
 
@@ -170,7 +170,7 @@ export class WebhookSender implements OnModuleDestroy {
       let interim = 0;
       request.on('information', () => {
         interim += 1;
-        if (interim === MOST_INTERIM + 1) request.destroy(sentTooMuch());
+        if (interim === MAX_INTERIM + 1) request.destroy(sentTooMuch());
       });
       // 101: without a listener the client would close the connection silently.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {

@@ -8,7 +8,7 @@ import { OneAtATime } from '../database/one-at-a-time.js';
 import { runForRows } from '../database/rows-as-json.js';
 import { webhookRetryDelay } from './retry-schedule.js';
 import type { FirstDelivery } from './due-deliveries.js';
-import { type DeliveryState, MOST_STORED_ATTEMPTS, type StoredAttempt } from './webhook-delivery.entity.js';
+import { type DeliveryState, MAX_STORED_ATTEMPTS, type StoredAttempt } from './webhook-delivery.entity.js';
 import { type DisabledBecause, WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookFanOuts } from './webhook-fan-outs.js';
 import { WebhookMessages } from './webhook-messages.js';
@@ -159,7 +159,7 @@ function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): 
   const { status, error, durationMs, response, isPublic } = outcome;
   const attemptedAt = isoOf(at);
   const attempt: StoredAttempt = { at: attemptedAt, status, error, durationMs, response, isPublic };
-  const log = [...attemptLog, attempt].slice(-MOST_STORED_ATTEMPTS);
+  const log = [...attemptLog, attempt].slice(-MAX_STORED_ATTEMPTS);
   return { id, state, attempts: attempts + 1, attemptedAt, status, error, attemptLog: JSON.stringify(log) };
 }
 

@@ -9,7 +9,7 @@ import type { TestResponse, TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
 
 /** How many credentials of an address may wait once it has used up its minute. */
-const MOST_WAITING = 8;
+const MAX_WAITING = 8;
 const LIMIT = 60;
 
 /** Look-ups that wait until the test lets them go. */
@@ -140,7 +140,7 @@ describe.each<[string, Credential]>([
     const sent = flood(service, 50, credential);
     let refused = 0;
     for (const one of sent) void one.then(() => (refused += 1));
-    await expect.poll(() => refused).toBe(50 - 1 - MOST_WAITING);
+    await expect.poll(() => refused).toBe(50 - 1 - MAX_WAITING);
     expect([held.running, held.begun]).toEqual([1, 1]);
     expect(await inFlight(service)).toBe(0);
     // A known key of the same address, and of another.
@@ -151,7 +151,7 @@ describe.each<[string, Credential]>([
     expect(answers.map(statusOf)).toEqual(Array.from({ length: 50 }, () => 429));
     for (const { headers } of answers)
       expect([headers.get('x-ratelimit-remaining'), headers.get('retry-after')]).toEqual(['0', '50']);
-    expect([held.begun, held.most]).toEqual([1 + MOST_WAITING, 1]);
+    expect([held.begun, held.most]).toEqual([1 + MAX_WAITING, 1]);
     expect(await shed(service)).toBe(0);
     expect((await send(service, key, '192.0.2.1')).status).toBe(200);
   });
@@ -188,7 +188,7 @@ describe.each<[string, Credential]>([
     const [running] = flood(service, 1, credential);
     await expect.poll(() => held.running).toBe(1);
     const client = new AbortController();
-    const gone = Array.from({ length: MOST_WAITING }, () =>
+    const gone = Array.from({ length: MAX_WAITING }, () =>
       send(service, credential(), '192.0.2.1', client.signal).catch(() => undefined),
     );
     // The queue is full.
@@ -205,7 +205,7 @@ describe.each<[string, Credential]>([
     await Promise.all(gone);
     await expect
       .poll(() => service.metric('http_requests_total', { status: '499' }))
-      .toBeGreaterThanOrEqual(MOST_WAITING);
+      .toBeGreaterThanOrEqual(MAX_WAITING);
     const next = send(service, service.key, '192.0.2.1');
     held.release();
     expect((await next).status).toBe(200);
@@ -232,7 +232,7 @@ describe.each<[string, Credential]>([
     );
     let refused = 0;
     for (const one of sent) void one.then(() => (refused += 1));
-    await expect.poll(() => refused).toBe(30 - 1 - MOST_WAITING);
+    await expect.poll(() => refused).toBe(30 - 1 - MAX_WAITING);
     expect(held.running).toBe(1);
     held.release();
     await Promise.all(sent);

@@ -6,7 +6,7 @@ import { faultsInViews, findingsOn, launchChromium } from '../support/chromium.j
 import { PrefixProxy } from '../support/prefix-proxy.js';
 import { describeWith } from '../support/requirements.js';
 
-const MOST_INT64 = '9223372036854775807';
+const MAX_INT64 = '9223372036854775807';
 
 /** Whether the ground of a page is dark. */
 const isDark = (page: Page): Promise<boolean> =>
@@ -135,7 +135,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     const operation = page.locator('#operations-Pets-createPet');
     await authorize(page);
     await operation.locator('.try-out__btn').click();
-    await operation.locator('textarea').fill(`{"name":"Big","categoryId":${MOST_INT64}}`);
+    await operation.locator('textarea').fill(`{"name":"Big","categoryId":${MAX_INT64}}`);
     const ids: string[] = [];
     for (const attempt of [1, 2]) {
       const answered = page.waitForResponse((response) => response.request().method() === 'POST');
@@ -145,7 +145,7 @@ describeWith('browser', 'the pages for people in a real browser', () => {
       const shown = operation.locator('.live-responses-table .highlight-code');
       const id = /"id":(\d+)/.exec(await response.text())?.[1] ?? '';
       await shown.getByText(id, { exact: true }).waitFor();
-      expect(await shown.innerText()).toContain(`"categoryId": ${MOST_INT64}`);
+      expect(await shown.innerText()).toContain(`"categoryId": ${MAX_INT64}`);
       ids.push(id);
     }
     expect(new Set(ids).size).toBe(2);

@@ -98,7 +98,7 @@ const TABLE = [Gadgets1795500000001, GadgetsColour1795500000002];
 /** A database of these migrations, opened as the command line opens it. */
 async function opened(databaseUrl: string, ...migrations: Tables['migrations'][number][]): Promise<Database> {
   const tables = { entities: [Gadget], migrations: [...TABLE, ...migrations] };
-  const database = await openDataSource({ databaseUrl }, { isPatient: true, tables });
+  const database = await openDataSource({ databaseUrl }, { isUnlimited: true, tables });
   onTestFinished(() => database.destroy());
   return database;
 }

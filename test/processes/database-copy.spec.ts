@@ -3,7 +3,7 @@ import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { QueryRunner } from 'typeorm';
 import { afterAll, beforeAll, afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-import type { CopyOrder } from '../../src/database/commands/copy.js';
+import type { CopyOptions } from '../../src/database/commands/copy.js';
 import { TablesModule, tablesBelow } from '../../src/database/tables.module.js';
 import { AppModule } from '../../src/root.module.js';
 import { petsUpTo, sourceWith } from '../support/copy-source.js';
@@ -66,7 +66,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
   beforeEach(async () => void (target = await CopyTarget.make()));
   afterEach(() => target.remove());
 
-  const copy = (file: string, more?: Partial<CopyOrder>) => target.copy(file, more);
+  const copy = (file: string, more?: Partial<CopyOptions>) => target.copy(file, more);
   const rows = (sql: string) => target.rows(sql);
   const tablesThere = () => rows(`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace`);
   it('keeps every value of every type', async () => {
@@ -159,7 +159,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     expect(before.map(([name]) => name)).toEqual(['store.sqlite', 'store.sqlite-shm', 'store.sqlite-wal']);
     await expect(copy(join(folder, 'store.sqlite'))).rejects.toThrow(/no migration creates the table notes/);
     expect(await contents(folder)).toEqual(before);
-    await copy(join(folder, 'store.sqlite'), { leftOut: ['notes'] });
+    await copy(join(folder, 'store.sqlite'), { excludedTables: ['notes'] });
     expect(await rows(`SELECT to_regclass('notes')`)).toEqual([[null]]);
     expect(await contents(folder)).toEqual(before);
     expect(await rows('SELECT DISTINCT name FROM pets')).toEqual([['Late']]);
@@ -180,7 +180,7 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
     const tell = ({ done }: { done: number }) => {
       if (done > 1) change ??= onFile(file, `INSERT INTO jobs VALUES ('late', 1, 0)`);
     };
-    await expect(copy(file, { tell })).rejects.toThrow(
+    await expect(copy(file, { onProgress: tell })).rejects.toThrow(
       /was written to during the copy\. Stop the writer, then copy\.$/,
     );
     await change;

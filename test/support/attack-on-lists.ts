@@ -8,7 +8,7 @@ const WRITERS = 8;
 const READERS = 24;
 const LISTS = ['/v1/pets?limit=100', '/v1/pets?limit=100&status=available'];
 /** Most rows of one writer: all rows fit into one page. */
-const MOST_ROWS = 6;
+const MAX_ROWS = 6;
 
 /** Until the test is over, one question of an instance for its version serves 30 uses, also those that come after it: an attack must find it. */
 export function shareVersions(instances: readonly TestService[]): void {
@@ -130,7 +130,7 @@ export class Attack {
     const deletes = ['delete', ...(this.changesByHttp ? ['DELETE'] : [])];
     const changes = [...Object.keys(UPDATES), ...(this.changesByHttp ? ['PATCH'] : [])];
     const kinds =
-      rows.length === 0 ? ['POST'] : rows.length >= MOST_ROWS ? deletes : ['POST', ...deletes, ...changes];
+      rows.length === 0 ? ['POST'] : rows.length >= MAX_ROWS ? deletes : ['POST', ...deletes, ...changes];
     const kind = kinds[number % kinds.length] ?? '';
     const query: Query = (text, values) => client.query(text, values);
     const id = rows[at] ?? '';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type CopyOrder, type CopyReport, copyDatabase } from '../../src/database/commands/copy.js';
+import { type CopyOptions, type CopyReport, copyDatabase } from '../../src/database/commands/copy.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
 import { type MadeDatabase, makeDatabase } from '../kit/test-database.js';
@@ -29,13 +29,13 @@ export class CopyTarget {
   }
 
   /** Copies a file into it. */
-  copy(file: string, more: Partial<CopyOrder> = {}): Promise<CopyReport> {
+  copy(file: string, more: Partial<CopyOptions> = {}): Promise<CopyReport> {
     return copyDatabase({
       file,
       target: { databaseUrl: this.database.url },
-      leftOut: [],
+      excludedTables: [],
       signal: new AbortController().signal,
-      tell: () => undefined,
+      onProgress: () => undefined,
       ...more,
     });
   }

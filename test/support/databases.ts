@@ -20,7 +20,7 @@ export async function postgresOfTest(): Promise<string> {
 /** A DataSource on a database as the command line opens it, until the test is over. */
 export async function dataSourceOfTest(
   databaseUrl: string,
-  opening: { readonly isPatient?: boolean } = {},
+  opening: { readonly isUnlimited?: boolean } = {},
 ): Promise<Database> {
   const dataSource = await openDataSource({ databaseUrl }, opening);
   onTestFinished(() => dataSource.destroy());

@@ -8,7 +8,7 @@ import { Clock } from '../../core/time/clock.js';
 import type { FoundDto, OverviewDto } from './overview.dto.js';
 
 /** How many of the clients with refused requests an overview has, and how many of each kind a search finds. */
-const [MOST_REFUSED, MOST_FOUND] = [5, 10];
+const [MAX_REFUSED, MAX_FOUND] = [5, 10];
 
 /** Shows what needs attention, and finds clients, keys and requests. */
 @Injectable()
@@ -32,15 +32,15 @@ export class OverviewService {
       ...(await this.history.together()),
       clients: await this.clients.count(),
       states,
-      refusedMost: await refusedMost(manager, MOST_REFUSED, now),
+      refusedMost: await refusedMost(manager, MAX_REFUSED, now),
     };
   }
 
   /** Clients whose name holds the text, keys with it as their displayable prefix, what has it as its id, and the last error with it. */
   async search(text: string): Promise<FoundDto[]> {
-    const page = { limit: MOST_FOUND };
+    const page = { limit: MAX_FOUND };
     const { items: named } = await this.clients.list(page, { name: text });
-    const keys = await this.keys.find(text, MOST_FOUND);
+    const keys = await this.keys.find(text, MAX_FOUND);
     const { items: errors } = await this.history.errors({ limit: 1 }, { requestId: text });
     const owners = await this.clients.withIds([text, ...keys.map(({ clientId }) => clientId)]);
     const clients = [...owners.filter(({ id }) => id === text), ...named];

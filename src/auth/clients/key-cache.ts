@@ -14,7 +14,7 @@ const REFRESHED_MS = 500;
 /** For how long it is known that a key was valid, in milliseconds. */
 const KNOWN_MS = 60_000;
 /** Maximum number of cached keys. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** What a request needs of its key, and the whole client. */
 export type CallersKey = Pick<ApiKey, 'id' | 'scopes' | 'expiresAt' | 'revokedAt' | 'client'>;
@@ -41,7 +41,7 @@ interface Read<Result> {
 export class KeyCache {
   /** Hits and misses, for metrics. */
   readonly use = { hits: 0, misses: 0 };
-  private readonly entries = new LRUCache<string, Read<CallersKey>>({ max: MOST_KEYS });
+  private readonly entries = new LRUCache<string, Read<CallersKey>>({ max: MAX_KEYS });
   private readonly running = new TransientMap<string, Read<Promise<CallersKey | undefined>>>();
   private changes = 0;
 

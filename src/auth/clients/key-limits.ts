@@ -12,9 +12,9 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { DAY_MS } from '../../core/time/duration.js';
 
 /** Maximum number of changes to a client and its keys within 24 hours; beyond it, self-service can only revoke. */
-const MOST_CHANGES = 1_000;
+const MAX_CHANGES = 1_000;
 /** How many of the latest changes of a client are searched for keys that it created: all of a day, unless operators made most. */
-const LATEST = 3 * MOST_CHANGES;
+const LATEST = 3 * MAX_CHANGES;
 
 /** Limits of self-service for keys; operators have none. */
 @Injectable()
@@ -58,8 +58,8 @@ export class KeyLimits {
     return this.dataSource.transaction(async (manager) => {
       await this.transactions.lock(ADMINISTRATION);
       const since = this.clock.now() - DAY_MS;
-      if (await this.audit.wasChanged(clientId, MOST_CHANGES, since, manager))
-        throw new ApiError(CLIENTS_ERRORS.key_change_limit_reached, { params: { limit: MOST_CHANGES } });
+      if (await this.audit.wasChanged(clientId, MAX_CHANGES, since, manager))
+        throw new ApiError(CLIENTS_ERRORS.key_change_limit_reached, { params: { limit: MAX_CHANGES } });
       return change();
     });
   }

@@ -29,7 +29,7 @@ import {
 import { bucketOf } from './latency.js';
 
 /** Maximum numbers of waiting counts, in all and of a client, and of waiting errors. Further ones are lost, or counted together. */
-const [MOST_COUNTS, MOST_COUNTS_OF_CLIENT, MOST_ERRORS] = [50_000, 500, 100_000];
+const [MOST_COUNTS, MAX_COUNTS_OF_CLIENT, MAX_ERRORS] = [50_000, 500, 100_000];
 /** How many of either are written each second, so that other writers do not wait long. */
 const AT_ONCE = 2_000;
 
@@ -110,7 +110,7 @@ export class ClientRequests extends WriteBehind {
     }
     // The console closes its own connections when a view ends: that is no error of anybody.
     const isLeft = status === 499 && /^GET \/(?:admin|account)\b/.test(operation);
-    if (status >= 400 && !isLeft && this.waitingErrors < MOST_ERRORS)
+    if (status >= 400 && !isLeft && this.waitingErrors < MAX_ERRORS)
       this.keep(clientId, [{ at: this.clock.now(), ended }]);
   }
 
@@ -132,7 +132,7 @@ export class ClientRequests extends WriteBehind {
     const own = this.counts.get(clientId);
     const known = own?.get(id);
     if (known) known.requests += 1;
-    else if (own && own.size >= MOST_COUNTS_OF_CLIENT && operation !== OTHER)
+    else if (own && own.size >= MAX_COUNTS_OF_CLIENT && operation !== OTHER)
       this.count(
         clientId,
         keyId,

@@ -3,10 +3,10 @@ import type { Dialect } from '../../database/dialect.js';
 import { DEPRECATED, UNCOUNTED } from './client-requests.entity.js';
 
 /** Number of kept errors per client, and in all. */
-export const [MOST_OF_CLIENT, MOST_REFUSED] = [200, 50_000];
+export const [MOST_OF_CLIENT, MAX_REFUSED] = [200, 50_000];
 
 /** How many kinds of requests are counted apart, for each client and window; the rest is counted as OTHER. */
-const [MOST_OF_DAY, MOST_OF_MINUTE] = [1_000, 200];
+const [MOST_OF_DAY, MAX_OF_MINUTE] = [1_000, 200];
 
 /** The operation of requests that are not counted apart, of whatever key. */
 export const OTHER = 'other';
@@ -44,13 +44,13 @@ export const addUp = (lengthMs: number) => (rows: string) => `
     SELECT client_id, window_start, COUNT(*) AS kinds FROM request_counts WHERE length_ms = ${lengthMs}
       AND (client_id, window_start) IN (SELECT client_id, window_start FROM placed WHERE is_new) GROUP BY 1, 2
   ), judged AS (
-    SELECT placed.*, is_new AND place + COALESCE(kinds, 0) > ${lengthMs === DAY_MS ? MOST_OF_DAY : MOST_OF_MINUTE} AS is_rest
+    SELECT placed.*, is_new AND place + COALESCE(kinds, 0) > ${lengthMs === DAY_MS ? MOST_OF_DAY : MAX_OF_MINUTE} AS is_rest
     FROM placed LEFT JOIN totals ON totals.client_id = placed.client_id AND totals.window_start = placed.window_start
   )
   SELECT client_id, ${lengthMs}, window_start, ${FOLDED}, SUM(requests) FROM judged WHERE true GROUP BY 1, 2, 3, 4, 5, 6, 7
   ${ADD}`;
 
-const MOST = `CASE length_ms WHEN ${DAY_MS} THEN ${MOST_OF_DAY} ELSE ${MOST_OF_MINUTE} END`;
+const MOST = `CASE length_ms WHEN ${DAY_MS} THEN ${MOST_OF_DAY} ELSE ${MAX_OF_MINUTE} END`;
 
 /** The rows beyond the limit of their client and window, with fewest requests. */
 const EXCESS = `
@@ -93,7 +93,9 @@ const keepFrom = (source: string): string => `
  * so it must come before what locks their keys: a deletion locks a client first.
  */
 export const KEEP_OF_KEYS = (rows: string, dialect: Dialect): string =>
-  keepFrom(`${rows} AS refused JOIN clients ON clients.id = value ->> 'clientId' ${dialect.kept('clients')}`);
+  keepFrom(
+    `${rows} AS refused JOIN clients ON clients.id = value ->> 'clientId' ${dialect.lockRows('clients')}`,
+  );
 
 /** Keep errors of other credentials, whose users are no clients. */
 export const KEEP_OF_USERS = (rows: string): string => keepFrom(`${rows} AS refused`);
@@ -106,4 +108,4 @@ export const CUT = (rows: string): string => `
       WHERE client_id IN (SELECT value ->> 'clientId' FROM ${rows} AS client)) AS ranked
     WHERE place > ${MOST_OF_CLIENT})`;
 export const CUT_ALL = `
-  DELETE FROM refused_requests WHERE id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MOST_REFUSED})`;
+  DELETE FROM refused_requests WHERE id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MAX_REFUSED})`;

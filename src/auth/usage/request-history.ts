@@ -55,7 +55,7 @@ export interface Counted {
 const OF_DELETED = 'key_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM clients WHERE clients.id = client_id)';
 
 /** How many rows of operations are shown of a client. */
-const MOST_OPERATIONS = 200;
+const MAX_OPERATIONS = 200;
 
 /** The last 60 minutes, of which the current one has just begun. `now` is in ms since the Unix epoch. */
 export function lastHourOf(now: number): Counted {
@@ -172,7 +172,7 @@ export class RequestHistory {
       .addOrderBy('counted.outcome')
       .addOrderBy('counted.operation')
       .addOrderBy('counted.keyId')
-      .limit(MOST_OPERATIONS);
+      .limit(MAX_OPERATIONS);
     for (const bucket of BUCKETS)
       query.addSelect(sumOf(`${inDays} AND counted.bucket = ${bucket}`), `in${bucket}`);
     const rows = await query.getRawMany<Readonly<Record<string, unknown>>>();

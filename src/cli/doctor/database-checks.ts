@@ -5,10 +5,10 @@ import type { Settings } from '../../core/config/settings.js';
 import { createDataSource, openDataSource } from '../../database/data-source.js';
 import type { Database } from '../../database/database.js';
 import { checkSchema, migrateModeOf, refuseIfNewer, schemaStatus } from '../../database/schema.js';
-import { rightsOfOthers } from '../../database/sqlite/private-files.js';
+import { exposedFiles } from '../../database/sqlite/private-files.js';
 import { ServerLock } from '../../database/sqlite/server-lock.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
-import { LEAST_FREE_BYTES, freeBytesBeside } from '../../database/sqlite/troubles/sqlite-errors.js';
+import { MIN_FREE_BYTES, freeDiskBytes } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
 import {
   checkDeclaredMigrations,
@@ -128,7 +128,7 @@ async function entitiesText(database: Database): Promise<string> {
 }
 
 async function permissionsText(file: string): Promise<string> {
-  const others = await rightsOfOthers(file);
+  const others = await exposedFiles(file);
   if (others !== undefined) fail(others);
   return 'no other user may read or write the files of the database';
 }
@@ -137,9 +137,9 @@ async function diskText(file: string): Promise<string> {
   const { type } = await statfs(dirname(file));
   const network = NETWORK_FILE_SYSTEMS[type];
   if (network !== undefined) fail(`${network} does not work with SQLite. Move ${file} to a local disk.`);
-  const free = freeBytesBeside(file);
+  const free = freeDiskBytes(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
-  if (free < LEAST_FREE_BYTES) fail(`the disk is full: ${shown}. Free space for ${file}.`);
+  if (free < MIN_FREE_BYTES) fail(`the disk is full: ${shown}. Free space for ${file}.`);
   return free < LITTLE_FREE_BYTES ? `only ${shown}: free space for ${file} soon` : shown;
 }
 

@@ -9,7 +9,7 @@ import type { Database } from '../../database/database.js';
 import { type Check, fail, faultsIn, skip } from './finding.js';
 
 /** Maximum difference between the clocks of two machines, in milliseconds; ends of keys, minutes and days are instants. */
-const MOST_OFF_MS = 5_000;
+const MAX_OFF_MS = 5_000;
 /** Time limit for a running service to respond on its port, in milliseconds. */
 const ANSWER_LIMIT_MS = 2_000;
 const SYNCHRONISE = 'Have it set by a time service (chrony, systemd-timesyncd)';
@@ -99,7 +99,7 @@ export async function clockText(database?: Database, file?: string): Promise<str
   if (file !== undefined) {
     const written = (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
     const now = clock.now();
-    if (written - now <= MOST_OFF_MS) return instant(now);
+    if (written - now <= MAX_OFF_MS) return instant(now);
     fail(`it shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONISE}.`);
   }
   if (database?.options.type !== 'postgres') return instant(clock.now());
@@ -113,7 +113,7 @@ export async function clockText(database?: Database, file?: string): Promise<str
 /** Whether this machine's clock agrees with that of a server, which is `aheadMs` milliseconds ahead; negative if it is behind. */
 function comparedClockText(aheadMs: number, server: 'PostgreSQL' | 'Redis'): string {
   const off = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${server}`;
-  if (Math.abs(aheadMs) > MOST_OFF_MS) fail(`it is ${off}. ${SYNCHRONISE}, there too.`);
+  if (Math.abs(aheadMs) > MAX_OFF_MS) fail(`it is ${off}. ${SYNCHRONISE}, there too.`);
   return `${instant(new SystemClock().now())}, ${off}`;
 }
 

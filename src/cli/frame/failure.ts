@@ -2,7 +2,7 @@ import { readDatabaseUrl } from '../../core/config/database-url.js';
 import { SettingsError } from '../../core/config/define-settings.js';
 import { loadSettings } from '../../core/config/settings.js';
 import { DeclarationError } from '../../core/declaration-faults.js';
-import { UnusableDatabase, named } from '../../database/sqlite/troubles/sqlite-errors.js';
+import { UnusableDatabase, fileError } from '../../database/sqlite/troubles/sqlite-errors.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -23,7 +23,7 @@ export function reasonOf(error: unknown): string {
 /** The fault of the SQLite file, if it has one: remedies for HTTP clients, such as headers to check, do not help here. */
 function reasonOfFile(error: ApiError): string | undefined {
   const address = readDatabaseUrl(loadSettings().databaseUrl);
-  const reason = address?.kind === 'sqlite' ? named(address.file, error) : error;
+  const reason = address?.kind === 'sqlite' ? fileError(address.file, error) : error;
   return reason instanceof UnusableDatabase ? reason.message : undefined;
 }
 

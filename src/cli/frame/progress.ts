@@ -52,7 +52,10 @@ const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Runs long work with progress on standard error, by `tell`, and aborts it at a signal. */
 export async function stoppable<T>(
   tell: (text: string) => void,
-  work: (how: { readonly signal: AbortSignal; readonly tell: (made: Progress) => void }) => Promise<T>,
+  work: (options: {
+    readonly signal: AbortSignal;
+    readonly onProgress: (progress: Progress) => void;
+  }) => Promise<T>,
 ): Promise<T> {
   const progress = new ProgressLine(tell);
   const stop = new AbortController();
@@ -60,7 +63,7 @@ export async function stoppable<T>(
   // Only once: a second signal ends the process immediately. A copy then leaves nothing, and the next backup removes leftovers.
   for (const signal of STOPS) process.once(signal, abort);
   try {
-    return await work({ signal: stop.signal, tell: (made) => progress.show(made) });
+    return await work({ signal: stop.signal, onProgress: (made) => progress.show(made) });
   } finally {
     progress.end();
     for (const signal of STOPS) process.off(signal, abort);

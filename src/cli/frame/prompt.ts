@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { InvalidArgumentError } from 'commander';
 
 /** Maximum bytes of a line with a key or a URL. */
-const MOST_BYTES = 8_192;
+const MAX_BYTES = 8_192;
 
 /** A person ended the command at a question, with Ctrl-C. */
 export class Interrupted extends Error {}
@@ -41,8 +41,8 @@ export function secretLine(text: string | undefined, title: string): string {
   const line = (text ?? '').trim();
   const fault = (reason: string) => new InvalidArgumentError(`${title}: Standard input ${reason}`);
   if (line === '') throw fault('is empty. Give one line.');
-  if (Buffer.byteLength(line) > MOST_BYTES)
-    throw fault(`is longer than ${MOST_BYTES} bytes. Give one line, not a file.`);
+  if (Buffer.byteLength(line) > MAX_BYTES)
+    throw fault(`is longer than ${MAX_BYTES} bytes. Give one line, not a file.`);
   if (/[\r\n]/.test(line)) throw fault('has several lines. Give one.');
   return line;
 }
@@ -52,7 +52,7 @@ export async function readSecret(input: AsyncIterable<Buffer | string>, title: s
   let text = '';
   for await (const chunk of input) {
     text += String(chunk);
-    if (text.length > MOST_BYTES) break;
+    if (text.length > MAX_BYTES) break;
   }
   return secretLine(text, title);
 }

@@ -2,18 +2,18 @@ import type { Type } from '@nestjs/common';
 import { Integer } from '../../http/validation/fields.js';
 import { ValidationPipe } from '../../http/validation/validation.pipe.js';
 
-const MOST_ROWS = 1_000_000_000;
+const MAX_ROWS = 1_000_000_000;
 const pipe = new ValidationPipe();
 
 /** `--limit` of a list. */
 export class LimitOption {
-  @Integer({ minimum: 1, maximum: MOST_ROWS, default: 100 })
+  @Integer({ minimum: 1, maximum: MAX_ROWS, default: 100 })
   limit!: number;
 }
 
 /** `--count` of rows. */
 export class CountOption {
-  @Integer({ minimum: 1, maximum: MOST_ROWS, optional: true })
+  @Integer({ minimum: 1, maximum: MAX_ROWS, optional: true })
   count?: number;
 }
 

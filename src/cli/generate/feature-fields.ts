@@ -33,7 +33,7 @@ const INT64 = { type: 'bigint', column: 'bigint', decorator: 'Int64', options: '
 const DAY = '2026-11-20';
 const INSTANT = `${DAY}T12:00:00.000Z`;
 const TEXT_LENGTH = '255';
-const MOST_TEXT_LENGTH = 10_000;
+const MAX_TEXT_LENGTH = 10_000;
 
 const KINDS: Readonly<Record<string, Reader>> = {
   text: ['text or text:<maximum length>', (argument) => textOf(argument || TEXT_LENGTH)],
@@ -126,8 +126,8 @@ function plain(form: string, kind: FieldKind): Reader {
 
 function textOf(most: string): FieldKind | string {
   const length = /^[1-9]\d*$/.test(most) ? Number(most) : Infinity;
-  if (length > MOST_TEXT_LENGTH)
-    return `The maximum length is a whole number from 1 to ${MOST_TEXT_LENGTH}, not ${most}.`;
+  if (length > MAX_TEXT_LENGTH)
+    return `The maximum length is a whole number from 1 to ${MAX_TEXT_LENGTH}, not ${most}.`;
   const sample = (text: string) => `'${text.slice(0, length).trim()}'`;
   const samples = [sample('Some text'), sample('Another text')] as const;
   const options = `example: ${samples[0]}, maxLength: ${length}`;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { MOST_IDENTIFIER_BYTES, isTooLong } from '../../database/identifiers.js';
+import { MAX_IDENTIFIER_BYTES, isTooLong } from '../../database/identifiers.js';
 import type { Field } from './feature-fields.js';
 
 const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
@@ -29,7 +29,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
   const long = fields.find(({ property }) => isTooLong(`${table}_${snakeCase(property)}_allowed`));
   if (long)
     throw new InvalidArgumentError(
-      `The names of indexes and constraints of ${long.property} would be longer than the ${MOST_IDENTIFIER_BYTES} bytes of PostgreSQL: ` +
+      `The names of indexes and constraints of ${long.property} would be longer than the ${MAX_IDENTIFIER_BYTES} bytes of PostgreSQL: ` +
         'choose a shorter name for the field or the feature.',
     );
   const [entity, words, error] = [pascalCase(singular), singular.replaceAll('-', ' '), snakeCase(singular)];

@@ -4,7 +4,7 @@ import { type DataSource, DataTypeNotSupportedError } from 'typeorm';
 import { readDatabaseUrl } from '../../core/config/database-url.js';
 import { loadSettings } from '../../core/config/settings.js';
 import { createDataSource, openDataSource } from '../../database/data-source.js';
-import { MOST_IDENTIFIER_BYTES, tooLongNames } from '../../database/identifiers.js';
+import { MAX_IDENTIFIER_BYTES, tooLongNames } from '../../database/identifiers.js';
 import { migrate, schemaStatus } from '../../database/schema.js';
 import type { Call } from '../frame/call.js';
 import { Refusal } from '../../core/refusal.js';
@@ -85,7 +85,7 @@ async function changesOnPostgres({ message }: DataTypeNotSupportedError) {
 async function changesOf(dataSource: DataSource) {
   for (const name of dataSource.entityMetadatas.flatMap(tooLongNames))
     throw new Refusal(
-      `The name ${name} is longer than the ${MOST_IDENTIFIER_BYTES} bytes of PostgreSQL. Declare a shorter one.`,
+      `The name ${name} is longer than the ${MAX_IDENTIFIER_BYTES} bytes of PostgreSQL. Declare a shorter one.`,
     );
   return { changes: await schemaChanges(dataSource), time: timeAfter(dataSource) };
 }

@@ -12,14 +12,14 @@ export interface ErrorDetail {
 }
 
 /** Maximum number of entries in `details`; with more faults, the last entry says how many are left out. */
-export const MOST_DETAILS = 20;
+export const MAX_DETAILS = 20;
 /** Maximum lengths of a field's name and of a text that the client sent and gets back, in UTF-16 code units. */
 const LONGEST_FIELD = 100;
 const LONGEST_TEXT = 500;
 
 /** The faults to send, shortened and limited in number. */
 export function shownFaults(faults: readonly ErrorDetail[]): ErrorDetail[] {
-  const shown = faults.length > MOST_DETAILS ? faults.slice(0, MOST_DETAILS - 1) : faults;
+  const shown = faults.length > MAX_DETAILS ? faults.slice(0, MAX_DETAILS - 1) : faults;
   const details = shown.map(({ field, code, message }) => ({
     field: shortened(field, LONGEST_FIELD),
     code,

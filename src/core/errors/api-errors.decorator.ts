@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { declaring } from '../declared-operation.js';
-import { MOST_DETAILS } from './api-error.js';
+import { MAX_DETAILS } from './api-error.js';
 import type { ErrorRow } from './define-errors.js';
 
 /** The specification's schema "Error" for the OpenAPI document; ErrorBody is the value. */
@@ -21,10 +21,10 @@ export class ErrorSchema {
   @ApiPropertyOptional({
     description:
       'Every fault found in the request; only with the code `validation_failed`. If there are more than ' +
-      `${MOST_DETAILS} faults the first ${MOST_DETAILS - 1} are listed, and a last entry with the code \`more_faults\` and ` +
+      `${MAX_DETAILS} faults the first ${MAX_DETAILS - 1} are listed, and a last entry with the code \`more_faults\` and ` +
       'an empty field says how many more there are.',
     type: 'array',
-    maxItems: MOST_DETAILS,
+    maxItems: MAX_DETAILS,
     items: {
       type: 'object',
       required: ['field', 'code', 'message'],

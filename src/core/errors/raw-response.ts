@@ -4,12 +4,12 @@ import type { ErrorRow } from './define-errors.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
 /** Maximum number of header fields of a request. */
-export const MOST_FIELDS = 100;
+export const MAX_FIELDS = 100;
 
 /** Parameters of the messages for what the parser cannot read, or does not pass on as a request. */
 export const UNREADABLE = {
   reason: 'it cannot be read as HTTP/1.1',
-  fields: MOST_FIELDS,
+  fields: MAX_FIELDS,
   method: 'CONNECT',
   allowed: 'none, because the service is not a proxy',
 };

@@ -11,7 +11,7 @@ import { runningTraceIds } from '../tracing.js';
 /** Timeout for writing the last lines at the stop, in milliseconds. */
 const FINISH_LIMIT_MS = 1_000;
 /** Maximum size of the buffer for a slow reader, in bytes; further lines are dropped. */
-const MOST_WAITING_BYTES = 4 * 1_048_576;
+const MAX_WAITING_BYTES = 4 * 1_048_576;
 
 /** Contexts in which Nest logs every route and module at each start; these lines have the level debug. */
 const START_CONTEXTS = new Set([
@@ -103,7 +103,7 @@ function linesTo(metrics: Metrics): ReturnType<typeof destination> {
     'Log lines that were dropped because standard output did not take them: a full disk, or a reader that is stuck.',
     [],
   );
-  const lines = destination({ dest: 1, sync: false, maxLength: MOST_WAITING_BYTES });
+  const lines = destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
   lines.on('drop', () => dropped.inc());
   let failing = false;
   lines.on('write', () => (failing = false));

@@ -2,14 +2,14 @@ import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import { LOCK_FILE, SIDECARS, realFileOf } from '../sqlite/private-files.js';
-import { isThere } from '../sqlite/read-untouched.js';
-import { NAME_ANOTHER, messageOf, namedInShort } from '../sqlite/troubles/sqlite-errors.js';
+import { exists } from '../sqlite/read-untouched.js';
+import { NAME_ANOTHER, messageOf, shortList } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
-import { ALREADY_THERE, PartFile } from './part-file.js';
+import { ALREADY_EXISTS, PartFile } from './part-file.js';
 import { Refusal } from '../../core/refusal.js';
 
 /** Options of a backup. */
-export interface BackupOrder {
+export interface BackupOptions {
   /** The file of the database. */
   readonly database: string;
   /** The backup. */
@@ -21,14 +21,14 @@ export interface BackupOrder {
 }
 
 /**
- * Copies the database, which may be served and written to in the meantime, into one file that gets its name only when it is complete,
- * checked and on disk. Throws Refusal with the reason; then an existing file is unchanged.
+ * Copies the database, even while it is in use, into a single file, which gets its final name only after it was checked and synced to disk.
+ * Throws Refusal with the reason; an existing file is then unchanged.
  */
-export async function backUp({ database, file, overwrite, signal }: BackupOrder): Promise<CopiedStore> {
-  if (!(await isThere(database)))
+export async function backUp({ database, file, overwrite, signal }: BackupOptions): Promise<CopiedStore> {
+  if (!(await exists(database)))
     throw new Refusal(`${database} does not exist. Set DATABASE_URL to the database.`);
   // Another user who may write to the folder could choose where the backup goes.
-  if (!(await isThere(file)) && (await hasName(file)))
+  if (!(await exists(file)) && (await isNameTaken(file)))
     throw new Refusal(`${file} is a link to a file that does not exist. Remove it, or name another file.`);
   const final = await realFileOf(file).catch((error: NodeJS.ErrnoException) => {
     throw new Refusal(
@@ -37,17 +37,17 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
         : `${file} cannot be used (${messageOf(error)}). Name another file.`,
     );
   });
-  await refuseOfStore(database, final);
-  const there = await stat(final).catch(() => undefined);
-  if (there?.isDirectory())
+  await refuseOwnFiles(database, final);
+  const existing = await stat(final).catch(() => undefined);
+  if (existing?.isDirectory())
     throw new Refusal(`${file} is a folder. Name a file in it, such as ${join(file, 'petstore.sqlite')}.`);
   // A rename would replace the device or pipe.
-  if (there && !there.isFile()) throw new Refusal(`${file} is not a file. Name another.`);
-  if (there && !overwrite) throw new Refusal(`${file} ${ALREADY_THERE}`);
-  const part = await PartFile.beside(final);
+  if (existing && !existing.isFile()) throw new Refusal(`${file} is not a file. Name another.`);
+  if (existing && !overwrite) throw new Refusal(`${file} ${ALREADY_EXISTS}`);
+  const part = await PartFile.create(final);
   try {
     const copied = await copyChecked({ from: database, to: part.path, signal });
-    refuseOther(database, copied);
+    refuseForeign(database, copied);
     await part.finish({ overwrite });
     return copied;
   } finally {
@@ -55,37 +55,37 @@ export async function backUp({ database, file, overwrite, signal }: BackupOrder)
   }
 }
 
-/** The database, and what SQLite and its server have beside it, cannot be a backup; nor can a file beside which there is the log of another. */
-async function refuseOfStore(database: string, final: string): Promise<void> {
+/** A backup must not overwrite the database or its sidecar files, nor be written next to the log of another database. */
+async function refuseOwnFiles(database: string, final: string): Promise<void> {
   const real = await realFileOf(database);
-  const [own, there] = [await stat(real), await stat(final).catch(() => undefined)];
-  const isOwn = own.ino === there?.ino && own.dev === there.dev;
-  if (isOwn || ['', ...SIDECARS, LOCK_FILE].some((end) => final === `${real}${end}`))
+  const [source, existing] = [await stat(real), await stat(final).catch(() => undefined)];
+  const isSource = source.ino === existing?.ino && source.dev === existing.dev;
+  if (isSource || ['', ...SIDECARS, LOCK_FILE].some((suffix) => final === `${real}${suffix}`))
     throw new Refusal(
       `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
     );
-  for (const end of ['-wal', '-journal'])
-    if (await hasName(`${final}${end}`))
+  for (const suffix of ['-wal', '-journal'])
+    if (await isNameTaken(`${final}${suffix}`))
       throw new Refusal(
-        `${basename(final)}${end} is beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
+        `${basename(final)}${suffix} is beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
       );
 }
 
-/** Whether there is anything with this name, if only a link that leads nowhere. */
-function hasName(path: string): Promise<boolean> {
+/** Whether the name is taken, even by a broken link. */
+function isNameTaken(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,
   );
 }
 
-/** Refuses the wrong file now: no restore would take its backup. */
-function refuseOther(database: string, { tables }: CopiedStore): void {
+/** Refuses a file that could not be restored later. */
+function refuseForeign(database: string, { tables }: CopiedStore): void {
   if (tables.length === 0)
     throw new Refusal(`${database} is empty: there is nothing to back up. Set DATABASE_URL to the database.`);
   const names = tables.map(({ name }) => name);
   if (!names.includes(MIGRATIONS_TABLE))
     throw new Refusal(
-      `${database} is the database of another program (tables ${namedInShort(names)}). ${NAME_ANOTHER}.`,
+      `${database} is the database of another program (tables ${shortList(names)}). ${NAME_ANOTHER}.`,
     );
 }

@@ -3,16 +3,16 @@ import { dirname } from 'node:path';
 import { quoted } from '../dialect.js';
 import { Connection } from '../sqlite/connection.js';
 import { readUntouched } from '../sqlite/read-untouched.js';
-import { codeOf, damaged, freeBytesBeside, messageOf, named } from '../sqlite/troubles/sqlite-errors.js';
+import { codeOf, damaged, freeDiskBytes, messageOf, fileError } from '../sqlite/troubles/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 
 const MEBIBYTE = 2 ** 20;
-/** How many faults are named at most. */
-const MOST_NAMED = 5;
+/** Maximum number of problems in a message. */
+const MAX_NAMED = 5;
 
 /** Options of a copy. */
-export interface CopyOrder {
-  /** The database file that is read; it may be served and written to in the meantime. */
+export interface CopyOptions {
+  /** The database file to read, which may be in use. */
   readonly from: string;
   /** An empty file. */
   readonly to: string;
@@ -20,7 +20,7 @@ export interface CopyOrder {
   readonly signal: AbortSignal;
 }
 
-/** Size of a copy. */
+/** The result of a copy. */
 export interface CopiedStore {
   /** Its size in bytes. */
   readonly bytes: number;
@@ -30,18 +30,18 @@ export interface CopiedStore {
 }
 
 /**
- * Copies what is committed in a database file at one moment, and checks every page and row of the copy, which is one file without a
- * write-ahead log. Throws Refusal when it cannot be made, or is not sound.
+ * Copies a consistent snapshot of a database file into a single file without a write-ahead log, and checks every page and row of the copy.
+ * Throws Refusal if the copy cannot be made or is damaged.
  */
-export async function copyChecked({ from, to, signal }: CopyOrder): Promise<CopiedStore> {
+export async function copyChecked({ from, to, signal }: CopyOptions): Promise<CopiedStore> {
   try {
     await readUntouched(from, async (source) => {
-      await refuseWithoutRoom(source, to);
-      await stoppable(source, signal, () => source.all('VACUUM INTO ?', [to]));
+      await checkFreeSpace(source, to);
+      await abortable(source, signal, () => source.all('VACUUM INTO ?', [to]));
     });
     const copy = await Connection.open(to, 'read');
     try {
-      return await stoppable(copy, signal, () => check(copy, from, to));
+      return await abortable(copy, signal, () => check(copy, from, to));
     } finally {
       await copy.close();
     }
@@ -50,27 +50,26 @@ export async function copyChecked({ from, to, signal }: CopyOrder): Promise<Copi
   }
 }
 
-/** Names the disk or the file that has the error. */
 function reasonOf(error: unknown, from: string, folder: string): string {
-  const said = messageOf(error);
+  const message = messageOf(error);
   switch (codeOf(error) ?? '') {
     case 'SQLITE_FULL':
     case 'ENOSPC':
-      return messageOf(named(folder, error));
+      return messageOf(fileError(folder, error));
     case 'SQLITE_CANTOPEN':
       return (
-        `${from} cannot be opened (${said}): SQLite makes its log beside it to read it. Copy it, with its -wal if it has one, to a ` +
+        `${from} cannot be opened (${message}): SQLite makes its log beside it to read it. Copy it, with its -wal if it has one, to a ` +
         'folder that this user may write to, and name that copy.'
       );
     case 'SQLITE_IOERR':
-      return `${from} cannot be copied to ${folder}: ${said}. Check both disks, then try again.`;
+      return `${from} cannot be copied to ${folder}: ${message}. Check both disks, then try again.`;
     default:
-      return messageOf(named(from, error));
+      return messageOf(fileError(from, error));
   }
 }
 
-/** Ends the statement that runs when the signal comes. */
-async function stoppable<T>(connection: Connection, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** Interrupts the running statement on abort. */
+async function abortable<T>(connection: Connection, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const interrupt = (): void => connection.interrupt();
   signal.addEventListener('abort', interrupt);
   try {
@@ -83,11 +82,11 @@ async function stoppable<T>(connection: Connection, signal: AbortSignal, work: (
   }
 }
 
-/** Before anything is written: a disk that the copy fills is full for the service, too. */
-async function refuseWithoutRoom(source: Connection, to: string): Promise<void> {
+/** Filling the disk would stop the service as well. */
+async function checkFreeSpace(source: Connection, to: string): Promise<void> {
   const [pages = 0] = (await source.texts('PRAGMA page_count')).map(Number);
   const [size = 0] = (await source.texts('PRAGMA page_size')).map(Number);
-  const [needed, free] = [pages * size + MEBIBYTE, freeBytesBeside(to)].map((bytes) =>
+  const [needed, free] = [pages * size + MEBIBYTE, freeDiskBytes(to)].map((bytes) =>
     Math.ceil(bytes / MEBIBYTE),
   ) as [number, number];
   if (free < needed)
@@ -97,12 +96,12 @@ async function refuseWithoutRoom(source: Connection, to: string): Promise<void> 
 }
 
 async function check(copy: Connection, from: string, to: string): Promise<CopiedStore> {
-  const found = await copy.texts(`PRAGMA integrity_check(${MOST_NAMED})`);
+  const found = await copy.texts(`PRAGMA integrity_check(${MAX_NAMED})`);
   if (found.join() !== 'ok') throw new Refusal(damaged(from, found.join('; ')));
-  const lost = await copy.texts('PRAGMA foreign_key_check');
-  if (lost.length > 0)
+  const orphaned = await copy.texts('PRAGMA foreign_key_check');
+  if (orphaned.length > 0)
     throw new Refusal(
-      `${from} has ${lost.length} rows in ${[...new Set(lost)].join(', ')} that refer to rows that do not exist. ` +
+      `${from} has ${orphaned.length} rows in ${[...new Set(orphaned)].join(', ')} that refer to rows that do not exist. ` +
         `"sqlite3 ${from} 'PRAGMA foreign_key_check'" names them; correct them, then try again.`,
     );
   const tables: { name: string; rows: number }[] = [];

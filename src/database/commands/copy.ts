@@ -6,22 +6,22 @@ import { compareMigrations, migrateInside } from '../schema.js';
 import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
 import { ServerLock } from '../sqlite/server-lock.js';
-import { isThere, readUntouched } from '../sqlite/read-untouched.js';
-import { naming } from '../sqlite/troubles/sqlite-errors.js';
+import { exists, readUntouched } from '../sqlite/read-untouched.js';
+import { withFileErrors } from '../sqlite/troubles/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
 
 /** Options of a copy to PostgreSQL. */
-export interface CopyOrder {
+export interface CopyOptions {
   /** The SQLite file. */
   readonly file: string;
   /** The settings of the target. */
   readonly target: DatabaseSettings;
-  /** Tables of the source that stay behind, which no migration makes. */
-  readonly leftOut: readonly string[];
+  /** Tables of the source to skip, which no migration creates. */
+  readonly excludedTables: readonly string[];
   /** Stops it between two batches. */
   readonly signal: AbortSignal;
-  readonly tell: (progress: { phase: string; done: number; of: number }) => void;
+  readonly onProgress: (progress: { phase: string; done: number; of: number }) => void;
 }
 
 /** Result of a copy to PostgreSQL. */
@@ -35,22 +35,17 @@ export interface CopyReport {
   }[];
 }
 
-/** How often, and at which interval in milliseconds, it checks whether other sessions have ended: they end with a delay. */
-const [LOOKS, LOOK_MS] = [12, 250];
+/** Number and interval, in milliseconds, of checks for other sessions, which take a moment to end. */
+const [CHECKS, CHECK_MS] = [12, 250];
 /** application_name of the sessions of a copy. */
 const SESSION = 'petstore, copy';
-/** Tables of migrations, which each database has for itself, and one that is not used any more. */
-const OF_EACH_DATABASE = new Set([
-  MIGRATIONS_TABLE,
-  EXPANSIONS_TABLE,
-  'typeorm_metadata',
-  'instance_notices',
-]);
+/** Each database keeps its own migration tables; `instance_notices` is obsolete. */
+const NOT_COPIED = new Set([MIGRATIONS_TABLE, EXPANSIONS_TABLE, 'typeorm_metadata', 'instance_notices']);
 
-/** Sessions of instances and commands; each names itself so. */
-const OTHERS = `SELECT count(*)::int AS count FROM pg_stat_activity
+/** Instances and commands identify themselves by application_name. */
+const OTHER_SESSIONS = `SELECT count(*)::int AS count FROM pg_stat_activity
   WHERE datname = current_database() AND application_name LIKE 'petstore%' AND application_name <> '${SESSION}'`;
-/** SQLite's instants are in UTC; and the server may limit how long a transaction waits or works. */
+/** Timestamps in SQLite are in UTC, and the server may limit the duration of statements and transactions. */
 const SETTINGS = `SET LOCAL TIME ZONE 'UTC'; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
   SET LOCAL lock_timeout = 10000`;
 const COLUMNS = `SELECT a.attname AS name, t.typcategory = 'S' AS "isText", format_type(t.oid, -1) AS type,
@@ -61,15 +56,17 @@ const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conn
   FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND contype = 'f' AND conparentid = 0`;
 
 /**
- * Copies an SQLite file into an empty PostgreSQL database, in one transaction there: whatever ends it before its COMMIT leaves the
- * database as it was. Throws Refusal that says why, and what to do.
+ * Copies an SQLite file into an empty PostgreSQL database in one transaction, so that a failure before its COMMIT leaves the database
+ * unchanged. Throws Refusal with the reason and the remedy.
  */
-export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
-  const { file, target: settings } = order;
-  if (!(await isThere(file))) throw new Refusal(`${file} does not exist. Name the file with --from.`);
+export async function copyDatabase(options: CopyOptions): Promise<CopyReport> {
+  const { file, target: settings } = options;
+  if (!(await exists(file))) throw new Refusal(`${file} does not exist. Name the file with --from.`);
   const lock = await ServerLock.toCopy(file);
   try {
-    return await naming(file, () => readUntouched(file, (source) => copyInto(settings, order, source)));
+    return await withFileErrors(file, () =>
+      readUntouched(file, (source) => copyInto(settings, options, source)),
+    );
   } finally {
     await lock?.release();
   }
@@ -77,30 +74,30 @@ export async function copyDatabase(order: CopyOrder): Promise<CopyReport> {
 
 async function copyInto(
   settings: DatabaseSettings,
-  order: CopyOrder,
+  options: CopyOptions,
   source: Connection,
 ): Promise<CopyReport> {
-  const opening = { isPatient: true, sessionName: SESSION };
-  const target = await openDataSource(settings, opening).catch((error: Error) => {
+  const openOptions = { isUnlimited: true, sessionName: SESSION };
+  const target = await openDataSource(settings, openOptions).catch((error: Error) => {
     throw new Refusal(error.message.replaceAll('DATABASE_URL', '--to'), { cause: error });
   });
   try {
-    return await new DatabaseCopy(order, source, target).run();
+    return await new DatabaseCopy(options, source, target).run();
   } finally {
     await target.destroy();
   }
 }
 
-/** A copy, in the transactions of both databases. */
+/** A copy, within a transaction in each database. */
 class DatabaseCopy {
   private readonly name: string;
 
   constructor(
-    private readonly order: CopyOrder,
+    private readonly options: CopyOptions,
     private readonly source: Connection,
     private readonly target: Database,
   ) {
-    this.name = shownDatabaseUrl(order.target.databaseUrl);
+    this.name = shownDatabaseUrl(options.target.databaseUrl);
   }
 
   async run(): Promise<CopyReport> {
@@ -126,7 +123,7 @@ class DatabaseCopy {
   }
 
   private async copy(): Promise<CopyReport> {
-    const { source, target, order } = this;
+    const { source, target, options } = this;
     await target.query(SETTINGS);
     // Instances that start now wait until the copy is complete.
     if (!(await target.transactions.tryLock('migrations')))
@@ -138,27 +135,27 @@ class DatabaseCopy {
     await migrateInside(target);
     const tables = new Map<string, readonly TargetColumn[]>();
     for (const name of names) tables.set(name, await this.matchingColumns(name));
-    // Foreign keys are dropped, so that tables need no order; restoring them checks all rows.
+    // Foreign keys are dropped so that the order of tables does not matter; restoring them checks all rows.
     const foreignKeys =
       await target.query<{ table: string; name: string; definition: string }[]>(FOREIGN_KEYS);
     for (const { table, name } of foreignKeys)
       await target.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
-    // Migrations may have written rows, which are among those of the source.
+    // Migrations may have inserted rows, which the source contains too.
     await target.query(`TRUNCATE ${names.map(quoted).join(', ')}`);
     const counts = names.map((name) => `(SELECT count(*) FROM ${quoted(name)})`);
     let done = 0;
     const of = Number((await source.texts(`SELECT ${counts.join(' + ')}`))[0]);
-    const tick = (rows: number): void => {
+    const onRows = (rows: number): void => {
       done += rows;
-      order.tell({ phase: 'Copying', done, of });
-      if (order.signal.aborted) throw new Refusal('Interrupted. Nothing was copied.');
+      options.onProgress({ phase: 'Copying', done, of });
+      if (options.signal.aborted) throw new Refusal('Interrupted. Nothing was copied.');
     };
-    tick(0);
+    onRows(0);
     const copied: CopyReport['tables'][number][] = [];
     for (const [name, columns] of tables) {
-      const rows = await copyTable(source, target, name, columns, tick);
+      const rows = await copyTable(source, target, name, columns, onRows);
       await this.compare(name, rows);
-      copied.push({ name, rows, lastId: await this.goOnBehindIds(name, columns) });
+      copied.push({ name, rows, lastId: await this.continueSequence(name, columns) });
       await target.query(`ANALYZE ${quoted(name)}`);
     }
     if (done !== of) throw this.refusal('is damaged: its indexes and tables have different rows.');
@@ -169,7 +166,7 @@ class DatabaseCopy {
 
   /** Throws unless the source has run exactly the migrations that this build declares. */
   private async checkMigrations(): Promise<void> {
-    const { source, order, target } = this;
+    const { source, options, target } = this;
     if (!(await source.texts('SELECT name FROM sqlite_master')).includes(MIGRATIONS_TABLE))
       throw this.refusal('is not the database of this service. Name its file with --from.');
     const { unknown, pending } = compareMigrations(
@@ -183,40 +180,40 @@ class DatabaseCopy {
       );
     if (pending.length > 0)
       throw this.refusal(
-        `lacks migrations (${pending.join(', ')}). Run "DATABASE_URL=sqlite:${order.file} petstore db migrate", then copy.`,
+        `lacks migrations (${pending.join(', ')}). Run "DATABASE_URL=sqlite:${options.file} petstore db migrate", then copy.`,
       );
   }
 
-  /** Before the transaction, in which PostgreSQL would see the sessions of its beginning until its end. */
+  /** Called before the transaction, within which PostgreSQL would keep showing the sessions that existed at its start. */
   private async refuseInstances(): Promise<void> {
-    for (let look = 1; ; look += 1) {
-      const [found] = await this.target.query<{ count: number }[]>(OTHERS);
+    for (let attempt = 1; ; attempt += 1) {
+      const [found] = await this.target.query<{ count: number }[]>(OTHER_SESSIONS);
       if (found?.count === 0) return;
-      if (look === LOOKS)
+      if (attempt === CHECKS)
         throw new Refusal(
           `An instance or a command of the service is connected to ${this.name} (connections: ${found?.count}). Stop it, then copy.`,
         );
-      await pause(LOOK_MS);
+      await pause(CHECK_MS);
     }
   }
 
-  /** The tables to copy, in which every declared one is. */
+  /** The tables to copy, which must include every declared table. */
   private async tableNames(): Promise<string[]> {
-    const { source, target, order } = this;
-    const there = await source.tables();
-    const missing = order.leftOut.find((name) => !there.includes(name));
+    const { source, target, options } = this;
+    const existing = await source.tables();
+    const missing = options.excludedTables.find((name) => !existing.includes(name));
     if (missing !== undefined) throw this.refusal(`has no table ${missing}, although --leave-out names it.`);
-    const names = there.filter((name) => !OF_EACH_DATABASE.has(name) && !order.leftOut.includes(name));
-    const lacked = target.entityMetadatas
+    const names = existing.filter((name) => !NOT_COPIED.has(name) && !options.excludedTables.includes(name));
+    const uncopied = target.entityMetadatas
       .map(({ tableName }) => tableName)
-      .find((name) => !names.includes(name) && !OF_EACH_DATABASE.has(name));
-    if (lacked === undefined) return names;
+      .find((name) => !names.includes(name) && !NOT_COPIED.has(name));
+    if (uncopied === undefined) return names;
     throw this.refusal(
-      `cannot be copied: the table ${lacked} belongs to the service, and is not in the copy.`,
+      `cannot be copied: the table ${uncopied} belongs to the service, and is not in the copy.`,
     );
   }
 
-  /** Locks an existing table, so that no instance reads or changes it before the end, and refuses it unless it is empty. */
+  /** Locks an existing table until the end of the copy and refuses it unless it is empty. */
   private async refuseData(name: string): Promise<void> {
     const { target } = this;
     if ((await this.columns(name)).length === 0) return;
@@ -257,26 +254,26 @@ class DatabaseCopy {
     );
   }
 
-  /** SQLite remembers the ids of deleted rows, too, and continues from what is larger ("SQLite Autoincrement"). */
-  private async goOnBehindIds(name: string, columns: readonly TargetColumn[]): Promise<bigint | null> {
+  /** SQLite does not reuse the ids of deleted rows ("SQLite Autoincrement"), so the sequence continues after the larger of both. */
+  private async continueSequence(name: string, columns: readonly TargetColumn[]): Promise<bigint | null> {
     const column = columns.find(({ sequence }) => sequence !== null);
     if (!column) return null;
     const sequence = 'SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ?';
-    const [remembered = null] = await this.source.texts(sequence, [name]);
+    const [lastAssigned = null] = await this.source.texts(sequence, [name]);
     const [set] = await this.target.query<{ last: string }[]>(
       `SELECT setval($1::regclass, last) AS last
        FROM (SELECT greatest($2::bigint, (SELECT max(${quoted(column.name)}) FROM ${quoted(name)})) AS last) AS ids WHERE last > 0`,
-      [column.sequence, remembered],
+      [column.sequence, lastAssigned],
     );
     return set ? BigInt(set.last) : null;
   }
 
-  /** A commit in another connection changes it, but not within a transaction of this one. */
+  /** Changes with commits of other connections, but only outside of a transaction. */
   private async version(): Promise<string | undefined> {
     return (await this.source.texts('PRAGMA data_version'))[0];
   }
 
-  private refusal(why: string): Refusal {
-    return new Refusal(`${this.order.file} ${why}`);
+  private refusal(reason: string): Refusal {
+    return new Refusal(`${this.options.file} ${reason}`);
   }
 }

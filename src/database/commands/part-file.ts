@@ -6,17 +6,19 @@ import { SIDECARS, makePrivateFile } from '../sqlite/private-files.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 
-/** In the hidden names of files that this machine writes; processes of two containers may have the same number. */
+/** Part of the names of temporary files. It contains the host name, because processes in two containers may have the same id. */
 const PART = `.part-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
-/** The digits are the id of the process that writes it; the random part distinguishes two machines with the same name. */
-const LEFT_OVER = new RegExp(`^\\..+\\${PART}(\\d+)-[\\da-f]{8}(?:${SIDECARS.join('|')})?$`);
+/** The digits are the process id; the random part tells apart two machines with the same name. */
+const STALE = new RegExp(`^\\..+\\${PART}(\\d+)-[\\da-f]{8}(?:${SIDECARS.join('|')})?$`);
 
-/** The hidden name beside a file under which it is written. */
-export function partOf(final: string): string {
+/** A hidden name, next to the final one, for the incomplete file. */
+export function partPathFor(final: string): string {
   return join(dirname(final), `.${basename(final)}${PART}${process.pid}-${randomUUID().slice(0, 8)}`);
 }
 
-/** A file that is written under a hidden name beside its final one. The next one in the folder removes leftovers of killed processes. */
+/**
+ * A file that is written under a hidden name next to its final one. Creating one removes those that killed processes left in the folder.
+ */
 export class PartFile {
   private constructor(
     readonly path: string,
@@ -24,12 +26,12 @@ export class PartFile {
     private readonly final: string,
   ) {}
 
-  /** Makes it, empty, for its owner alone. Throws Refusal when the folder is missing or may not be written to. */
-  static async beside(final: string): Promise<PartFile> {
+  /** Creates an empty file that only its owner can access. Throws Refusal if the folder is missing or not writable. */
+  static async create(final: string): Promise<PartFile> {
     const folder = dirname(final);
-    const path = partOf(final);
+    const path = partPathFor(final);
     try {
-      await removeLeftOvers(folder);
+      await removeStale(folder);
       await makePrivateFile(path);
     } catch (error) {
       throw new Refusal(
@@ -40,40 +42,40 @@ export class PartFile {
     return new PartFile(path, final);
   }
 
-  /** Gives it its final name once it is on the disk. Only with `overwrite` it takes the place of a file there; else it throws Refusal. */
+  /** Syncs the file to disk and gives it its final name. Throws Refusal if that exists and `overwrite` is not set. */
   async finish({ overwrite }: { readonly overwrite: boolean }): Promise<void> {
     try {
-      await synced(this.path);
+      await syncToDisk(this.path);
       if (overwrite) await rename(this.path, this.final);
-      else await giveName(this.path, this.final, ALREADY_THERE);
+      else await moveToNewName(this.path, this.final, ALREADY_EXISTS);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       throw new Refusal(
         `${this.path} was removed before it was complete, by another backup to this name or by hand. Try again.`,
       );
     }
-    await synced(dirname(this.final));
+    await syncToDisk(dirname(this.final));
   }
 
-  /** Removes it and what SQLite has beside it; nothing is left, unless it has its final name. */
+  /** Removes the file and its sidecars; does nothing after `finish`. */
   async remove(): Promise<void> {
-    for (const end of ['', ...SIDECARS]) await rm(`${this.path}${end}`, { force: true });
+    for (const suffix of ['', ...SIDECARS]) await rm(`${this.path}${suffix}`, { force: true });
   }
 }
 
 /** Why an existing file is not overwritten. */
-export const ALREADY_THERE = 'already exists. Name another file, or give --overwrite.';
+export const ALREADY_EXISTS = 'already exists. Name another file, or give --overwrite.';
 
 /**
- * Gives a file an unused name: unlike a rename, a link never replaces a file that was created in the meantime. Throws
- * Refusal with these words about the name then.
+ * Renames a file without replacing another: unlike a rename, a link fails if the name exists. Throws Refusal with the name and the `reason`
+ * then.
  */
-export async function giveName(path: string, name: string, taken: string): Promise<void> {
+export async function moveToNewName(path: string, name: string, reason: string): Promise<void> {
   try {
     await link(path, name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new Refusal(`${name} ${taken}`);
-    // A file system without links.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new Refusal(`${name} ${reason}`);
+    // The file system has no hard links.
     await rename(path, name);
     return;
   }
@@ -81,7 +83,7 @@ export async function giveName(path: string, name: string, taken: string): Promi
 }
 
 /** Syncs a file, or a folder with its entries, to the disk. */
-export async function synced(path: string): Promise<void> {
+export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
@@ -90,15 +92,15 @@ export async function synced(path: string): Promise<void> {
   }
 }
 
-async function removeLeftOvers(folder: string): Promise<void> {
+async function removeStale(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    const [, pid] = LEFT_OVER.exec(name) ?? [];
+    const [, pid] = STALE.exec(name) ?? [];
     if (pid !== undefined && !isRunning(Number(pid))) await rm(join(folder, name), { force: true });
   }
 }
 
 function isRunning(pid: number): boolean {
-  // In a container a process may have the number of the one that was killed before it.
+  // In a container, the killed process may have had the same id.
   if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);

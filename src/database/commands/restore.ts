@@ -6,56 +6,56 @@ import { makePrivateFolder, realFileOf } from '../sqlite/private-files.js';
 import { ServerLock } from '../sqlite/server-lock.js';
 import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
 import { type CopiedStore, copyChecked } from './checked-copy.js';
-import { PartFile, synced } from './part-file.js';
+import { PartFile, syncToDisk } from './part-file.js';
 import { ReplacedStore } from './replaced-store.js';
 import { Refusal } from '../../core/refusal.js';
 
 /** Options of a restore. */
-export interface RestoreOrder {
+export interface RestoreOptions {
   /** The backup. It is only read. */
   readonly file: string;
   /** The file of the database, which may be missing or damaged. */
   readonly database: string;
-  /** The time in ms since the Unix epoch: it is in the name of the replaced database. */
+  /** Time for the name of the replaced database, in ms since the Unix epoch. */
   readonly now: number;
-  /** Stops it while the database is still as it was. */
+  /** Aborts the restore before it changes the database. */
   readonly signal: AbortSignal;
 }
 
 /** Result of a restore. */
-export interface Restored extends CopiedStore {
-  /** Where the database that was there is kept now; null without one. */
+export interface RestoreResult extends CopiedStore {
+  /** Path of the replaced database; null if there was none. */
   readonly replaced: string | null;
   /** Migrations that the backup lacks. */
   readonly pending: readonly string[];
 }
 
 /**
- * Puts a backup into the place of the database, which is kept beside it. Throws Refusal that says why not; then the database is
- * as it was. Whenever it is killed, one of both has the name of the database.
+ * Replaces the database with a backup and keeps the old file. Throws Refusal with the reason, and then the database is unchanged. If it is
+ * killed, either the old or the new file has the name of the database.
  */
-export async function restore(order: RestoreOrder): Promise<Restored> {
-  await refuseUnlessOther(order);
-  const database = await realFileInFolder(order.database);
+export async function restore(options: RestoreOptions): Promise<RestoreResult> {
+  await checkBackupFile(options);
+  const database = await realFileInFolder(options.database);
   const lock = await ServerLock.toRestore(database);
   try {
-    return await restoreLocked(order, database);
+    return await restoreLocked(options, database);
   } finally {
     await lock.release();
   }
 }
 
-async function restoreLocked(order: RestoreOrder, database: string): Promise<Restored> {
-  const replaced = await ReplacedStore.take(database);
+async function restoreLocked(options: RestoreOptions, database: string): Promise<RestoreResult> {
+  const replaced = await ReplacedStore.lock(database);
   try {
-    const part = await PartFile.beside(database);
+    const part = await PartFile.create(database);
     try {
-      const { file, signal, now } = order;
+      const { file, signal, now } = options;
       const copied = await copyChecked({ from: file, to: part.path, signal });
       const pending = await pendingOf(file, part.path);
-      await replaced.giveOwner(part.path);
-      await synced(part.path);
-      return { ...copied, pending, replaced: (await replaced.replaceBy(part.path, now)) ?? null };
+      await replaced.copyOwnerTo(part.path);
+      await syncToDisk(part.path);
+      return { ...copied, pending, replaced: (await replaced.replaceWith(part.path, now)) ?? null };
     } finally {
       await part.remove();
     }
@@ -64,7 +64,7 @@ async function restoreLocked(order: RestoreOrder, database: string): Promise<Res
   }
 }
 
-/** The path for the database. After the loss of a disk its folder is missing, and is created as at a start. */
+/** The path of the database. If its folder is missing, such as after the loss of a disk, it is created as at startup. */
 async function realFileInFolder(database: string): Promise<string> {
   try {
     await makePrivateFolder(dirname(database));
@@ -74,14 +74,14 @@ async function realFileInFolder(database: string): Promise<string> {
   }
 }
 
-async function refuseUnlessOther({ file, database }: RestoreOrder): Promise<void> {
+async function checkBackupFile({ file, database }: RestoreOptions): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
   if (!backup) throw new Refusal(`${file} does not exist. Name the backup.`);
   if (!backup.isFile()) throw new Refusal(`${file} is not a file. Name the backup.`);
   if (backup.size === 0) throw new Refusal(`${file} is empty. Name another backup.`);
-  const there = await stat(database).catch(() => undefined);
-  if (!there) return;
-  if (there.ino === backup.ino && there.dev === backup.dev)
+  const existing = await stat(database).catch(() => undefined);
+  if (!existing) return;
+  if (existing.ino === backup.ino && existing.dev === backup.dev)
     throw new Refusal(`${file} is the database itself. Name the backup.`);
 }
 

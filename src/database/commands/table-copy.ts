@@ -10,49 +10,49 @@ export interface TargetColumn {
   readonly name: string;
   /** Its type without length, precision and scale. */
   readonly type: string;
-  /** The same with them. */
+  /** Its type with length, precision and scale. */
   readonly fullType: string;
   readonly isText: boolean;
-  /** The sequence that numbers it. */
+  /** The sequence of its default. */
   readonly sequence: string | null;
 }
 
-/** How many rows are copied at first, while their size is unknown, and at most at once. */
-const [FIRST_ROWS, MOST_ROWS] = [50, 2_000];
-/** How many bytes are copied at once, about. */
+/** Rows of the first batch, while their size is unknown, and of the largest. */
+const [FIRST_ROWS, MAX_ROWS] = [50, 2_000];
+/** Approximate size of a batch, in bytes. */
 const BATCH_BYTES = 1_048_576;
-/** How much of a key is shown, in characters. */
-const MOST_SHOWN = 60;
-/** Less than any id of a row that SQLite has. */
+/** Maximum length of a key in a message, in characters. */
+const MAX_SHOWN = 60;
+/** Less than any rowid of SQLite. */
 const BELOW_ALL_IDS = '-1e19';
-/** SQLSTATE of faults of a value: data exceptions, constraints, limits. */
-const OF_A_VALUE = /^(?:22|23|54)/;
-/** SQLSTATE of errors whose detail names the key or the character; that of others has the whole row, with its secrets. */
-const TELLING = /^(?:23505|23503|22P05)$/;
+/** SQLSTATE classes of errors in a value: data exceptions, constraints, limits. */
+const IS_VALUE_ERROR = /^(?:22|23|54)/;
+/** SQLSTATE of errors whose detail names only the key or character. Other details contain the whole row, including its secrets. */
+const HAS_SAFE_DETAIL = /^(?:23505|23503|22P05)$/;
 
-/** Consecutive rows, as SQLite returns them: each column, `v0` and so on, as a JSON array in UTF-8. */
+/** Consecutive rows from SQLite: each column (`v0`, `v1` …) as a JSON array in UTF-8. */
 interface Batch extends Record<string, unknown> {
   readonly rows: number;
-  /** The id of the last one. */
+  /** The id of the last row. */
   readonly last: string;
-  /** How many blobs are in columns of text. */
+  /** Number of blobs in text columns. */
   readonly blobs: number;
 }
 
 /** A value that PostgreSQL would store differently. */
-class ValueFault extends Error {}
+class ValueError extends Error {}
 
 /**
- * Copies the rows of one table; returns their number. SQLite writes the values of a batch as JSON, and PostgreSQL reads each of them as the
- * text of its type: no value is rounded or repaired by a driver, and whatever PostgreSQL would refuse or change ends the copy. `tick` is
- * called with the number of rows of each batch, and throws to stop.
+ * Copies the rows of one table and returns their number. SQLite writes the values of a batch as JSON, and PostgreSQL parses each from text:
+ * no driver rounds or repairs a value, and a value that PostgreSQL would reject or change ends the copy. `onRows` is called with the size
+ * of each batch and may throw to stop the copy.
  */
 export async function copyTable(
   source: Connection,
   target: Database,
   table: string,
   columns: readonly TargetColumn[],
-  tick: (rows: number) => void,
+  onRows: (rows: number) => void,
 ): Promise<number> {
   const keys = await source.texts('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', [table]);
   const [isWithoutIds] = await source.texts('SELECT wr FROM pragma_table_list(?)', [table]);
@@ -67,26 +67,27 @@ export async function copyTable(
     const { rows, last, blobs } = batch;
     const values = columns.map((_, at) => batch[`v${at}`] as Buffer);
     try {
-      if (blobs > 0) throw new ValueFault('a blob is in a column of text');
+      if (blobs > 0) throw new ValueError('a blob is in a column of text');
       const [stored] = await target.query<{ count: number }[]>(writing, values);
-      if (stored?.count !== rows) throw new ValueFault(`it does not fit ${limitsOf(columns)}`);
+      if (stored?.count !== rows) throw new ValueError(`it does not fit ${limitsOf(columns)}`);
     } catch (error) {
-      if (!(error instanceof ValueFault) && !OF_A_VALUE.test(driverErrorOf(error).code ?? '')) throw error;
-      if (rows === 1) throw await complaint(source, table, numbered, keys, last, error);
-      // Halved until the row is found.
+      if (!(error instanceof ValueError) && !IS_VALUE_ERROR.test(driverErrorOf(error).code ?? ''))
+        throw error;
+      if (rows === 1) throw await rowError(source, table, numbered, keys, last, error);
+      // Halve the batch until it is the offending row alone.
       limit = rows >> 1;
       continue;
     }
     copied += rows;
-    tick(rows);
+    onRows(rows);
     after = last;
     const bytes = values.reduce((sum, { length }) => sum + length, 0);
-    limit = Math.max(1, Math.min(MOST_ROWS, limit * 4, Math.floor((BATCH_BYTES * rows) / bytes)));
+    limit = Math.max(1, Math.min(MAX_ROWS, limit * 4, Math.floor((BATCH_BYTES * rows) / bytes)));
   }
 }
 
-/** Names the row with an id, such as `pets id 17: …`. */
-async function complaint(
+/** An error that names the row, such as `pets id 17: …`. */
+async function rowError(
   source: Connection,
   table: string,
   numbered: string,
@@ -97,7 +98,7 @@ async function complaint(
   const shown = keys.map((key) => `CAST(${quoted(key)} AS TEXT) AS ${quoted(key)}`).join(', ');
   const sql = `SELECT ${shown} FROM (${numbered}) WHERE _rowid_ = CAST(? AS INTEGER)`;
   const [row = {}] = shown === '' ? [] : await source.all(sql, [id]);
-  const key = Object.entries(row).map(([name, value]) => ` ${name} ${String(value).slice(0, MOST_SHOWN)}`);
+  const key = Object.entries(row).map(([name, value]) => ` ${name} ${String(value).slice(0, MAX_SHOWN)}`);
   return new Refusal(
     `${table}${key.join('')}: ${reasonOf(error)}. Nothing was copied; correct it in the file, then copy.`,
   );
@@ -109,21 +110,21 @@ function limitsOf(columns: readonly TargetColumn[]): string {
 }
 
 /**
- * Why PostgreSQL refused something, and the values of a duplicate key or of one that refers to nothing. Advice about DATABASE_URL names
- * the option of the target instead.
+ * The reason of an error from PostgreSQL, with the values of a duplicate key or dangling reference. Advice about DATABASE_URL names `--to`
+ * instead.
  */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof ApiError ? error.cause : error;
   const { code = '', detail } = driverErrorOf(cause);
-  const why = openingFailure(cause).replaceAll('DATABASE_URL', '--to').replace(/\.$/, '');
-  return why + (TELLING.test(code) && detail !== undefined ? ` (${detail})` : '');
+  const reason = openingFailure(cause).replaceAll('DATABASE_URL', '--to').replace(/\.$/, '');
+  return reason + (HAS_SAFE_DETAIL.test(code) && detail !== undefined ? ` (${detail})` : '');
 }
 
 function driverErrorOf(error: unknown): { readonly code?: string; readonly detail?: string } {
   return (error as { driverError?: object }).driverError ?? {};
 }
 
-/** The statement that reads a batch; its parameters are the id after which it begins, and the number of rows. */
+/** The statement that reads a batch; its parameters are the last id of the previous batch and the number of rows. */
 function readSql(numbered: string, columns: readonly TargetColumn[]): string {
   const values = columns.map(({ name, type }, at) => {
     const column = quoted(name);
@@ -132,7 +133,7 @@ function readSql(numbered: string, columns: readonly TargetColumn[]): string {
         ? `CASE WHEN ${column} IS NOT NULL THEN '\\x' || hex(${column}) END`
         : // JSON itself would round a REAL, and take a blob for JSON.
           `CASE typeof(${column}) WHEN 'real' THEN CAST(${column} AS TEXT) WHEN 'blob' THEN '\\x' || hex(${column}) ELSE ${column} END`;
-    // As bytes: the driver would repair what is not UTF-8, which PostgreSQL refuses.
+    // As bytes, so that the driver does not replace invalid UTF-8, which PostgreSQL rejects.
     return `CAST(json_group_array(${value}) AS BLOB) AS v${at}`;
   });
   const blobs = columns
@@ -144,7 +145,7 @@ function readSql(numbered: string, columns: readonly TargetColumn[]): string {
   );
 }
 
-/** The statement that writes a batch and returns the number of stored rows: a row that would be truncated or rounded is not stored. */
+/** The statement that writes a batch and returns the number of stored rows; it skips rows that would be truncated or rounded. */
 function writeSql(table: string, names: string, columns: readonly TargetColumn[]): string {
   const arrays = columns.map((_, at) => `json_array_elements_text($${at + 1}::json)`).join(', ');
   const values = columns.map(({ type }, at) => `v${at}::${type}`).join(', ');

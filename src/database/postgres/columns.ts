@@ -2,7 +2,7 @@ import type { TableColumn } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { DECIMALS, textOf } from '../decimals.js';
-import { isCounted, numberTransformer, storesInteger } from '../int64.js';
+import { isAutoIncrement, numberTransformer, storesInteger } from '../int64.js';
 
 /** Types of columns that hold text, as entities and migrations name them. */
 const TEXTS = new Set<unknown>([
@@ -19,7 +19,7 @@ const TEXTS = new Set<unknown>([
 const NUMBER = /^'?([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)'?$/i;
 
 /** Compares a declared default with that of the database as numbers, where it is one. TypeORM compares texts. */
-export function compareNumbers(driver: PostgresDriver): void {
+export function compareNumericDefaults(driver: PostgresDriver): void {
   const compared = driver as unknown as {
     defaultEqual: (column: ColumnMetadata, found: { readonly default?: unknown }) => boolean;
   };
@@ -34,13 +34,13 @@ export function compareNumbers(driver: PostgresDriver): void {
 }
 
 /** Gives a column of an entity or a migration, declared for both databases, what it needs here. */
-export function suitColumn(column: ColumnMetadata | TableColumn): void {
-  const counted = isCounted(column);
+export function adaptForPostgres(column: ColumnMetadata | TableColumn): void {
+  const autoIncrement = isAutoIncrement(column);
   if ('propertyName' in column) {
-    if (counted) column.transformer ??= numberTransformer;
+    if (autoIncrement) column.transformer ??= numberTransformer;
     // Its other name: TypeORM compares a generated `bigint` as text, and would insert what a relation has already.
-    if (counted || storesInteger(column)) column.type = 'int8';
-  } else if (counted) column.type = 'bigint';
+    if (autoIncrement || storesInteger(column)) column.type = 'int8';
+  } else if (autoIncrement) column.type = 'bigint';
   // Text is compared and ordered by bytes, as on SQLite.
   if (TEXTS.has(column.type)) column.collation ??= 'C';
 }

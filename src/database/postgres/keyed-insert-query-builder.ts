@@ -25,10 +25,10 @@ class KeyedInsertQueryBuilder<Entity extends ObjectLiteral> extends ReturningIns
     const { mainAlias, insertColumns } = this.expressionMap;
     if (!mainAlias?.hasMetadata || insertColumns.length > 0) return inserted;
     const rows = this.getValueSets();
-    const isBrought = (column: ColumnMetadata) =>
+    const isProvided = (column: ColumnMetadata) =>
       rows.some((row) => ![undefined, null].includes(column.getEntityValue(row)));
     return mainAlias.metadata.columns.filter(
-      (column) => inserted.includes(column) || (column.isInsert && column.isGenerated && isBrought(column)),
+      (column) => inserted.includes(column) || (column.isInsert && column.isGenerated && isProvided(column)),
     );
   }
 }

@@ -8,14 +8,14 @@ import { PostgresRunner } from './postgres-runner.js';
 
 const NAME = '(?:"(?:[^"]|"")+"|[\\w$]+)';
 /** A statement that makes an index while the table is written to. */
-const CREATES = new RegExp(
+const CREATE_CONCURRENTLY = new RegExp(
   `^\\s*CREATE\\s+(?:UNIQUE\\s+)?INDEX\\s+CONCURRENTLY\\s+(?:IF\\s+NOT\\s+EXISTS\\s+)?(?<index>${NAME})\\s+ON\\s+(?:ONLY\\s+)?(?<table>${NAME}(?:\\.${NAME})?)`,
   'i',
 );
 const CONCURRENTLY = /^(\s*(?:CREATE\s+(?:UNIQUE\s+)?|DROP\s+)INDEX\s+)CONCURRENTLY\s+/i;
 
 /** The index of a name in the schema of a table. What makes an index holds this lock of the table, and so does VACUUM. */
-const FOUND = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", i.indrelid = t.oid AS "isHere", EXISTS (
+const FIND_INDEX = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", i.indrelid = t.oid AS "isHere", EXISTS (
     SELECT FROM pg_locks WHERE relation = t.oid AND mode = 'ShareUpdateExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS "isBusy"
   FROM pg_class t JOIN pg_class x ON x.relnamespace = t.relnamespace AND x.relname = (parse_ident($2))[1]
@@ -24,12 +24,12 @@ const FOUND = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", 
 interface FoundIndex {
   readonly name: string;
   readonly isValid: boolean;
-  readonly isHere: boolean;
+  readonly isOnTable: boolean;
   readonly isBusy: boolean;
 }
 
 /** How often it asks whether an index is made, in milliseconds. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 /**
  * Runs a migration outside of a transaction, so that it can be run again after it was interrupted; or, `isInside` the transaction of a
@@ -47,17 +47,17 @@ export class MigrationRunner extends PostgresRunner {
 
   override async query(sql: string, parameters: unknown[] = [], structured = false): Promise<never> {
     if (this.isInside) return super.query(sql.replace(CONCURRENTLY, '$1'), parameters, structured);
-    const { index, table } = CREATES.exec(sql)?.groups ?? {};
+    const { index, table } = CREATE_CONCURRENTLY.exec(sql)?.groups ?? {};
     if (index === undefined || table === undefined) return super.query(sql, parameters, structured);
-    await this.dropBroken(table, index);
+    await this.dropInvalid(table, index);
     try {
       const result = await super.query(sql, parameters, structured);
       // IF NOT EXISTS is content with one that another session has begun since.
-      if ((await this.found(table, index))?.isValid === true) return result;
+      if ((await this.findIndex(table, index))?.isValid === true) return result;
       throw new TypeORMError(`The index ${index} was not completed. Run the migration again.`);
     } catch (error) {
       // It would slow down writes, and a unique one would refuse some.
-      await this.dropBroken(table, index).catch(() => undefined);
+      await this.dropInvalid(table, index).catch(() => undefined);
       throw error;
     }
   }
@@ -72,22 +72,22 @@ export class MigrationRunner extends PostgresRunner {
   }
 
   /** Drops the index if what made it was interrupted, or has failed. Throws if the index is of another table. */
-  private async dropBroken(table: string, index: string): Promise<void> {
-    let found = await this.found(table, index);
-    if (found?.isHere === false)
-      throw new TypeORMError(`The index ${found.name} is of another table than ${table}.`);
+  private async dropInvalid(table: string, index: string): Promise<void> {
+    let findIndex = await this.findIndex(table, index);
+    if (findIndex?.isOnTable === false)
+      throw new TypeORMError(`The index ${findIndex.name} is of another table than ${table}.`);
     // The server still makes it, although the service that asked for it was killed. What waited for the lock would have a snapshot, for
     // whose end that waits.
-    while (found?.isValid === false && found.isBusy) {
-      await pause(LOOK_MS);
-      found = await this.found(table, index);
+    while (findIndex?.isValid === false && findIndex.isBusy) {
+      await pause(POLL_MS);
+      findIndex = await this.findIndex(table, index);
     }
-    if (found?.isValid === false) await super.query(`DROP INDEX CONCURRENTLY ${found.name}`);
+    if (findIndex?.isValid === false) await super.query(`DROP INDEX CONCURRENTLY ${findIndex.name}`);
   }
 
-  private async found(table: string, index: string): Promise<FoundIndex | undefined> {
-    const [found] = (await super.query(FOUND, [table, index])) as FoundIndex[];
-    return found;
+  private async findIndex(table: string, index: string): Promise<FoundIndex | undefined> {
+    const [findIndex] = (await super.query(FIND_INDEX, [table, index])) as FoundIndex[];
+    return findIndex;
   }
 }
 

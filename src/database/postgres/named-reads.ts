@@ -5,17 +5,17 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
 import type { Transactions } from '../transactions/transactions.js';
-import { codeOf, meaningOf } from './postgres-errors.js';
+import { codeOf, errorKindOf } from './postgres-errors.js';
 import type { PooledConnection } from './pooled-connection.js';
 import type { PostgresPool } from './postgres-pool.js';
 import { READY_GRACE_MS } from './postgres-troubles.js';
 
 /** Statements that have a name, the last used ones: clients choose how lists are filtered and sorted. */
-const MOST_NAMED = 500;
+const MAX_NAMED = 500;
 /** Statements that a connection may have prepared, those without a name any more among them; then it is closed. */
-const MOST_PREPARED = 2 * MOST_NAMED;
+const MAX_PREPARED = 2 * MAX_NAMED;
 /** How often a read is repeated at most, when its connection is lost each time. */
-const MOST_READS = 5;
+const MAX_READS = 5;
 /** A prepared statement whose table has changed in the meantime. */
 const STALE_PLAN = '0A000';
 
@@ -29,10 +29,10 @@ interface Statement {
 
 /** Reads by statements that each connection prepares once. A caller in a transaction reads in that. */
 export class NamedReads extends JsonReader {
-  private readonly statements = new LRUCache<string, Statement>({ max: MOST_NAMED });
+  private readonly statements = new LRUCache<string, Statement>({ max: MAX_NAMED });
   /** The names that each connection knows. */
   private readonly prepared = new WeakMap<PoolClient, Set<string>>();
-  private named = 0;
+  private nameCount = 0;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -42,9 +42,9 @@ export class NamedReads extends JsonReader {
     super();
   }
 
-  override get fault(): ApiError | undefined {
+  override get error(): ApiError | undefined {
     const { troubles } = this.pool;
-    return troubles.awayMs > READY_GRACE_MS ? troubles.fault : undefined;
+    return troubles.awayMs > READY_GRACE_MS ? troubles.error : undefined;
   }
 
   /** For a short time after the server went away the service counts as ready: most servers are back by then. */
@@ -64,7 +64,7 @@ export class NamedReads extends JsonReader {
       return rows[0];
     }
     this.dataSource.logger.logQuery(statement.text, [...parameters]);
-    return this.persistently(statement, parameters);
+    return this.readWithRetry(statement, parameters);
   }
 
   /** The lock leaves others free to refer to the row by a foreign key. */
@@ -72,21 +72,21 @@ export class NamedReads extends JsonReader {
     return this.first(this.transactions.isInside() ? `${sql} FOR NO KEY UPDATE` : sql, parameters);
   }
 
-  private async persistently(
+  private async readWithRetry(
     statement: Statement,
     parameters: readonly (string | number | null)[],
   ): Promise<Row | undefined> {
     const values = [...parameters];
-    for (let more = 0; ; more += 1) {
-      const query = more === 0 ? { ...statement, values } : { text: statement.text, values };
+    for (let attempt = 0; ; attempt += 1) {
+      const query = attempt === 0 ? { ...statement, values } : { text: statement.text, values };
       try {
         return await this.pool.read((connection) => this.read(connection, query));
       } catch (error) {
         // A read changes nothing, so it can be repeated, without the stale plan or on another connection. All sessions
         // may have been ended at once; the pool does not know of each yet.
-        const isLost = error instanceof ApiError && meaningOf(error.cause) === 'lost';
-        if (codeOf(error) === STALE_PLAN && more === 0) this.statements.clear();
-        else if (more === MOST_READS || !isLost) throw error;
+        const isLost = error instanceof ApiError && errorKindOf(error.cause) === 'lost';
+        if (codeOf(error) === STALE_PLAN && attempt === 0) this.statements.clear();
+        else if (attempt === MAX_READS || !isLost) throw error;
       }
     }
   }
@@ -96,7 +96,7 @@ export class NamedReads extends JsonReader {
     if (query.name !== undefined) {
       const names = this.prepared.get(connection.client) ?? new Set();
       this.prepared.set(connection.client, names.add(query.name));
-      if (names.size >= MOST_PREPARED) connection.isBroken = true;
+      if (names.size >= MAX_PREPARED) connection.isBroken = true;
     }
     return rows[0] as Row | undefined;
   }
@@ -105,7 +105,7 @@ export class NamedReads extends JsonReader {
     let statement = this.statements.get(sql);
     if (!statement) {
       const text = withParameters(sql, (place) => `$${place}`);
-      statement = { text, name: `petstore_${(this.named += 1)}` };
+      statement = { text, name: `petstore_${(this.nameCount += 1)}` };
       this.statements.set(sql, statement);
     }
     return statement;

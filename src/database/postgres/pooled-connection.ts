@@ -2,12 +2,12 @@ import pg from 'pg';
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import { firstWords } from '../statements.js';
 import type { Release } from '../transactions/semaphore.js';
-import { isReadOnly, meaningOf } from './postgres-errors.js';
-import { ANSWER_LATE_MS, type PostgresOptions } from './postgres-options.js';
+import { isReadOnly, errorKindOf } from './postgres-errors.js';
+import { RESPONSE_GRACE_MS, type PostgresOptions } from './postgres-options.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 
 /** For pg, which closes the socket after its own limit, in milliseconds: the maximum of a timer. */
-const NEVER: object = { query_timeout: 2 ** 31 - 1 };
+const NO_TIMEOUT: object = { query_timeout: 2 ** 31 - 1 };
 /** A statement behind which a write fails on a server that accepts writes. */
 const FORBIDS_WRITES = firstWords('SET\\b.*READ[\\s_]+ONLY');
 
@@ -16,8 +16,8 @@ interface ConnectionPool {
   readonly options: PostgresOptions;
   readonly troubles: PostgresTroubles;
   /** The commit of a connection is late, or is so no longer. */
-  keepLate(connection: PooledConnection): void;
-  endLate(connection: PooledConnection): void;
+  addLateCommit(connection: PooledConnection): void;
+  removeLateCommit(connection: PooledConnection): void;
 }
 
 /**
@@ -37,13 +37,13 @@ export class PooledConnection {
   constructor(
     private readonly pool: ConnectionPool,
     readonly client: PoolClient,
-    private readonly free: Release,
+    private readonly releaseTurn: Release,
   ) {}
 
   /** Runs a statement. */
   query(query: QueryConfig): Promise<QueryResult> {
     this.forbidsWrites ||= FORBIDS_WRITES.test(query.text);
-    return this.noted(this.client.query(query));
+    return this.translateError(this.client.query(query));
   }
 
   /** Runs a statement that begins or ends a transaction: when it fails, it is unknown whether one is open. */
@@ -63,19 +63,19 @@ export class PooledConnection {
     const confirmed = new Promise<QueryResult>((resolve, reject) => {
       const limit = setTimeout(() => {
         this.hasLateCommit = true;
-        this.pool.keepLate(this);
+        this.pool.addLateCommit(this);
         reject(new Error('a commit was not confirmed in time'));
-      }, statementTimeoutMs + ANSWER_LATE_MS);
+      }, statementTimeoutMs + RESPONSE_GRACE_MS);
       const settle = (): void => {
         clearTimeout(limit);
-        this.giveUpCommit();
+        this.abandonCommit();
       };
       this.client
-        .query({ ...query, ...NEVER })
+        .query({ ...query, ...NO_TIMEOUT })
         .finally(settle)
         .then(resolve, reject);
     });
-    return this.noted(confirmed);
+    return this.translateError(confirmed);
   }
 
   /** Whether a transaction is open on it. */
@@ -86,29 +86,29 @@ export class PooledConnection {
   /** Ends its use by the caller. */
   release(): void {
     this.hasCaller = false;
-    this.giveBackUnused();
+    this.releaseIfUnused();
   }
 
   /** Ends its use by a late commit: the server has responded, the connection is lost, or a trouble is over. */
-  giveUpCommit(): void {
+  abandonCommit(): void {
     if (!this.hasLateCommit) return;
     this.hasLateCommit = false;
-    this.pool.endLate(this);
-    this.giveBackUnused();
+    this.pool.removeLateCommit(this);
+    this.releaseIfUnused();
   }
 
-  private giveBackUnused(): void {
+  private releaseIfUnused(): void {
     if (this.hasCaller || this.hasLateCommit) return;
     this.client.release(this.isBroken || this.isInTransaction || this.pool.troubles.outdates(this.client));
-    this.free();
+    this.releaseTurn();
   }
 
-  private async noted<T>(response: Promise<T>): Promise<T> {
+  private async translateError<T>(response: Promise<T>): Promise<T> {
     try {
       return await response;
     } catch (error) {
       if (this.forbidsWrites && isReadOnly(error)) throw error;
-      const meaning = meaningOf(error);
+      const meaning = errorKindOf(error);
       this.isBroken ||= meaning !== 'other' && meaning !== 'busy';
       throw this.pool.troubles.note(error, this.client);
     }
@@ -117,5 +117,5 @@ export class PooledConnection {
 
 /** A connection that knows when it was begun, by `performance.now()`. */
 export class TimedClient extends pg.Client {
-  readonly begunAt = performance.now();
+  readonly startedAt = performance.now();
 }

@@ -8,7 +8,7 @@ import { POSTGRES_DIALECT } from '../dialect.js';
 import { generatedValues } from '../returning-insert-query-builder.js';
 import type { TransactionOptions } from '../transactions/transaction-session.js';
 import { Transactions } from '../transactions/transactions.js';
-import { compareNumbers, suitColumn } from './columns.js';
+import { compareNumericDefaults, adaptForPostgres } from './columns.js';
 import { KeyedSelectQueryBuilder } from './keyed-insert-query-builder.js';
 import { MigrationRunner } from './migration-runner.js';
 import { NamedReads } from './named-reads.js';
@@ -42,20 +42,20 @@ export class PostgresDataSource extends Database {
     this.pool = pool;
     this.instanceSession = new SideSession(postgres);
     this.dataVersion = new SnapshotVersion(postgres, pool.troubles, () =>
-      this.transactions.commitChanging([], (_, manager) => manager.query(TAKES_AN_ID)),
+      this.transactions.commitChanging([], (_, manager) => manager.query(ASSIGN_XID)),
     );
-    pool.troubles.onOver = () => {
+    pool.troubles.onRecovered = () => {
       this.instanceSession.renew();
       this.dataVersion.renew();
     };
-    const isPatient = postgres.statementTimeoutMs === 0;
+    const isUnlimited = postgres.statementTimeoutMs === 0;
     const open = (how: TransactionOptions) => PostgresSession.open(this.pool, how);
-    this.transactions = new Transactions(this, 'READ COMMITTED', open, isPatient);
+    this.transactions = new Transactions(this, 'READ COMMITTED', open, isUnlimited);
     this.reader = new NamedReads(this, this.pool, this.transactions);
     driver.createQueryRunner = () => new PostgresRunner(driver, this.pool, this.transactions);
     driver.createGeneratedMap = generatedValues;
     readDecimalsAsText(driver);
-    compareNumbers(driver);
+    compareNumericDefaults(driver);
   }
 
   get load(): ConnectionLoad {
@@ -110,33 +110,33 @@ export class PostgresDataSource extends Database {
 
   /** Asks again and again: a statement that waits for the claim has a snapshot, for whose end CREATE INDEX CONCURRENTLY waits. */
   private async claimMigrations(): Promise<void> {
-    for (let waitedMs = 0; !(await this.transactions.tryLock('migrations')); waitedMs += CLAIM_AGAIN_MS) {
+    for (let waitedMs = 0; !(await this.transactions.tryLock('migrations')); waitedMs += CLAIM_RETRY_MS) {
       if (waitedMs >= MIGRATION_WAIT_MS)
         throw new Error(
           `Another process has been migrating the database for ${MIGRATION_WAIT_MS / 60_000} minutes. Start again when it has ended.`,
         );
-      await pause(CLAIM_AGAIN_MS);
+      await pause(CLAIM_RETRY_MS);
     }
   }
 
   protected override async buildMetadatas(): Promise<void> {
     await super.buildMetadatas();
-    for (const { columns } of this.entityMetadatas) for (const column of columns) suitColumn(column);
+    for (const { columns } of this.entityMetadatas) for (const column of columns) adaptForPostgres(column);
   }
 
   /** Another encoding could not store every text that clients may send. */
   private async checkServer(): Promise<void> {
     const [row] = await this.query<{ encoding: string; version: string; most: number }[]>(
-      `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version, ${MOST_CONNECTIONS} AS most`,
+      `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version, ${MAX_CONNECTIONS} AS most`,
     );
     if (row?.encoding !== 'UTF8')
       throw new Error(`the database has the encoding ${row?.encoding}; create one with ENCODING 'UTF8'`);
-    if (Number(row.version) < LEAST_VERSION)
-      throw new Error(`PostgreSQL ${LEAST_VERSION / 10_000} or newer is needed`);
+    if (Number(row.version) < MIN_VERSION)
+      throw new Error(`PostgreSQL ${MIN_VERSION / 10_000} or newer is needed`);
     const { pool } = this.pool.options;
-    if (row.most < pool + BESIDE_THE_POOL)
+    if (row.most < pool + EXTRA_CONNECTIONS)
       throw new Error(
-        `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${pool} needs ${pool + BESIDE_THE_POOL}. ` +
+        `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${pool} needs ${pool + EXTRA_CONNECTIONS}. ` +
           'Lower it (at least 2), or raise max_connections, or the CONNECTION LIMIT of the user or of the database.',
       );
     await checkOwnSessions(this.pool.connections);
@@ -144,21 +144,21 @@ export class PostgresDataSource extends Database {
 }
 
 /** Takes an id for the transaction, as each write does, and writes nothing. */
-const TAKES_AN_ID = 'SELECT pg_current_xact_id()';
+const ASSIGN_XID = 'SELECT pg_current_xact_id()';
 
 /** How long one process waits for the migrations of another, in milliseconds. */
 const MIGRATION_WAIT_MS = 600_000;
 /** How often it asks whether they have ended, in milliseconds. */
-const CLAIM_AGAIN_MS = 250;
+const CLAIM_RETRY_MS = 250;
 
 /** A process needs these besides those of its pool: for its locks, for snapshots, and to try a server that was unavailable. */
-const BESIDE_THE_POOL = 3;
+const EXTRA_CONNECTIONS = 3;
 
 /** The connections that the server, the user and the database allow: -1 means no limit. */
-const MOST_CONNECTIONS = `(SELECT CASE WHEN rolsuper THEN current_setting('max_connections')::int ELSE
+const MAX_CONNECTIONS = `(SELECT CASE WHEN rolsuper THEN current_setting('max_connections')::int ELSE
   least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
     nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) END
   FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
 /** The oldest supported version, as PostgreSQL numbers them. */
-const LEAST_VERSION = 130_000;
+const MIN_VERSION = 130_000;

@@ -1,7 +1,7 @@
 import { certificateRemedy } from '../../core/config/certificates.js';
 
 /** The meaning of an error of PostgreSQL, its driver or the network for the service. */
-export type Meaning =
+export type ErrorKind =
   /** The server cannot be reached, or accepts no connections. */
   | 'away'
   /** A connection was lost; others may be fine. */
@@ -16,7 +16,7 @@ export type Meaning =
   | 'other';
 
 /** By SQLSTATE (PostgreSQL manual, appendix A) or its class, and by Node's codes of network errors. */
-const MEANINGS: Readonly<Record<string, Meaning>> = {
+const ERROR_KINDS: Readonly<Record<string, ErrorKind>> = {
   // Connection exceptions; refused credentials; a database that is gone; shutting down, starting up.
   '08': 'lost',
   '28': 'away',
@@ -63,7 +63,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 };
 
 /** The driver reports these only by their message. */
-const IN_WORDS: readonly (readonly [words: RegExp, meaning: Meaning])[] = [
+const MESSAGE_KINDS: readonly (readonly [words: RegExp, meaning: ErrorKind])[] = [
   [/^a commit was not confirmed in time$/, 'late'],
   [/^Query read timeout/, 'away'],
   [/timeout expired|connection timeout/, 'away'],
@@ -86,14 +86,14 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /** Whether an error is the server's response to a statement. */
-export function isAnswer(error: unknown): boolean {
+export function isServerError(error: unknown): boolean {
   return error instanceof Error && 'severity' in error;
 }
 
 /** The meaning of an error. */
-export function meaningOf(error: unknown): Meaning {
+export function errorKindOf(error: unknown): ErrorKind {
   const code = codeOf(error);
-  const known = code === undefined ? undefined : (MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]);
+  const known = code === undefined ? undefined : (ERROR_KINDS[code] ?? ERROR_KINDS[code.slice(0, 2)]);
   // A statement that asks another server, by postgres_fdw, reports that one. The end of a session is FATAL, or a pooler's 08P01.
   const isOfSession = known === 'away' || known === 'lost';
   if (isOfSession && (error as { severity?: string }).severity === 'ERROR' && code !== '08P01') return 'busy';
@@ -101,9 +101,9 @@ export function meaningOf(error: unknown): Meaning {
   if (code === '57014' && messageOf(error).startsWith('COPY')) return 'other';
   if (known) return known;
   // Its words are about the statement, and may have any name, such as that of a table.
-  if (isAnswer(error)) return 'other';
+  if (isServerError(error)) return 'other';
   const message = messageOf(error);
-  return IN_WORDS.find(([words]) => words.test(message))?.[1] ?? 'other';
+  return MESSAGE_KINDS.find(([words]) => words.test(message))?.[1] ?? 'other';
 }
 
 /** What passes when the server is started or its network returns. */
@@ -122,8 +122,8 @@ const UNREACHABLE = new Set([
 
 /** Whether no server has responded to a new connection, or one that starts up, shuts down, or has no connection left. */
 export function isUnreachable(error: unknown): boolean {
-  if (isAnswer(error)) return /^(?:53300|57P0[123])$/.test(codeOf(error) ?? '');
-  return UNREACHABLE.has(codeOf(error) ?? '') || NO_ANSWER.test(messageOf(error));
+  if (isServerError(error)) return /^(?:53300|57P0[123])$/.test(codeOf(error) ?? '');
+  return UNREACHABLE.has(codeOf(error) ?? '') || NO_RESPONSE.test(messageOf(error));
 }
 
 /** The message of an error, in one line. */
@@ -150,8 +150,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** The driver reports these only by their message. */
-const NO_ANSWER = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
-const ANSWER_REMEDY =
+const NO_RESPONSE = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
+const NO_RESPONSE_REMEDY =
   'Check that PostgreSQL listens and responds at the host and the port in DATABASE_URL, and firewalls in between';
 const NO_TLS = /server does not support SSL/;
 const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
@@ -174,6 +174,6 @@ export function openingFailure(error: unknown): string {
     REMEDIES[codeOf(error) ?? ''] ??
     certificateRemedy(error, TRUST) ??
     (NO_TLS.test(messageOf(error)) ? TLS_REMEDY : undefined) ??
-    (NO_ANSWER.test(messageOf(error)) ? ANSWER_REMEDY : undefined);
+    (NO_RESPONSE.test(messageOf(error)) ? NO_RESPONSE_REMEDY : undefined);
   return `${messageOf(error)}${remedy === undefined ? '' : `. ${remedy}.`}`;
 }

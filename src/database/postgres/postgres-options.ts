@@ -10,7 +10,7 @@ const IDLE_IN_TRANSACTION_MS = 20_000;
 /** Idle time after which the system probes the connection (TCP keep-alive), in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How much longer than the server this process waits for the end of a statement, in milliseconds. */
-export const ANSWER_LATE_MS = 500;
+export const RESPONSE_GRACE_MS = 500;
 
 /**
  * What a role or a database may have set for its sessions, and the service relies on: a transaction sees what was committed before
@@ -19,7 +19,7 @@ export const ANSWER_LATE_MS = 500;
 export const SESSION = `SET default_transaction_isolation TO 'read committed';
   SELECT set_config('idle_session_timeout', '0', false) WHERE current_setting('idle_session_timeout', true) IS NOT NULL`;
 /** The same for a session without limits. */
-export const PATIENT_SESSION = `${SESSION}; SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0`;
+export const UNLIMITED_SESSION = `${SESSION}; SET statement_timeout TO 0; SET idle_in_transaction_session_timeout TO 0`;
 /** The server notices within 25 s that the machine of a session is gone, instead of two hours: until then its locks are held. */
 const KEEP_ALIVE =
   'SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3';
@@ -49,7 +49,7 @@ export function clientConfig({
     host,
     port,
     user,
-    password: password ?? (() => passwordOutside({ host, port, database, user })),
+    password: password ?? (() => externalPassword({ host, port, database, user })),
     database,
     ssl: sslMode !== 'disable' && {
       rejectUnauthorized: sslMode !== 'require',
@@ -63,7 +63,7 @@ export function clientConfig({
       ? {}
       : {
           statement_timeout: statementTimeoutMs,
-          query_timeout: statementTimeoutMs + ANSWER_LATE_MS,
+          query_timeout: statementTimeoutMs + RESPONSE_GRACE_MS,
           idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
         }),
     keepAlive: true,
@@ -75,7 +75,7 @@ export function clientConfig({
  * The password for a URL without one, of PGPASSWORD or of the file that libpq reads (PGPASSFILE, `~/.pgpass`). Without one, a wrong one,
  * which the server refuses at once: with an empty one, pg leaves the connection open. Called when the server demands a password. pg itself would warn that it is going to stop reading the file.
  */
-async function passwordOutside(session: SessionOfPassword): Promise<string> {
+async function externalPassword(session: SessionOfPassword): Promise<string> {
   const { PGPASSWORD = '' } = process.env;
   if (PGPASSWORD !== '') return PGPASSWORD;
   const { default: find } = await import('pgpass');

@@ -2,11 +2,11 @@ import pg from 'pg';
 import type { PoolClient } from 'pg';
 import type { ApiError } from '../../core/errors/api-error.js';
 import type { ConnectionLoad } from '../database.js';
-import { begunByHand } from '../statements.js';
+import { manualTransactionError } from '../statements.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
 import { unavailable } from '../unavailable.js';
 import { PooledConnection, TimedClient } from './pooled-connection.js';
-import { PATIENT_SESSION, type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
+import { UNLIMITED_SESSION, type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
 import { PostgresTroubles } from './postgres-troubles.js';
 
 /** Longest wait for a connection, in milliseconds. */
@@ -14,7 +14,7 @@ const WAIT_MS = 1_000;
 /** How long an unused connection stays open, in milliseconds. */
 const IDLE_MS = 60_000;
 /** The share of a pool that is kept for reads, so that reads continue while commits hang. A pool of two keeps none. */
-const PART_FOR_READS = 1 / 5;
+const READ_SHARE = 1 / 5;
 
 /** The connections to PostgreSQL, and whether it responds. While it does not, requests are refused at once. */
 export class PostgresPool {
@@ -24,12 +24,12 @@ export class PostgresPool {
   /** pg's pool, which TypeORM opens and closes. */
   readonly connections: pg.Pool;
   /** Who may use a connection. */
-  private readonly turns: Semaphore;
+  private readonly connectionSlots: Semaphore;
   /** Who may write: not all at the same time, so that reads continue while commits hang. */
-  private readonly places: Semaphore;
+  private readonly writeSlots: Semaphore;
 
   constructor(readonly options: PostgresOptions) {
-    const session = options.statementTimeoutMs === 0 ? PATIENT_SESSION : SESSION;
+    const session = options.statementTimeoutMs === 0 ? UNLIMITED_SESSION : SESSION;
     this.connections = new pg.Pool({
       ...clientConfig(options),
       Client: TimedClient,
@@ -46,10 +46,10 @@ export class PostgresPool {
     });
     // A connection that nobody uses fails first where there is no traffic.
     this.connections.on('error', (error, client) => void this.troubles.note(error, client));
-    const forReads = options.pool > 2 ? Math.max(Math.floor(options.pool * PART_FOR_READS), 1) : 0;
-    const waited = () => new Error('a statement waited too long for a connection');
-    this.turns = new Semaphore(options.pool, WAIT_MS, waited);
-    this.places = new Semaphore(options.pool - forReads, WAIT_MS, waited);
+    const reserved = options.pool > 2 ? Math.max(Math.floor(options.pool * READ_SHARE), 1) : 0;
+    const timeoutError = () => new Error('a statement waited too long for a connection');
+    this.connectionSlots = new Semaphore(options.pool, WAIT_MS, timeoutError);
+    this.writeSlots = new Semaphore(options.pool - reserved, WAIT_MS, timeoutError);
     this.troubles = new PostgresTroubles(options, this);
   }
 
@@ -65,8 +65,8 @@ export class PostgresPool {
   }
 
   /** Why no write can begin while so many commits are late; undefined while one can. */
-  get commitFault(): ApiError | undefined {
-    if (this.late.size < this.places.most) return undefined;
+  get commitError(): ApiError | undefined {
+    if (this.late.size < this.writeSlots.max) return undefined;
     const cause = new Error(`${this.late.size} are late`);
     return unavailable('the database does not confirm commits', cause, true);
   }
@@ -77,41 +77,41 @@ export class PostgresPool {
     return {
       inUse: totalCount - idleCount,
       idle: idleCount,
-      waiting: this.turns.load.waiting + this.places.load.waiting,
-      most: this.options.pool,
+      waiting: this.connectionSlots.load.waiting + this.writeSlots.load.waiting,
+      max: this.options.pool,
     };
   }
 
   /** Runs a read on a connection. Throws service_unavailable without one. */
   async read<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    return using(await this.take(this.turns), work);
+    return using(await this.acquire(this.connectionSlots), work);
   }
 
   /** Runs a statement that commits by itself. Throws service_unavailable without a connection. */
   async write<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    return using(await this.takeToWrite(), work);
+    return using(await this.acquireForWrite(), work);
   }
 
   /** A connection for what commits. */
-  async takeToWrite(): Promise<PooledConnection> {
-    const fault = this.troubles.fault ?? this.commitFault;
+  async acquireForWrite(): Promise<PooledConnection> {
+    const fault = this.troubles.error ?? this.commitError;
     if (fault) throw fault;
-    return this.take(this.places, this.turns);
+    return this.acquire(this.writeSlots, this.connectionSlots);
   }
 
-  keepLate(connection: PooledConnection): void {
+  addLateCommit(connection: PooledConnection): void {
     this.late.add(connection);
-    this.giveUpOutdated();
-    if (this.commitFault) this.places.refuse(this.commitFault);
+    this.abandonOutdated();
+    if (this.commitError) this.writeSlots.refuse(this.commitError);
   }
 
-  endLate(connection: PooledConnection): void {
+  removeLateCommit(connection: PooledConnection): void {
     this.late.delete(connection);
   }
 
   /** Closes the connections that are older than the last trouble; those in use when they are released. */
   discardOutdated(): void {
-    this.giveUpOutdated();
+    this.abandonOutdated();
     // Closes those that are idle on its way to one that is not outdated.
     this.read(() => Promise.resolve()).catch(ignored);
   }
@@ -119,24 +119,24 @@ export class PostgresPool {
   /** Waits for nothing any more. */
   end(): void {
     this.troubles.end();
-    this.giveUpOutdated();
+    this.abandonOutdated();
   }
 
-  private giveUpOutdated(): void {
+  private abandonOutdated(): void {
     for (const connection of this.late)
-      if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.giveUpCommit();
+      if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.abandonCommit();
   }
 
   /** Waits in these queues, for a second in all. */
-  private async take(...queues: readonly Semaphore[]): Promise<PooledConnection> {
-    const { fault } = this.troubles;
+  private async acquire(...queues: readonly Semaphore[]): Promise<PooledConnection> {
+    const { error: fault } = this.troubles;
     if (fault) throw fault;
     const end = performance.now() + WAIT_MS;
     const turns: Release[] = [];
     const free = (): void => turns.forEach((release) => release());
     try {
       for (const queue of queues) turns.push(await queue.acquire(end - performance.now()));
-      return new PooledConnection(this, await this.connected(), free);
+      return new PooledConnection(this, await this.connect(), free);
     } catch (error) {
       free();
       throw this.troubles.note(error);
@@ -144,13 +144,13 @@ export class PostgresPool {
   }
 
   /** One that is not older than the last trouble. */
-  private async connected(): Promise<PoolClient> {
-    const { fault } = this.troubles;
+  private async connect(): Promise<PoolClient> {
+    const { error: fault } = this.troubles;
     if (fault) throw fault;
     const client = await this.connections.connect();
     if (!this.troubles.outdates(client)) return client;
     client.release(true);
-    return this.connected();
+    return this.connect();
   }
 }
 
@@ -160,7 +160,7 @@ async function using<T>(
 ): Promise<T> {
   try {
     const result = await work(connection);
-    if (connection.isInTransaction) throw begunByHand();
+    if (connection.isInTransaction) throw manualTransactionError();
     return result;
   } finally {
     connection.release();

@@ -9,7 +9,7 @@ import { quoted } from '../dialect.js';
 import { onlyReads } from '../statements.js';
 import { type JoiningRunner, RunnerTransactions } from '../transactions/runner-transactions.js';
 import type { TransactionHome } from '../transactions/outermost-transaction.js';
-import { suitColumn } from './columns.js';
+import { adaptForPostgres } from './columns.js';
 import type { PostgresPool } from './postgres-pool.js';
 import type { PostgresSession } from './postgres-session.js';
 
@@ -48,14 +48,14 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
   }
 
   override createTable(table: Table, ...how: boolean[]): Promise<void> {
-    for (const column of table.columns) suitColumn(column);
+    for (const column of table.columns) adaptForPostgres(column);
     // Nobody uses the table yet, and this may be in a transaction, which allows no other.
     for (const index of table.indices) index.isConcurrent = false;
     return super.createTable(table, ...how);
   }
 
   override addColumn(table: Table | string, column: TableColumn): Promise<void> {
-    suitColumn(column);
+    adaptForPostgres(column);
     return super.addColumn(table, column);
   }
 
@@ -65,7 +65,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     columnOrName: TableColumn | string,
     changed: TableColumn,
   ): Promise<void> {
-    suitColumn(changed);
+    adaptForPostgres(changed);
     changed.type = this.driver.normalizeType({ type: changed.type as ColumnType });
     // Not from TypeORM's cache, which keeps the defaults that earlier migrations have changed.
     const table = typeof tableOrName === 'string' ? await this.getTable(tableOrName) : tableOrName;

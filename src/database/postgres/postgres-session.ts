@@ -3,12 +3,12 @@ import { QueryFailedError, TypeORMError } from 'typeorm';
 import { Semaphore } from '../transactions/semaphore.js';
 import { firstWords } from '../statements.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
-import { isAnswer } from './postgres-errors.js';
+import { isServerError } from './postgres-errors.js';
 import type { PooledConnection } from './pooled-connection.js';
 import type { PostgresPool } from './postgres-pool.js';
 
 /** Statements about the transaction, which cannot be in a savepoint. */
-const ABOUT_IT = firstWords(
+const TRANSACTION_CONTROL = firstWords(
   'SET|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\\s+TRANSACTION',
 );
 
@@ -30,7 +30,7 @@ export class PostgresSession implements TransactionSession {
     pool: PostgresPool,
     { isolation, invalidates }: TransactionOptions,
   ): Promise<PostgresSession> {
-    const connection = await pool.takeToWrite();
+    const connection = await pool.acquireForWrite();
     // Sent together with the first statement, which fails with it if the connection is lost.
     connection.control(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN').catch(ignored);
     return new PostgresSession(connection, invalidates !== undefined);
@@ -40,15 +40,15 @@ export class PostgresSession implements TransactionSession {
   send(query: QueryConfig): Promise<QueryResult> {
     return this.turns.run(async () => {
       if (this.failure !== undefined) throw this.failure;
-      const isUndoneAlone = !this.isAllOrNothing && !ABOUT_IT.test(query.text);
+      const usesSavepoint = !this.isAllOrNothing && !TRANSACTION_CONTROL.test(query.text);
       try {
         // Sent together with the statement, not before it.
-        if (isUndoneAlone) this.aside('SAVEPOINT statement');
+        if (usesSavepoint) this.sendUnawaited('SAVEPOINT statement');
         const result = await this.connection.query(query);
-        if (isUndoneAlone) this.aside('RELEASE SAVEPOINT statement');
+        if (usesSavepoint) this.sendUnawaited('RELEASE SAVEPOINT statement');
         return result;
       } catch (error) {
-        if (!isUndoneAlone || this.connection.isBroken || !(await this.isUndone())) this.failure = error;
+        if (!usesSavepoint || this.connection.isBroken || !(await this.undoStatement())) this.failure = error;
         throw error;
       }
     });
@@ -59,13 +59,13 @@ export class PostgresSession implements TransactionSession {
   }
 
   undo(savepoint: string): Promise<void> {
-    return this.control(undoing(savepoint));
+    return this.control(undoSql(savepoint));
   }
 
   async commit(): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     const done = await this.connection.commit({ text: 'COMMIT' }).catch((error: unknown) => {
-      throw isAnswer(error) ? new QueryFailedError('COMMIT', [], error as Error) : error;
+      throw isServerError(error) ? new QueryFailedError('COMMIT', [], error as Error) : error;
     });
     // PostgreSQL responds to the COMMIT of a failed transaction with ROLLBACK, without an error.
     if (done.command !== 'COMMIT')
@@ -83,12 +83,12 @@ export class PostgresSession implements TransactionSession {
     this.connection.release();
   }
 
-  private aside(sql: string): void {
+  private sendUnawaited(sql: string): void {
     this.connection.query({ text: sql }).catch(ignored);
   }
 
-  private isUndone(): Promise<boolean> {
-    return this.connection.query({ text: undoing('statement') }).then(
+  private undoStatement(): Promise<boolean> {
+    return this.connection.query({ text: undoSql('statement') }).then(
       () => true,
       () => false,
     );
@@ -96,7 +96,7 @@ export class PostgresSession implements TransactionSession {
 }
 
 /** Releases it, too: one that stays has a lock, for which the server has few places, and so has each that is set within it. */
-function undoing(savepoint: string): string {
+function undoSql(savepoint: string): string {
   return `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
 }
 

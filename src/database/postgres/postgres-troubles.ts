@@ -4,21 +4,21 @@ import type { ApiError } from '../../core/errors/api-error.js';
 import { WriteTrouble } from '../database.js';
 import { Outage } from '../outage.js';
 import { unavailable } from '../unavailable.js';
-import { type Meaning, isDenied, isFull, meaningOf, messageOf } from './postgres-errors.js';
+import { type ErrorKind, isDenied, isFull, errorKindOf, messageOf } from './postgres-errors.js';
 import { type PostgresOptions, openSession } from './postgres-options.js';
 
 /** How often a server that is unavailable or read-only is tried, in milliseconds. */
 const PERIOD_MS = 250;
 /** After this time in which nothing was refused or late, the server keeps up or confirms commits again, in milliseconds. */
-const CALM_MS = 5_000;
+const QUIET_MS = 5_000;
 /** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
 export const READY_GRACE_MS = 3_000;
 
 /** A write that needs a page of the disk, which is not committed: a commit might hang. */
-const TRY = 'BEGIN; CREATE TEMPORARY TABLE petstore_try AS SELECT 1 AS written; ROLLBACK';
+const PROBE = 'BEGIN; CREATE TEMPORARY TABLE petstore_try AS SELECT 1 AS written; ROLLBACK';
 
 /** The messages for a client. */
-const REASONS: Readonly<Record<Exclude<Meaning, 'other'>, string>> = {
+const REASONS: Readonly<Record<Exclude<ErrorKind, 'other'>, string>> = {
   away: 'the database does not respond',
   lost: 'the connection to the database was lost',
   late: 'the database did not respond in time',
@@ -31,7 +31,7 @@ interface WatchedPool {
   /** Connections whose commit is late. */
   readonly late: { readonly size: number };
   /** Why no write can begin while so many are. */
-  readonly commitFault: ApiError | undefined;
+  readonly commitError: ApiError | undefined;
   discardOutdated(): void;
 }
 
@@ -41,16 +41,16 @@ interface WatchedPool {
  */
 export class PostgresTroubles extends WriteTrouble {
   private readonly logger = new Logger('Database');
-  private readonly outages: Readonly<Record<Exclude<Meaning, 'other' | 'lost'>, Outage<unknown>>>;
+  private readonly outages: Readonly<Record<Exclude<ErrorKind, 'other' | 'lost'>, Outage<unknown>>>;
   /** Why a connection was lost, until it is known whether the server is there. */
   private lost: string | undefined;
   /** When the last trouble was over, by `performance.now()`. */
-  private overAt = -Infinity;
-  private isTrying = false;
+  private recoveredAt = -Infinity;
+  private isProbing = false;
   /** Whether nothing is tried any more. */
   isEnded = false;
   /** Called when a trouble is over. */
-  onOver = (): void => undefined;
+  onRecovered = (): void => undefined;
 
   constructor(
     private readonly options: PostgresOptions,
@@ -61,29 +61,30 @@ export class PostgresTroubles extends WriteTrouble {
     const name = `PostgreSQL (${host}:${port}, database ${database})`;
     this.outages = {
       away: new Outage({
-        begun: (error) =>
+        startMessage: (error) =>
           `${name} does not respond: ${messageOf(error)}. Requests that need it are refused with 503; the service recovers by itself.`,
-        over: (seconds) => `${name} responds again, after ${seconds} s`,
+        endMessage: (seconds) => `${name} responds again, after ${seconds} s`,
       }),
       'read-only': new Outage({
-        begun: (error) =>
+        startMessage: (error) =>
           `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, reads continue; the service recovers by itself.`,
-        over: (seconds) => `${name} accepts writes again, after ${seconds} s`,
+        endMessage: (seconds) => `${name} accepts writes again, after ${seconds} s`,
       }),
       late: new Outage({
-        begun: () =>
+        startMessage: () =>
           `${name} does not confirm commits: one took too long. Its write was refused with 503, and may be carried out later; ` +
           'reads continue.',
-        over: (seconds, times) => `${name} confirms commits again, after ${seconds} s: ${times} were late`,
-        goesOn: () => this.pool.late.size > 0,
-        quietMs: CALM_MS,
+        endMessage: (seconds, times) =>
+          `${name} confirms commits again, after ${seconds} s: ${times} were late`,
+        isOngoing: () => this.pool.late.size > 0,
+        quietMs: QUIET_MS,
       }),
       busy: new Outage({
-        begun: (error) =>
+        startMessage: (error) =>
           `${name} does not keep up: ${messageOf(error)}. Requests that would wait longer are refused with 503; reads from the cache continue.`,
-        over: (_, times) => `${name} keeps up again: ${times} statements were refused`,
+        endMessage: (_, times) => `${name} keeps up again: ${times} statements were refused`,
         level: 'warn',
-        quietMs: CALM_MS,
+        quietMs: QUIET_MS,
       }),
     };
   }
@@ -92,11 +93,11 @@ export class PostgresTroubles extends WriteTrouble {
     const readOnly = this.outages['read-only'].reason;
     if (readOnly)
       return `the database cannot be written to: ${isFull(readOnly) ? 'its disk is full' : 'it is read-only'}`;
-    return this.pool.commitFault && 'the database cannot be written to: it does not confirm commits';
+    return this.pool.commitError && 'the database cannot be written to: it does not confirm commits';
   }
 
   /** Why no statement can run at the moment; undefined while they can. */
-  get fault(): ApiError | undefined {
+  get error(): ApiError | undefined {
     const away = this.outages.away.reason;
     return away ? unavailable(REASONS.away, away, true) : undefined;
   }
@@ -108,30 +109,30 @@ export class PostgresTroubles extends WriteTrouble {
 
   /** Whether a trouble is known that is not over. */
   get isKnown(): boolean {
-    return this.isTrying;
+    return this.isProbing;
   }
 
   /** A session was lost while nothing used it: those that are as old may lead to a server that another has replaced. */
   outdate(): void {
-    this.overAt = performance.now();
+    this.recoveredAt = performance.now();
     this.pool.discardOutdated();
   }
 
   /** Whether a connection was begun before the last trouble was over: it may lead to a server that another has replaced. */
   outdates(client: object): boolean {
-    return ((client as { readonly begunAt?: number }).begunAt ?? Infinity) < this.overAt;
+    return ((client as { readonly begunAt?: number }).begunAt ?? Infinity) < this.recoveredAt;
   }
 
   /** Notes the error of a statement, on this connection, or of connecting; returns the error to throw. */
   note(error: unknown, client?: object): unknown {
-    const meaning = meaningOf(error);
-    if (meaning === 'other') return error;
+    const kind = errorKindOf(error);
+    if (kind === 'other') return error;
     // One session may have been ended; the next try shows whether it is the server.
-    if (meaning === 'lost') this.lost ??= messageOf(error);
+    if (kind === 'lost') this.lost ??= messageOf(error);
     // An older connection says nothing about the server as it is now.
-    else if (!(client && this.outdates(client))) this.begin(meaning, error);
-    if (meaning !== 'busy') void this.watch();
-    return unavailable(REASONS[meaning], error, true);
+    else if (!(client && this.outdates(client))) this.startOutage(kind, error);
+    if (kind !== 'busy') void this.watch();
+    return unavailable(REASONS[kind], error, true);
   }
 
   /** Stops trying. */
@@ -139,36 +140,36 @@ export class PostgresTroubles extends WriteTrouble {
     this.isEnded = true;
   }
 
-  private begin(meaning: keyof typeof this.outages, error: unknown): void {
-    if (!this.isEnded) this.outages[meaning].note(() => error);
+  private startOutage(kind: keyof typeof this.outages, error: unknown): void {
+    if (!this.isEnded) this.outages[kind].note(() => error);
   }
 
   /** Tries the server until it has recovered. */
   private async watch(): Promise<void> {
-    if (this.isTrying) return;
-    this.isTrying = true;
+    if (this.isProbing) return;
+    this.isProbing = true;
     while (!this.isEnded) {
       try {
-        this.responds(await this.acceptsWrites());
+        this.onResponse(await this.acceptsWrites());
         // While all connections hang in commits, no statement could find out that the server is unavailable.
-        if (!this.outages['read-only'].reason && !this.pool.commitFault) break;
+        if (!this.outages['read-only'].reason && !this.pool.commitError) break;
       } catch (error) {
         // Without a descriptor for the try it is unknown; open connections may work.
-        if (meaningOf(error) !== 'busy') this.begin('away', error);
+        if (errorKindOf(error) !== 'busy') this.startOutage('away', error);
       }
       await pause(PERIOD_MS, undefined, { ref: false });
     }
-    this.isTrying = false;
+    this.isProbing = false;
   }
 
   /** Connects again, and tries to write: the connections of the pool may be dead without knowing it. */
   private async acceptsWrites(): Promise<boolean> {
     const session = await openSession(this.options);
     try {
-      await session.query(TRY);
+      await session.query(PROBE);
       return true;
     } catch (error) {
-      if (meaningOf(error) === 'read-only') return false;
+      if (errorKindOf(error) === 'read-only') return false;
       // A user who may make no temporary tables learns it by the next write.
       if (isDenied(error)) return true;
       throw error;
@@ -177,9 +178,9 @@ export class PostgresTroubles extends WriteTrouble {
     }
   }
 
-  private responds(acceptsWrites: boolean): void {
+  private onResponse(acceptsWrites: boolean): void {
     const { away, 'read-only': readOnly } = this.outages;
-    const isOver = away.reason ?? this.lost ?? (acceptsWrites && readOnly.reason);
+    const hasRecovered = away.reason ?? this.lost ?? (acceptsWrites && readOnly.reason);
     if (this.lost !== undefined && !away.reason)
       this.logger.warn(
         `PostgreSQL ended a connection: ${this.lost}. Reads were retried, writes on it were refused with 503`,
@@ -187,8 +188,8 @@ export class PostgresTroubles extends WriteTrouble {
     this.lost = undefined;
     away.end();
     if (acceptsWrites) readOnly.end();
-    if (!isOver) return;
+    if (!hasRecovered) return;
     this.outdate();
-    this.onOver();
+    this.onRecovered();
   }
 }

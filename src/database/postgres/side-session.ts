@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { isAnswer, openingFailure } from './postgres-errors.js';
+import { isServerError, openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, openSession } from './postgres-options.js';
 
 /** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
@@ -47,36 +47,36 @@ export class SideSession {
   /** Claims the database, unless already done; returns false if a process serves it beside which this one must not serve. */
   async claim(how: Serving): Promise<boolean> {
     if (this.serves) return true;
-    const session = this.opened();
-    const [row] = await this.on<{ claimed: boolean }>(session, CLAIMS[how]);
+    const session = this.getSession();
+    const [row] = await this.run<{ claimed: boolean }>(session, CLAIMS[how]);
     if (row?.claimed === true) this.serving = session;
     return this.serves;
   }
 
   /** How a process serves the database now, whichever it is; undefined if none does. */
   async served(): Promise<Serving | undefined> {
-    const [row] = await this.on<{ isAlone: boolean }>(this.opened(), SERVED);
+    const [row] = await this.run<{ isAlone: boolean }>(this.getSession(), SERVED);
     return row && (row.isAlone ? 'alone' : 'among others');
   }
 
   /** Shows the others the name of the counts that this process shares with some of them; undefined when it shares none. */
   async countsIn(name: string | undefined): Promise<void> {
-    const session = this.opened();
+    const session = this.getSession();
     const held = this.counted?.session === session ? this.counted.name : undefined;
     if (name === held) return;
-    if (name !== undefined) await this.on(session, HOLD, [name]);
-    if (held !== undefined) await this.on(session, FREE, [held]);
+    if (name !== undefined) await this.run(session, HOLD, [name]);
+    if (held !== undefined) await this.run(session, FREE, [held]);
     this.counted = { session, name };
   }
 
   /** Whether any process that serves counts under another name. */
   async isCountedElsewhere(name: string): Promise<boolean> {
-    return (await this.on(this.opened(), IS_HELD_ELSEWHERE, [name])).length > 0;
+    return (await this.run(this.getSession(), IS_HELD_ELSEWHERE, [name])).length > 0;
   }
 
   /** Lets others serve. */
   async release(): Promise<void> {
-    if (this.serves) await this.on(this.opened(), FREE_ALL).catch(ignored);
+    if (this.serves) await this.run(this.getSession(), FREE_ALL).catch(ignored);
     this.serving = this.counted = undefined;
   }
 
@@ -92,7 +92,7 @@ export class SideSession {
     await client?.end().catch(ignored);
   }
 
-  private async on<Row extends object>(
+  private async run<Row extends object>(
     session: Promise<Client>,
     text: string,
     values: unknown[] = [],
@@ -100,12 +100,12 @@ export class SideSession {
     try {
       return (await (await session).query<Row>(text, values)).rows;
     } catch (error) {
-      if (this.session === session && !isAnswer(error)) this.renew();
+      if (this.session === session && !isServerError(error)) this.renew();
       throw error;
     }
   }
 
-  private opened(): Promise<Client> {
+  private getSession(): Promise<Client> {
     if (this.session) return this.session;
     const session = this.open();
     const gone = () => {

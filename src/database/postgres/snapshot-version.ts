@@ -4,7 +4,7 @@ import { DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { outsideOfSpans } from '../../core/tracing.js';
 import { Outage } from '../outage.js';
-import { meaningOf, messageOf } from './postgres-errors.js';
+import { errorKindOf, messageOf } from './postgres-errors.js';
 import { type PostgresOptions, openSession } from './postgres-options.js';
 import type { PostgresTroubles } from './postgres-troubles.js';
 
@@ -44,9 +44,9 @@ export class SnapshotVersion extends DataVersion {
   private next: Promise<Versions> | undefined;
   private isClosed = false;
   private readonly outage = new Outage<unknown>({
-    begun: (reason) =>
+    startMessage: (reason) =>
       `No responses are cached, which is slower: the snapshots of PostgreSQL cannot be used (${messageOf(reason)}).`,
-    over: () => 'The snapshots of PostgreSQL can be used, and responses are cached.',
+    endMessage: () => 'The snapshots of PostgreSQL can be used, and responses are cached.',
     level: 'warn',
   });
 
@@ -66,23 +66,23 @@ export class SnapshotVersion extends DataVersion {
 
   /** All calls until a query begins share it: those of one turn of the event loop, and those during the query before it. */
   override fresh(): Promise<Versions> {
-    return (this.next ??= outsideOfSpans(() => this.ask()));
+    return (this.next ??= outsideOfSpans(() => this.queue()));
   }
 
   /** Opens another session: another server may have replaced that of this one, which may live on. */
   renew(): void {
     this.renewals += 1;
     this.retryAt = -Infinity;
-    this.leave(this.session);
+    this.closeSession(this.session);
   }
 
   /** Opens no session any more. */
   close(): void {
     this.isClosed = true;
-    this.leave(this.session);
+    this.closeSession(this.session);
   }
 
-  private async ask(): Promise<Versions> {
+  private async queue(): Promise<Versions> {
     await (this.running ?? nextTurn());
     this.next = undefined;
     const running = this.read();
@@ -108,7 +108,7 @@ export class SnapshotVersion extends DataVersion {
       const { version } = this;
       return { responses: version, rows: version };
     } catch {
-      this.lose(session);
+      this.onSessionLost(session);
       return NO_VERSIONS;
     }
   }
@@ -116,25 +116,25 @@ export class SnapshotVersion extends DataVersion {
   /** No request waits for it. */
   private open(): void {
     if (this.opening || performance.now() < this.retryAt) return;
-    this.opening = this.prove()
+    this.opening = this.openProven()
       .then(
         () => this.outage.end(),
-        (error: unknown) => this.failed(error),
+        (error: unknown) => this.onOpenFailed(error),
       )
       .finally(() => (this.opening = undefined));
   }
 
-  private failed(error: unknown): void {
+  private onOpenFailed(error: unknown): void {
     this.retryAt = performance.now() + RETRY_MS;
     // A failure of the pool is in the log already.
     if (this.isClosed || error instanceof ApiError) return;
-    const meaning = meaningOf(error);
+    const meaning = errorKindOf(error);
     if (meaning === 'other' || meaning === 'busy') this.outage.note(() => error);
     else this.troubles.note(error);
   }
 
   /** Opens a session, and uses it once a commit has changed its snapshot: that of another server, or of a standby, would not change. */
-  private async prove(): Promise<void> {
+  private async openProven(): Promise<void> {
     const { renewals } = this;
     const client = await openSession(this.options, 'petstore, snapshots');
     try {
@@ -151,7 +151,7 @@ export class SnapshotVersion extends DataVersion {
       this.version += 1;
       const session = { client, snapshot };
       this.session = session;
-      client.once('end', () => this.lose(session));
+      client.once('end', () => this.onSessionLost(session));
     } catch (error) {
       client.end().catch(ignored);
       throw error;
@@ -159,14 +159,14 @@ export class SnapshotVersion extends DataVersion {
   }
 
   /** Connections that are as old may lead to a server that another has replaced. Whether the server is there, the next session shows. */
-  private lose(session: Session): void {
+  private onSessionLost(session: Session): void {
     if (this.session !== session) return;
-    this.leave(session);
+    this.closeSession(session);
     this.troubles.outdate();
     if (!this.isClosed) this.open();
   }
 
-  private leave(session: Session | undefined): void {
+  private closeSession(session: Session | undefined): void {
     this.session = undefined;
     session?.client.end().catch(ignored);
   }

@@ -5,7 +5,7 @@ import { Connection } from './connection.js';
 it.each([0, 1])(
   'a connection can be closed, also while a statement is prepared that is kept, or runs (%i before)',
   async (before) => {
-    const connection = new Connection(new sqlite3.Database(':memory:'), { most: 64, takes: () => true });
+    const connection = new Connection(new sqlite3.Database(':memory:'), { max: 64, accepts: () => true });
     const insert = () => connection.all('INSERT INTO pets (name) VALUES (?)', ['a']);
     await connection.all('CREATE TABLE pets (name TEXT NOT NULL)');
     for (let times = 0; times < before; times += 1) await insert();

@@ -14,8 +14,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** Which statements stay prepared: none by default. */
 export interface Prepared {
-  readonly most: number;
-  readonly takes: (sql: string) => boolean;
+  readonly max: number;
+  readonly accepts: (sql: string) => boolean;
 }
 
 /** How a connection is opened. */
@@ -26,7 +26,7 @@ export interface ConnectionOptions {
 
 /** Called with `this` as sqlite3 calls it: the id of the last row, and how many were changed. */
 type Handler = (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) => void;
-type Way = 'run' | 'all';
+type Method = 'run' | 'all';
 type Execute = (sql: string, parameters: Parameters | undefined, handler: Handler) => void;
 
 /**
@@ -35,20 +35,20 @@ type Execute = (sql: string, parameters: Parameters | undefined, handler: Handle
  */
 export class Connection {
   /** What TypeORM's query runner needs of a connection. */
-  readonly driver: Readonly<Record<Way, Execute>> = {
+  readonly driver: Readonly<Record<Method, Execute>> = {
     run: (sql, ...args) => this.execute(returnsNothing(sql) ? 'run' : 'all', sql, ...args),
     all: (sql, ...args) => this.execute(returnsNothing(sql) ? 'run' : 'all', sql, ...args),
   };
   private readonly statements: LRUCache<string, sqlite3.Statement>;
-  private keepsNone = false;
+  private isFinalized = false;
 
   /** A connection that is open. */
   constructor(
     private readonly database: sqlite3.Database,
-    private readonly prepared: Prepared = { most: 1, takes: () => false },
+    private readonly prepared: Prepared = { max: 1, accepts: () => false },
   ) {
     this.statements = new LRUCache({
-      max: prepared.most,
+      max: prepared.max,
       // Behind what still runs on it.
       dispose: (statement) => statement.finalize(),
     });
@@ -101,7 +101,7 @@ export class Connection {
 
   /** Keeps no statement prepared any more, once it has ended: a connection with one cannot be closed. */
   finalize(): void {
-    this.keepsNone = true;
+    this.isFinalized = true;
     this.statements.clear();
   }
 
@@ -116,15 +116,20 @@ export class Connection {
     });
   }
 
-  private execute(way: Way, statement: string, given: Parameters | undefined, handler: Handler): void {
-    const [sql, parameters] = exactParameters(statement, given);
-    if (!this.prepared.takes(sql)) {
-      this.database[way](sql, parameters, handler);
+  private execute(
+    method: Method,
+    statement: string,
+    rawParameters: Parameters | undefined,
+    handler: Handler,
+  ): void {
+    const [sql, parameters] = exactParameters(statement, rawParameters);
+    if (!this.prepared.accepts(sql)) {
+      this.database[method](sql, parameters, handler);
       return;
     }
-    const known = this.statements.get(sql);
-    if (known) {
-      this.step(known, way, sql, parameters, handler);
+    const cached = this.statements.get(sql);
+    if (cached) {
+      this.step(cached, method, sql, parameters, handler);
       return;
     }
     const prepared = this.database.prepare(sql, (error: Error | null) => {
@@ -132,21 +137,21 @@ export class Connection {
       if (error) handler.call(prepared as unknown as sqlite3.RunResult, error);
       else {
         this.statements.set(sql, prepared);
-        this.step(prepared, way, sql, parameters, handler);
-        if (this.keepsNone) this.statements.clear();
+        this.step(prepared, method, sql, parameters, handler);
+        if (this.isFinalized) this.statements.clear();
       }
     });
   }
 
   private step(
     statement: sqlite3.Statement,
-    way: Way,
+    method: Method,
     sql: string,
     parameters: Parameters,
     handler: Handler,
   ): void {
     const { statements } = this;
-    statement[way](parameters, function (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) {
+    statement[method](parameters, function (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) {
       // A statement that found the database locked would resume from the snapshot that it had then.
       if (error) statements.delete(sql);
       handler.call(this, error, rows);

@@ -19,23 +19,23 @@ export function exactParameters(sql: string, parameters: Parameters | undefined)
   if (!parameters || values.every(isExact)) return [sql, parameters ?? []];
   const given = parameters as Readonly<Record<string, unknown>>;
   const names: string[] = [];
-  const written = sql.replaceAll(TOKENS, (token, parameter?: string) => {
+  const rewritten = sql.replaceAll(TOKENS, (token, parameter?: string) => {
     if (parameter === undefined) return token;
     const number = Number(parameter.slice(1));
-    const known = parameter.startsWith('?') ? number - 1 : names.indexOf(parameter);
-    const place = known < 0 ? names.length : known;
-    names[place] ??= parameter;
+    const knownIndex = parameter.startsWith('?') ? number - 1 : names.indexOf(parameter);
+    const index = knownIndex < 0 ? names.length : knownIndex;
+    names[index] ??= parameter;
     const value = Array.isArray(parameters)
-      ? (parameters as unknown[])[place]
-      : (given[parameter] ?? given[place + 1]);
+      ? (parameters as unknown[])[index]
+      : (given[parameter] ?? given[index + 1]);
     return typeof exact(value) === 'bigint' ? `+CAST(${token} AS INTEGER)` : token;
   });
   const bound = (value: unknown): unknown => {
     const one = exact(value);
     return typeof one === 'bigint' ? String(one) : one;
   };
-  if (Array.isArray(parameters)) return [written, values.map(bound)];
-  return [written, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, bound(value)]))];
+  if (Array.isArray(parameters)) return [rewritten, values.map(bound)];
+  return [rewritten, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, bound(value)]))];
 }
 
 /** Whether sqlite3 binds the value as it is. */

@@ -8,7 +8,7 @@ import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 
 /** Functions that return the right value only on the connection that writes. */
-const OF_THE_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
+const NEEDS_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
 /**
  * The reads of repositories and of the DataSource outside of a transaction, on a separate connection: they wait for no
@@ -41,24 +41,24 @@ export class PlainReads {
   }
 
   /** Whether the statement certainly only reads, and reads what is committed. */
-  takes(sql: string): boolean {
-    return this.runner !== undefined && onlyReads(sql) && !OF_THE_WRITER.test(sql);
+  accepts(sql: string): boolean {
+    return this.runner !== undefined && onlyReads(sql) && !NEEDS_WRITER.test(sql);
   }
 
   /**
    * What TypeORM returns for a statement that `takes` takes; undefined when only the writer can say, as of a temporary table.
    * Throws service_unavailable when the database cannot be read.
    */
-  query(sql: string, parameters: unknown[], structured: boolean): Promise<{ answer: unknown } | undefined> {
+  query(sql: string, parameters: unknown[], structured: boolean): Promise<{ result: unknown } | undefined> {
     return this.turns.run(async () => {
       try {
         this.files.refuseIfDamaged();
-        const answer: unknown = await this.runner?.query(sql, parameters, structured);
-        return this.runner && { answer };
+        const result: unknown = await this.runner?.query(sql, parameters, structured);
+        return this.runner && { result };
       } catch (error) {
         const code = driverCodeOf(error);
         if (code === 'SQLITE_ERROR') return undefined;
-        throw this.troubles.ofReader(error, code);
+        throw this.troubles.readError(error, code);
       }
     });
   }

@@ -7,10 +7,10 @@ import { shellWord } from '../../core/shell-word.js';
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** Permissions of the group and of all others. */
-const RIGHTS_OF_OTHERS = 0o077;
+const GROUP_AND_OTHERS = 0o077;
 /** Permissions of all but the group. */
-const RIGHTS_OF_ALL = 0o007;
-const WRITE_OF_OTHERS = 0o022;
+const OTHERS = 0o007;
+const GROUP_AND_OTHERS_WRITE = 0o022;
 /** In such a folder, as /tmp is, a file can be replaced by its owner alone. */
 const STICKY = 0o1000;
 /** Files that SQLite keeps beside a database, with its permissions. It reads them as parts of whatever file has that name. */
@@ -38,15 +38,17 @@ export async function realFileOf(file: string): Promise<string> {
  * that is there stays as it is. Throws the error of the file system.
  */
 export async function makePrivateFile(file: string): Promise<void> {
-  const made = await open(await realFileOf(file), 'wx', FILE_MODE).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') return undefined;
-    throw error;
-  });
+  const created = await open(await realFileOf(file), 'wx', FILE_MODE).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return undefined;
+      throw error;
+    },
+  );
   try {
     // A umask may have removed permissions of the user, too.
-    await made?.chmod(FILE_MODE);
+    await created?.chmod(FILE_MODE);
   } finally {
-    await made?.close();
+    await created?.close();
   }
 }
 
@@ -68,21 +70,21 @@ export async function makePrivateFolder(folder: string): Promise<void> {
  * Which files of a database other users of the machine may read or write, and whether they may replace files in its folder, with the
  * commands that fix it; undefined when only its user may, and on Windows, whose permissions differ.
  */
-export async function rightsOfOthers(file: string): Promise<string | undefined> {
+export async function exposedFiles(file: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
   const real = await realFileOf(file).catch(() => file);
   const modes = await Promise.all(['', ...SIDECARS, LOCK_FILE].map((suffix) => modeOf(`${real}${suffix}`)));
-  const areWide = modes.some((mode) => (mode & RIGHTS_OF_OTHERS) !== 0);
+  const areExposed = modes.some((mode) => (mode & GROUP_AND_OTHERS) !== 0);
   const folder = dirname(real);
-  const modeOfFolder = await modeOf(folder);
-  const isOpenFolder = (modeOfFolder & WRITE_OF_OTHERS) !== 0 && (modeOfFolder & STICKY) === 0;
+  const folderMode = await modeOf(folder);
+  const isExposedFolder = (folderMode & GROUP_AND_OTHERS_WRITE) !== 0 && (folderMode & STICKY) === 0;
   const commands = [
     // The files beside the database change, so their names cannot be listed.
-    ...(areWide ? [`chmod 600 ${shellWord(real)}*`] : []),
-    ...(isOpenFolder ? [`chmod go-w ${shellWord(folder)}`] : []),
+    ...(areExposed ? [`chmod 600 ${shellWord(real)}*`] : []),
+    ...(isExposedFolder ? [`chmod go-w ${shellWord(folder)}`] : []),
   ];
   if (commands.length === 0) return undefined;
-  const what = areWide ? `read or write the files of ${file}` : `replace files in the folder of ${file}`;
+  const what = areExposed ? `read or write the files of ${file}` : `replace files in the folder of ${file}`;
   return `Other users of this machine may ${what}. Run: ${commands.join(' && ')}`;
 }
 
@@ -90,9 +92,9 @@ export async function rightsOfOthers(file: string): Promise<string | undefined> 
  * In production, whether every user of the machine may read `.env`, which has secrets, with the command that fixes it; undefined if not,
  * and on Windows.
  */
-export async function rightsOfEnvFile({ nodeEnv }: Pick<Settings, 'nodeEnv'>): Promise<string | undefined> {
+export async function exposedEnvFile({ nodeEnv }: Pick<Settings, 'nodeEnv'>): Promise<string | undefined> {
   if (process.platform === 'win32' || nodeEnv !== 'production') return undefined;
-  if (((await modeOf('.env')) & RIGHTS_OF_ALL) === 0) return undefined;
+  if (((await modeOf('.env')) & OTHERS) === 0) return undefined;
   return 'All users of this machine may read or write .env, which may have passwords. Run: chmod o= .env';
 }
 

@@ -11,7 +11,7 @@ import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import type { Transactions } from '../transactions/transactions.js';
 
 /** Clients choose how lists are filtered and sorted, each in a separate statement. */
-const PREPARED = { most: 500, takes: () => true };
+const PREPARED = { max: 500, accepts: () => true };
 
 /** A DataSource on a file, with what is known of it. */
 interface SqliteFile extends DataSource {
@@ -36,7 +36,7 @@ export class ReadConnection extends JsonReader {
     this.inTransaction = new OwnConnection(dataSource);
     this.joined = new JoinedReads((sql, parameters) =>
       connection.all(sql, parameters).catch((error: { code?: string }) => {
-        throw dataSource.troubles.ofReader(error, error.code);
+        throw dataSource.troubles.readError(error, error.code);
       }),
     );
   }
@@ -47,8 +47,8 @@ export class ReadConnection extends JsonReader {
     return new ReadConnection(connection, dataSource);
   }
 
-  override get fault(): ApiError | undefined {
-    return this.dataSource.troubles.fault;
+  override get error(): ApiError | undefined {
+    return this.dataSource.troubles.error;
   }
 
   async first(sql: string, parameters: readonly Bound[]): Promise<Row | undefined> {
@@ -78,11 +78,11 @@ export class OwnConnection extends JsonReader {
 }
 
 /** Most reads of one statement: more of them would save little, and one that is slow would delay more. */
-const MOST_JOINED = 16;
+const MAX_JOINED = 16;
 /** Statements of which the joined ones are remembered: clients choose how lists are filtered and sorted, each in a separate one. */
-const MOST_STATEMENTS = 500;
+const MAX_STATEMENTS = 500;
 
-interface Waiting {
+interface PendingRead {
   readonly parameters: readonly Bound[];
   readonly resolve: (row: Row | undefined) => void;
   readonly reject: (reason: unknown) => void;
@@ -93,9 +93,9 @@ interface Waiting {
  * by one statement with one hop through the thread pool. Each gets what it would have got alone, and fails alone.
  */
 class JoinedReads {
-  private readonly waiting = new TransientMap<string, Waiting[]>();
+  private readonly pending = new TransientMap<string, PendingRead[]>();
   /** Joined statements, by the statement and the number of reads. */
-  private readonly statements = new LRUCache<string, string[]>({ max: MOST_STATEMENTS });
+  private readonly statements = new LRUCache<string, string[]>({ max: MAX_STATEMENTS });
 
   /** `all` returns the rows of a statement, which must not run twice at a time. */
   constructor(private readonly all: (sql: string, parameters: readonly Bound[]) => Promise<readonly Row[]>) {}
@@ -103,29 +103,29 @@ class JoinedReads {
   /** The row of a statement that returns at most one and always has the same number of parameters. Rejects as `all` does. */
   first(sql: string, parameters: readonly Bound[]): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
-      const waiting = this.waiting.get(sql);
-      if (waiting) {
-        waiting.push({ parameters, resolve, reject });
+      const pending = this.pending.get(sql);
+      if (pending) {
+        pending.push({ parameters, resolve, reject });
         return;
       }
-      this.waiting.set(sql, [{ parameters, resolve, reject }]);
+      this.pending.set(sql, [{ parameters, resolve, reject }]);
       // Whatever else has arrived by now is read with it.
       outsideOfSpans(() => setImmediate(() => void this.readAll(sql)));
     });
   }
 
   private async readAll(sql: string): Promise<void> {
-    const waiting = this.waiting.get(sql) ?? [];
-    while (waiting.length > 0) {
+    const pending = this.pending.get(sql) ?? [];
+    while (pending.length > 0) {
       // Powers of two: few statements stay prepared.
-      const reads = Math.min(MOST_JOINED, 2 ** Math.floor(Math.log2(waiting.length)));
-      await this.read(sql, waiting.splice(0, reads));
+      const reads = Math.min(MAX_JOINED, 2 ** Math.floor(Math.log2(pending.length)));
+      await this.read(sql, pending.splice(0, reads));
     }
-    this.waiting.delete(sql);
+    this.pending.delete(sql);
   }
 
   /** Never rejects: each read is settled by its own outcome. */
-  private async read(sql: string, reads: readonly Waiting[]): Promise<void> {
+  private async read(sql: string, reads: readonly PendingRead[]): Promise<void> {
     const [first] = reads;
     if (!first) return;
     try {
@@ -136,7 +136,7 @@ class JoinedReads {
         joined,
         reads.flatMap(({ parameters }) => parameters),
       ))
-        rows.set(row[READ_OF_ROW], row);
+        rows.set(row[READ_INDEX], row);
       for (const [index, { resolve }] of reads.entries()) resolve(rows.get(index));
     } catch (error) {
       // It may be the fault of one alone.
@@ -153,7 +153,7 @@ class JoinedReads {
 }
 
 /** The column of a joined statement that shows which read a row is of, counted from 0. */
-const READ_OF_ROW = 'joined read';
+const READ_INDEX = 'joined read';
 
 /**
  * One statement that performs several reads by the same one, each with its parameters, from one state of the database: the
@@ -162,6 +162,6 @@ const READ_OF_ROW = 'joined read';
 function joinedStatement(sql: string, parameters: number, reads: number): string {
   return Array.from({ length: reads }, (_, read) => {
     const numbered = withParameters(sql, (place) => `?${place + read * parameters}`);
-    return `SELECT ${read} AS "${READ_OF_ROW}", * FROM (${numbered})`;
+    return `SELECT ${read} AS "${READ_INDEX}", * FROM (${numbered})`;
   }).join(' UNION ALL ');
 }

@@ -11,7 +11,7 @@ export async function readUntouched<T>(
 ): Promise<T> {
   // SQLite follows links, and has the log beside the file itself.
   const log = `${await realpath(file)}-wal`;
-  const wasThere = await isThere(log);
+  const existed = await exists(log);
   try {
     const connection = await Connection.open(file, 'read');
     try {
@@ -21,7 +21,7 @@ export async function readUntouched<T>(
     }
   } finally {
     // One that was there holds what a killed process wrote last, and is left.
-    if (!wasThere && (await isThere(log))) await removeLog(file).catch(() => undefined);
+    if (!existed && (await exists(log))) await removeLog(file).catch(() => undefined);
   }
 }
 
@@ -34,7 +34,7 @@ async function removeLog(file: string): Promise<void> {
 }
 
 /** Whether there is a file, or what a link leads to. */
-export function isThere(path: string): Promise<boolean> {
+export function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

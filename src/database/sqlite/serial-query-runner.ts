@@ -35,8 +35,8 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
       (session) => (session as WritingSession).run(sql, statement),
       async () => {
         const { reads } = this.writer;
-        const read = reads.takes(sql) && (await reads.query(sql, parameters, isStructured));
-        return read ? read.answer : this.writer.run(sql, statement);
+        const read = reads.accepts(sql) && (await reads.query(sql, parameters, isStructured));
+        return read ? read.result : this.writer.run(sql, statement);
       },
     )) as never;
   }

@@ -7,9 +7,9 @@ import { LOCK_FILE, makePrivateFile, realFileOf } from './private-files.js';
 import { messageOf } from './troubles/sqlite-errors.js';
 
 /** How long a start waits for the process before it to end, in milliseconds. */
-const PATIENCE_MS = 3_000;
+const SERVE_WAIT_MS = 3_000;
 /** How long others wait, in milliseconds: doctor reads the file for a moment. */
-const MOMENT_MS = 200;
+const COMMAND_WAIT_MS = 200;
 const BUSY = 'SQLITE_BUSY';
 
 /**
@@ -27,15 +27,19 @@ export class ServerLock {
 
   /** For a server. Throws Refusal if another process still has the lock after 3 s, or if it cannot be taken here. */
   static async toServe(file: string): Promise<ServerLock> {
-    const then = 'stop it first, or set DATABASE_URL to PostgreSQL, which several processes can serve.';
-    const lock = await ServerLock.take(file, PATIENCE_MS, `Another process serves ${file}: ${then}`);
+    const remedy = 'stop it first, or set DATABASE_URL to PostgreSQL, which several processes can serve.';
+    const lock = await ServerLock.acquire(file, SERVE_WAIT_MS, `Another process serves ${file}: ${remedy}`);
     for (const path of await locksOfEarlierBuilds(file)) await rm(path, { force: true });
     return lock;
   }
 
   /** So that no server starts during a restore. Throws Refusal while one runs. */
   static toRestore(file: string): Promise<ServerLock> {
-    return ServerLock.take(file, MOMENT_MS, `A process serves ${file}. Stop the service, then restore.`);
+    return ServerLock.acquire(
+      file,
+      COMMAND_WAIT_MS,
+      `A process serves ${file}. Stop the service, then restore.`,
+    );
   }
 
   /**
@@ -44,11 +48,11 @@ export class ServerLock {
    */
   static async toCopy(file: string): Promise<ServerLock | undefined> {
     const refusal = `A process serves ${file}. Stop the service, then copy.`;
-    const isThere = await access(await pathFor(file), constants.W_OK).then(
+    const exists = await access(await pathFor(file), constants.W_OK).then(
       () => true,
       () => false,
     );
-    if (isThere) return ServerLock.take(file, MOMENT_MS, refusal);
+    if (exists) return ServerLock.acquire(file, COMMAND_WAIT_MS, refusal);
     await refuseEarlierBuild(file, refusal);
     return undefined;
   }
@@ -58,14 +62,14 @@ export class ServerLock {
     return isHeld(await pathFor(file));
   }
 
-  private static async take(file: string, patienceMs: number, refusal: string): Promise<ServerLock> {
+  private static async acquire(file: string, waitMs: number, refusal: string): Promise<ServerLock> {
     const path = await pathFor(file);
     let connection: Connection | undefined;
     try {
       // Only where it is missing: closing any descriptor of a file would drop the locks that this process has on it.
       await makePrivateFile(path);
-      await giveOwnerOf(file, path);
-      connection = await Connection.open(path, 'write', { busyTimeoutMs: patienceMs });
+      await copyOwner(file, path);
+      connection = await Connection.open(path, 'write', { busyTimeoutMs: waitMs });
       // Nothing is ever written. A journal file would take room on a disk that may be full, and stay after a crash.
       await connection.all('PRAGMA journal_mode = MEMORY');
       await connection.all('BEGIN EXCLUSIVE');
@@ -75,8 +79,8 @@ export class ServerLock {
       await connection?.close();
       if (error instanceof Refusal) throw error;
       if ((error as { code?: string }).code === BUSY) throw new Refusal(refusal, { cause: error });
-      const what = `${path}, by whose lock one process alone serves the database, cannot be used`;
-      throw new Refusal(`${what}: ${messageOf(error)}`, { cause: error });
+      const problem = `${path}, by whose lock one process alone serves the database, cannot be used`;
+      throw new Refusal(`${problem}: ${messageOf(error)}`, { cause: error });
     }
   }
 
@@ -88,10 +92,10 @@ export class ServerLock {
 }
 
 /** The user of the service can open it, also where root has made it for a restore. */
-async function giveOwnerOf(database: string, path: string): Promise<void> {
+async function copyOwner(database: string, path: string): Promise<void> {
   const { uid, gid } = await stat(database).catch(() => stat(dirname(database)));
-  const made = await stat(path);
-  if (made.uid !== uid || made.gid !== gid) await chown(path, uid, gid).catch(() => undefined);
+  const created = await stat(path);
+  if (created.uid !== uid || created.gid !== gid) await chown(path, uid, gid).catch(() => undefined);
 }
 
 async function pathFor(file: string): Promise<string> {

@@ -61,7 +61,7 @@ export class SqliteDataSource extends Database {
 
   get load(): ConnectionLoad {
     const { taken, waiting } = this.writer.load;
-    return { inUse: taken, idle: 1 - taken, waiting, most: 1 };
+    return { inUse: taken, idle: 1 - taken, waiting, max: 1 };
   }
 
   get writeTrouble(): DatabaseTroubles {
@@ -70,7 +70,7 @@ export class SqliteDataSource extends Database {
 
   override async initialize(): Promise<this> {
     const file = fileOf(this);
-    if (file !== undefined) this.files.expect(file);
+    if (file !== undefined) this.files.recordBefore(file);
     try {
       await super.initialize();
     } catch (error) {
@@ -102,11 +102,11 @@ export class SqliteDataSource extends Database {
 
   /** Migrations begin with the write lock of the file; a second process tries again. */
   async whileMigrating<T>(work: () => Promise<T>): Promise<T> {
-    this.transactions.isPatient = true;
+    this.transactions.allowsIdling = true;
     try {
       return await work();
     } finally {
-      this.transactions.isPatient = false;
+      this.transactions.allowsIdling = false;
     }
   }
 

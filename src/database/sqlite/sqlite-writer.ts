@@ -1,7 +1,7 @@
 import type sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { OwnWritesVersion } from '../data-version.js';
-import { begunByHand, firstWords, onlyReads } from '../statements.js';
+import { manualTransactionError, firstWords, onlyReads } from '../statements.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
 import { Connection, type Prepared } from './connection.js';
@@ -25,7 +25,7 @@ interface Effects {
   /** It commits: what is lost with the files must not be acknowledged. */
   readonly commits?: boolean;
   /** It must be possible whatever has failed: the files that are unavailable may come back. */
-  readonly undoes?: boolean;
+  readonly isRollback?: boolean;
 }
 
 /** What a statement does outside of a transaction. */
@@ -38,12 +38,12 @@ function effectsOf(sql: string): Effects {
 const BEGINS = firstWords('BEGIN|SAVEPOINT');
 
 /** What each batch of inserts runs, and TypeORM's own inserts. */
-const KEPT = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO )/;
+const STAYS_PREPARED = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO )/;
 /** Kept ones make 5 % more inserts, and take a third off their 99th percentile. */
-const PREPARED: Prepared = { most: 64, takes: (sql) => sql.length <= 4_096 && KEPT.test(sql) };
+const PREPARED: Prepared = { max: 64, accepts: (sql) => sql.length <= 4_096 && STAYS_PREPARED.test(sql) };
 
 /** A transaction, which accepts nothing but its rollback once `failure` is set. */
-interface Failing {
+interface TransactionState {
   failure?: unknown;
 }
 
@@ -62,7 +62,7 @@ export class SqliteWriter {
   private running: Promise<void> | undefined;
   private readonly lock = new LockWait();
   private readonly runner: RunnerOn;
-  private opened: { readonly of: sqlite3.Database; readonly connection: Connection } | undefined;
+  private opened: { readonly database: sqlite3.Database; readonly connection: Connection } | undefined;
 
   constructor(
     private readonly driver: SqliteDriver,
@@ -76,8 +76,9 @@ export class SqliteWriter {
 
   /** The connection that TypeORM has opened. */
   get connection(): Connection {
-    const of = this.driver.databaseConnection as sqlite3.Database;
-    if (this.opened?.of !== of) this.opened = { of, connection: new Connection(of, PREPARED) };
+    const database = this.driver.databaseConnection as sqlite3.Database;
+    if (this.opened?.database !== database)
+      this.opened = { database, connection: new Connection(database, PREPARED) };
     return this.opened.connection;
   }
 
@@ -88,8 +89,8 @@ export class SqliteWriter {
 
   /** Runs a statement outside of a transaction, in its turn. */
   async run<T>(sql: string, statement: () => Promise<T>): Promise<T> {
-    if (BEGINS.test(sql)) throw begunByHand();
-    const release = await this.take();
+    if (BEGINS.test(sql)) throw manualTransactionError();
+    const release = await this.acquireTurn();
     try {
       return await this.execute(undefined, effectsOf(sql), statement);
     } finally {
@@ -99,8 +100,8 @@ export class SqliteWriter {
 
   /** Begins a transaction in its turn. */
   async open({ name, invalidates }: TransactionOptions): Promise<WritingSession> {
-    const release = await this.take();
-    const transaction: Failing = {};
+    const release = await this.acquireTurn();
+    const transaction: TransactionState = {};
     const control = (sql: string, effects: Effects = {}) =>
       this.execute<unknown>(transaction, effects, () => this.runner.query(sql));
     try {
@@ -120,7 +121,7 @@ export class SqliteWriter {
     return {
       run: (sql, statement) => this.execute(transaction, { isRead: onlyReads(sql) }, statement),
       control: savepoint,
-      undo: (to) => savepoint(`ROLLBACK TO SAVEPOINT ${to}`, { undoes: true }),
+      undo: (to) => savepoint(`ROLLBACK TO SAVEPOINT ${to}`, { isRollback: true }),
       commit: async () => {
         const commit = () => control('COMMIT', { commits: true });
         if (!invalidates || !(dataVersion instanceof WalDataVersion)) return commit();
@@ -128,7 +129,7 @@ export class SqliteWriter {
         if (invalidates.length === 0) await control('PRAGMA user_version = 1');
         return dataVersion.committing(invalidates, commit);
       },
-      rollback: () => control('ROLLBACK', { undoes: true }),
+      rollback: () => control('ROLLBACK', { isRollback: true }),
       release: () => {
         endWatch();
         release();
@@ -136,7 +137,7 @@ export class SqliteWriter {
     };
   }
 
-  private async take(): Promise<Release> {
+  private async acquireTurn(): Promise<Release> {
     try {
       return await this.turns.acquire();
     } catch (error) {
@@ -150,8 +151,8 @@ export class SqliteWriter {
    * database cannot run it.
    */
   private async execute<T>(
-    transaction: Failing | undefined,
-    { isRead, takesLock, commits, undoes }: Effects,
+    transaction: TransactionState | undefined,
+    { isRead, takesLock, commits, isRollback: undoes }: Effects,
     statement: () => Promise<T>,
   ): Promise<T> {
     // A rollback does not wait for its turn, so a statement of the same transaction may still be running.
@@ -174,7 +175,7 @@ export class SqliteWriter {
       if (commits) this.files.confirm();
       return result;
     } catch (error) {
-      const refusal = this.troubles.ofWriter(error, driverCodeOf(error), since);
+      const refusal = this.troubles.writeError(error, driverCodeOf(error), since);
       if (transaction && (refusal !== error || (await this.hasRolledBack(error))))
         transaction.failure ??= refusal;
       throw refusal;

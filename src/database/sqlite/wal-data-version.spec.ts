@@ -33,7 +33,7 @@ async function open() {
   const path = join(folder.path, 'a.sqlite-shm');
   const put = (header: Header) => writeFile(path, bytesOf(header));
   await put({ counter: 7 });
-  const version = new WalDataVersion({ fault: undefined } as unknown as DatabaseFiles);
+  const version = new WalDataVersion({ error: undefined } as unknown as DatabaseFiles);
   version.watch(path);
   const current = () => ALL_CACHED.map((kind) => version.versions()[kind]);
   /** Commits what is declared to change these kinds, after which the index holds a header. */

@@ -26,20 +26,20 @@ interface Expected {
  * descriptor of a file drops all POSIX locks that the process has on it, including those of SQLite.
  */
 export class WalDataVersion extends DataVersion {
-  private seen = Buffer.alloc(HEADER_BYTES);
-  private read = Buffer.alloc(HEADER_BYTES);
-  private seenVersions: Readonly<Record<CachedKind, number>> = { responses: 0, rows: 0 };
+  private lastHeader = Buffer.alloc(HEADER_BYTES);
+  private currentHeader = Buffer.alloc(HEADER_BYTES);
+  private currentVersions: Readonly<Record<CachedKind, number>> = { responses: 0, rows: 0 };
   /** The path of the index, and its descriptor once it could be opened. */
   private index: string | undefined;
   private descriptor: number | undefined;
   private readonly outage = new Outage<string>({
-    begun: (said) =>
-      `${this.index} cannot be read (${said}). Until it can, nothing is cached, which is slower.`,
-    over: () => `${this.index} is read again, and responses are cached.`,
+    startMessage: (message) =>
+      `${this.index} cannot be read (${message}). Until it can, nothing is cached, which is slower.`,
+    endMessage: () => `${this.index} is read again, and responses are cached.`,
     level: 'warn',
   });
   /** Whether a commit of this process has changed the header; `never` once a commit did not. */
-  private moves: 'unproven' | 'proven' | 'never' = 'unproven';
+  private headerState: 'unproven' | 'proven' | 'never' = 'unproven';
   /** Set while this process commits; it has the write lock, so no other commit comes first. */
   private expected: Expected | undefined;
 
@@ -51,26 +51,26 @@ export class WalDataVersion extends DataVersion {
   watch(index: string): void {
     this.index = index;
     this.descriptor = undefined;
-    this.moves = 'unproven';
-    this.raise(ALL_CACHED);
+    this.headerState = 'unproven';
+    this.incrementVersions(ALL_CACHED);
   }
 
   versions(): Versions {
-    if (this.moves !== 'proven') return NO_VERSIONS;
+    if (this.headerState !== 'proven') return NO_VERSIONS;
     // Once the files were replaced, commits of other processes go to other files and do not change this header.
-    if (this.files.fault || !this.look()) return NO_VERSIONS;
-    return this.seenVersions;
+    if (this.files.error || !this.refresh()) return NO_VERSIONS;
+    return this.currentVersions;
   }
 
   /** Runs a commit of a transaction that has the write lock and has written, and that invalidates only these kinds of what is cached. */
   async committing(invalidates: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
-    this.expected = this.look() ? { counter: counterOf(this.seen) + 1, invalidates } : undefined;
+    this.expected = this.refresh() ? { counter: counterOf(this.lastHeader) + 1, invalidates } : undefined;
     try {
       await commit();
       this.prove();
     } finally {
       // Count the commit before the expectation is dropped: the next one may be of another process.
-      this.look();
+      this.refresh();
       this.expected = undefined;
     }
   }
@@ -78,17 +78,17 @@ export class WalDataVersion extends DataVersion {
   /** A version that has not moved with a commit of this process would not show other commits either. */
   private prove(): void {
     const { expected } = this;
-    if (!expected || this.moves === 'never' || !this.look()) return;
-    this.moves = counterOf(this.seen) === expected.counter - 1 ? 'never' : 'proven';
-    if (this.moves === 'never') logger.warn(STANDS_STILL);
+    if (!expected || this.headerState === 'never' || !this.refresh()) return;
+    this.headerState = counterOf(this.lastHeader) === expected.counter - 1 ? 'never' : 'proven';
+    if (this.headerState === 'never') logger.warn(HEADER_UNCHANGED);
   }
 
   /** Raises the versions by what was committed since the last look; returns false if the header cannot be read. */
-  private look(): boolean {
+  private refresh(): boolean {
     if (!this.readHeader()) return false;
-    if (this.read.equals(this.seen)) return true;
-    this.raise(this.changesSeen());
-    [this.seen, this.read] = [this.read, this.seen];
+    if (this.currentHeader.equals(this.lastHeader)) return true;
+    this.incrementVersions(this.observedChanges());
+    [this.lastHeader, this.currentHeader] = [this.currentHeader, this.lastHeader];
     return true;
   }
 
@@ -96,7 +96,7 @@ export class WalDataVersion extends DataVersion {
     if (this.index === undefined) return false;
     try {
       this.descriptor ??= openSync(this.index, 'r');
-      const isWhole = readSync(this.descriptor, this.read, 0, HEADER_BYTES, 0) === HEADER_BYTES;
+      const isWhole = readSync(this.descriptor, this.currentHeader, 0, HEADER_BYTES, 0) === HEADER_BYTES;
       this.outage.end();
       return isWhole;
     } catch (error) {
@@ -106,26 +106,26 @@ export class WalDataVersion extends DataVersion {
     }
   }
 
-  private raise(changed: readonly CachedKind[]): void {
+  private incrementVersions(changed: readonly CachedKind[]): void {
     if (changed.length === 0) return;
-    const versions = { ...this.seenVersions };
+    const versions = { ...this.currentVersions };
     for (const kind of changed) versions[kind] += 1;
-    this.seenVersions = versions;
+    this.currentVersions = versions;
   }
 
   /** Both copies of the header are equal once it is written completely; until then the change is taken for any commit. */
-  private changesSeen(): readonly CachedKind[] {
+  private observedChanges(): readonly CachedKind[] {
     const half = HEADER_BYTES / 2;
     const isExpected =
       this.expected !== undefined &&
-      counterOf(this.read) === this.expected.counter &&
-      counterOf(this.seen) === this.expected.counter - 1 &&
-      this.read.compare(this.read, half, HEADER_BYTES, 0, half) === 0;
+      counterOf(this.currentHeader) === this.expected.counter &&
+      counterOf(this.lastHeader) === this.expected.counter - 1 &&
+      this.currentHeader.compare(this.currentHeader, half, HEADER_BYTES, 0, half) === 0;
     return this.expected && isExpected ? this.expected.invalidates : ALL_CACHED;
   }
 }
 
-const STANDS_STILL =
+const HEADER_UNCHANGED =
   'The WAL index of the database (its -shm file) did not change with a commit of this service. Nothing is cached any ' +
   'more, which is slower. Restart the service; if this happens again, move the database to a local file system.';
 

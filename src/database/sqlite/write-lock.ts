@@ -21,12 +21,12 @@ export class LockWait {
   /** Runs a statement that may take the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
   async run<T>(statement: () => Promise<T>): Promise<T> {
     for (;;) {
-      const began = performance.now();
+      const startedAt = performance.now();
       try {
         return await statement();
       } catch (error) {
         if (driverCodeOf(error) !== 'SQLITE_BUSY') throw error;
-        this.since ??= began;
+        this.since ??= startedAt;
         if (performance.now() - this.since >= LOCK_WAIT_MS) throw error;
       }
     }
@@ -34,7 +34,7 @@ export class LockWait {
 }
 
 /** A transaction that holds the write lock for longer is logged, in milliseconds. */
-const WRITE_LOCK_BOUND_MS = 1_000;
+const LONG_LOCK_MS = 1_000;
 
 const logger = new Logger('Database');
 
@@ -48,14 +48,14 @@ export function watchWriteLock(name = () => 'A transaction'): () => void {
   const timer = setTimeout(() => {
     isLong = true;
     logger.warn(
-      `${name()} has held the write lock for ${WRITE_LOCK_BOUND_MS} ms, and all other writers wait. ` +
+      `${name()} has held the write lock for ${LONG_LOCK_MS} ms, and all other writers wait. ` +
         'Await nothing but the database in a transaction.',
     );
-  }, WRITE_LOCK_BOUND_MS).unref();
+  }, LONG_LOCK_MS).unref();
   return () => {
     clearTimeout(timer);
     const total = Math.round(performance.now() - since);
     // The total is compared too: while the event loop is blocked, the timer does not fire.
-    if (isLong || total >= WRITE_LOCK_BOUND_MS) logger.warn(`${name()} held the write lock for ${total} ms.`);
+    if (isLong || total >= LONG_LOCK_MS) logger.warn(`${name()} held the write lock for ${total} ms.`);
   };
 }

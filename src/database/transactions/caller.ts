@@ -1,15 +1,15 @@
 /** The frames between the caller and this file. */
-const PASSED_ON =
+const INTERMEDIATE =
   /(?:calledBy|RunnerTransactions\.start|Runner\.startTransaction|(?:DataSource|EntityManager)\.transaction) /;
 
 /** Names a transaction after the function that begins it: the nearest one that is not of TypeORM. */
 export function calledBy(): () => string {
-  const called = new Error('begun');
+  const stackHolder = new Error('begun');
   return () => {
-    const frame = called.stack
+    const frame = stackHolder.stack
       ?.split('\n')
       .slice(1)
-      .find((line) => !PASSED_ON.test(line));
+      .find((line) => !INTERMEDIATE.test(line));
     return frame === undefined ? 'A transaction' : `The transaction ${frame.trim()}`;
   };
 }

@@ -35,8 +35,8 @@ export class JoiningEntityManager extends EntityManager {
     target: EntityTarget<Entity>,
     entity: QueryDeepPartialEntity<Entity> | QueryDeepPartialEntity<Entity>[],
   ): Promise<InsertResult> {
-    const grouped = this.queryRunner ? undefined : this.parts().inserts.insert(target, entity);
-    return grouped ?? super.insert(target, entity);
+    const batched = this.queryRunner ? undefined : this.parts().inserts.insert(target, entity);
+    return batched ?? super.insert(target, entity);
   }
 
   override async transaction<T>(...args: [Work<T>] | [IsolationLevel, Work<T>]): Promise<T> {
@@ -74,13 +74,13 @@ export class JoiningEntityManager extends EntityManager {
   private persist(how: 'save' | 'remove' | 'softRemove' | 'recover', args: unknown[]): never {
     const persist = EntityManager.prototype[how] as (...args: unknown[]) => Promise<unknown>;
     const { subscribers, entityMetadatas } = this.connection;
-    const mayBeHeard =
+    const hasListeners =
       subscribers.length > 0 || entityMetadatas.some(({ listeners }) => listeners.length > 0);
     const isNamed = typeof args[0] === 'function' || typeof args[0] === 'string';
     const options = args[isNamed || args[0] instanceof EntitySchema ? 2 : 1] as SaveOptions | undefined;
     const isPlain = this.queryRunner
       ? this.queryRunner.isReleased
-      : options?.transaction === false || (!mayBeHeard && !this.parts().transactions.isInside());
+      : options?.transaction === false || (!hasListeners && !this.parts().transactions.isInside());
     return (
       isPlain ? persist.apply(this, args) : this.transaction((manager) => persist.apply(manager, args))
     ) as never;

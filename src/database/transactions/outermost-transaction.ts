@@ -16,7 +16,7 @@ export interface TransactionHome {
   /** The isolation level of a transaction that asks for none. */
   readonly isolation: IsolationLevel;
   /** Whether transactions may idle, as those of migrations. */
-  readonly isPatient: boolean;
+  readonly allowsIdling: boolean;
   /** Begins a transaction on a connection. */
   open(options: TransactionOptions): Promise<TransactionSession>;
 }
@@ -55,15 +55,15 @@ export class OutermostTransaction extends Transaction {
 
   protected async undo(): Promise<void> {
     this.activity.unwatch();
-    await (await this.begun())?.rollback();
+    await (await this.openedSession())?.rollback();
   }
 
   protected async end(): Promise<void> {
-    (await this.begun())?.release();
+    (await this.openedSession())?.release();
   }
 
   /** Its connection, if it has one. */
-  private async begun(): Promise<TransactionSession | undefined> {
+  private async openedSession(): Promise<TransactionSession | undefined> {
     return this.session?.catch(() => undefined);
   }
 
@@ -77,15 +77,15 @@ export class OutermostTransaction extends Transaction {
       await session.rollback().finally(() => session.release());
       throw error;
     }
-    if (!this.home.isPatient) this.activity.watch(() => this.giveUp());
+    if (!this.home.allowsIdling) this.activity.watch(() => this.rollBackIdle());
     return session;
   }
 
   /** It has idled: its locks, its connection and on SQLite every writer would wait until a restart. */
-  private giveUp(): void {
+  private rollBackIdle(): void {
     const { name = () => 'A transaction' } = this.options;
-    this.idled = `${name()} was rolled back: it ran no statement for ${IDLE_MS / 1_000} s.`;
-    logger.error(`${this.idled} Commit, or release the query runner, before anything else is awaited.`);
+    this.idleMessage = `${name()} was rolled back: it ran no statement for ${IDLE_MS / 1_000} s.`;
+    logger.error(`${this.idleMessage} Commit, or release the query runner, before anything else is awaited.`);
     this.rollback().catch(() => undefined);
   }
 }

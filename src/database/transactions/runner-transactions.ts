@@ -48,7 +48,7 @@ export class RunnerTransactions {
     inside: (session: TransactionSession) => Promise<T>,
     outside: () => Promise<T>,
   ): Promise<T> {
-    const turn = await this.take(isRead);
+    const turn = await this.acquire(isRead);
     if (!turn) return outside();
     try {
       return await turn.transaction.run(inside);
@@ -82,7 +82,7 @@ export class RunnerTransactions {
 
   /** Begins a transaction that is to be ended by `commit` or `rollback`. */
   async start(isolation?: IsolationLevel): Promise<void> {
-    await this.begin({ name: calledBy(), isolation, isByHand: true });
+    await this.begin({ name: calledBy(), isolation, isManual: true });
   }
 
   /** Begins a transaction, or a savepoint in that of the caller's next statement. */
@@ -90,7 +90,7 @@ export class RunnerTransactions {
     if (this.runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
     checkIsolation(options.isolation);
     await this.runner.broadcaster.broadcast('BeforeTransactionStart');
-    const turn = await outer.take();
+    const turn = await outer.acquire();
     const transaction = turn
       ? await Savepoint.begin(turn.transaction, turn.release, options)
       : new OutermostTransaction(this.home, options);
@@ -127,12 +127,12 @@ export class RunnerTransactions {
   }
 
   /** Waits for a turn in the transaction of the next statement, which what was waited for may have ended. Undefined outside of any. */
-  private async take(
+  private async acquire(
     isRead = false,
   ): Promise<{ readonly transaction: Transaction; readonly release: Release } | undefined> {
-    const current = (): Transaction | undefined => (isRead ? this.current()?.ofReads : this.current());
+    const current = (): Transaction | undefined => (isRead ? this.current()?.readTarget : this.current());
     for (let transaction = current(); transaction; transaction = current()) {
-      const release = await transaction.take();
+      const release = await transaction.acquire();
       let isCurrent = false;
       try {
         isCurrent = current() === transaction;
@@ -151,9 +151,9 @@ export class RunnerTransactions {
   private current(): Transaction | undefined {
     this.calledIn?.check();
     const own = this.begun.at(-1);
-    const ofWork = this.home.context.current() ?? this.calledIn;
-    const isOutside = own !== undefined && !ofWork?.isWithin(own);
-    return (isOutside ? own : ofWork)?.enter();
+    const inContext = this.home.context.current() ?? this.calledIn;
+    const isOutside = own !== undefined && !inContext?.isWithin(own);
+    return (isOutside ? own : inContext)?.enter();
   }
 
   private innermost(): Transaction {

@@ -19,13 +19,13 @@ export class Savepoint extends Transaction {
   static async begin(
     outer: Transaction,
     release: Release,
-    { isolation, isByHand }: TransactionOptions,
+    { isolation, isManual: isByHand }: TransactionOptions,
   ): Promise<Savepoint> {
     try {
       if (isolation) outer.isolate(isolation);
       const savepoint = new Savepoint(outer, await outer.opened(), release);
       await savepoint.session.control(`SAVEPOINT ${savepoint.name}`);
-      if (isByHand) outer.hold(savepoint);
+      if (isByHand) outer.setManualSavepoint(savepoint);
       return savepoint;
     } catch (error) {
       release();
@@ -50,7 +50,7 @@ export class Savepoint extends Transaction {
   }
 
   protected end(): Promise<void> {
-    this.outer.hold(undefined);
+    this.outer.setManualSavepoint(undefined);
     this.release?.();
     return Promise.resolve();
   }

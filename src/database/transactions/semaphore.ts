@@ -4,7 +4,7 @@ import { unavailable } from '../unavailable.js';
 /** Longest wait for a connection that all share, in milliseconds. */
 const WAIT_LIMIT_MS = 10_000;
 
-const WAITED =
+const TIMED_OUT =
   `Waited ${WAIT_LIMIT_MS / 1_000} s for the database connection. Either a transaction takes that long, or one that a query ` +
   'runner began waits for a query past that runner’s manager (docs/guides/rows-and-transactions.md).';
 
@@ -12,7 +12,7 @@ const WAITED =
 export type Release = () => void;
 
 /** Ends a wait for a turn: with it, or with the reason for a refusal. */
-type Waiting = (refusal?: Error) => void;
+type Waiter = (refusal?: Error) => void;
 
 /**
  * Gives a few owners a turn at a time, first come, first served; by default one, for the one SQLite connection or a transaction. TypeORM
@@ -20,28 +20,28 @@ type Waiting = (refusal?: Error) => void;
  */
 export class Semaphore {
   private taken = 0;
-  private readonly waiting = new TransientMap<Waiting, true>();
+  private readonly waiters = new TransientMap<Waiter, true>();
 
   /**
    * `refusal` is thrown after a wait that is too long: an owner keeps its turn, or waits, while having it, for another. A wait
    * counts from `progressedAt`, by `performance.now()`, where that is later.
    */
   constructor(
-    readonly most = 1,
-    private readonly longestMs = WAIT_LIMIT_MS,
-    private readonly refusal = (): Error => unavailable('the database is busy', new Error(WAITED)),
+    readonly max = 1,
+    private readonly timeoutMs = WAIT_LIMIT_MS,
+    private readonly refusal = (): Error => unavailable('the database is busy', new Error(TIMED_OUT)),
     private readonly progressedAt = () => -Infinity,
   ) {}
 
   /** How many have a turn, and how many wait for one. */
   get load(): { readonly taken: number; readonly waiting: number } {
-    return { taken: this.taken, waiting: this.waiting.size };
+    return { taken: this.taken, waiting: this.waiters.size };
   }
 
   /** Waits for a turn and returns the function that ends it. Throws the refusal when that takes too long. */
-  async acquire(longestMs = this.longestMs): Promise<Release> {
-    if (this.taken < this.most) this.taken += 1;
-    else await this.next(longestMs);
+  async acquire(timeoutMs = this.timeoutMs): Promise<Release> {
+    if (this.taken < this.max) this.taken += 1;
+    else await this.next(timeoutMs);
     return this.release;
   }
 
@@ -57,30 +57,30 @@ export class Semaphore {
 
   /** Refuses all who wait. */
   refuse(refusal: Error): void {
-    for (const [end] of this.waiting.all()) end(refusal);
+    for (const [end] of this.waiters.all()) end(refusal);
   }
 
   private readonly release: Release = () => {
-    const [next] = this.waiting.first() ?? [];
+    const [next] = this.waiters.first() ?? [];
     if (next) next();
     else this.taken -= 1;
   };
 
-  private next(longestMs: number): Promise<void> {
+  private next(timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const end: Waiting = (refusal) => {
-        this.waiting.delete(end);
+      const end: Waiter = (refusal) => {
+        this.waiters.delete(end);
         clearTimeout(limit);
         if (refusal) reject(refusal);
         else resolve();
       };
       const expire = (): void => {
-        const leftMs = this.progressedAt() + longestMs - performance.now();
+        const leftMs = this.progressedAt() + timeoutMs - performance.now();
         if (leftMs > 0) limit = setTimeout(expire, leftMs);
         else end(this.refusal());
       };
-      let limit = setTimeout(expire, longestMs);
-      this.waiting.set(end, true);
+      let limit = setTimeout(expire, timeoutMs);
+      this.waiters.set(end, true);
     });
   }
 }

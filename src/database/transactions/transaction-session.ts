@@ -19,7 +19,7 @@ export interface TransactionOptions {
   /** It surrounds work that did not ask for one, in which transactions still have the isolation level that they ask for. */
   readonly isImplicit?: boolean;
   /** It was begun by a query runner, beside which the same work may read by others. */
-  readonly isByHand?: boolean;
+  readonly isManual?: boolean;
   /** Runs before its first statement. If it throws, nothing else runs in the transaction. */
   readonly first?: () => Promise<void>;
   /** The cached kinds that its commit invalidates, if known; otherwise all, if it has written. Its first failing statement ends it. */

@@ -16,14 +16,14 @@ export abstract class Transaction {
   protected readonly depth: number;
   protected readonly activity: Activity;
   /** Set when it has idled for too long and was rolled back: its work does not know, and is refused. */
-  protected idled: string | undefined;
+  protected idleMessage: string | undefined;
   private readonly queue: Semaphore;
   private state: 'open' | 'committed' | 'rolled back' = 'open';
   private undone: Promise<void> | undefined;
   /** The savepoint of a query runner that has its turn. */
-  private byHand: Transaction | undefined;
+  private manualSavepoint: Transaction | undefined;
   /** Whether work that was begun in it has continued in its parent. */
-  private isLeft = false;
+  private isContinuedInParent = false;
   private readonly callbacks: (() => void)[] = [];
 
   protected constructor(protected readonly parent?: Transaction) {
@@ -51,22 +51,22 @@ export abstract class Transaction {
    * where the work does not know of the end: a parent was rolled back first, or this one has idled.
    */
   enter(): Transaction | undefined {
-    if (this.state === 'open' || this.idled !== undefined) {
+    if (this.state === 'open' || this.idleMessage !== undefined) {
       this.check();
       return this;
     }
-    this.isLeft = true;
+    this.isContinuedInParent = true;
     return this.parent?.enter();
   }
 
   /** Where a read runs that is called in it: within the savepoint of a query runner, which the same work may end only later. */
-  get ofReads(): Transaction {
-    return this.byHand?.ofReads ?? this;
+  get readTarget(): Transaction {
+    return this.manualSavepoint?.readTarget ?? this;
   }
 
   /** Notes that a savepoint of a query runner has its turn, or that none has. */
-  hold(savepoint: Transaction | undefined): void {
-    this.byHand = savepoint;
+  setManualSavepoint(savepoint: Transaction | undefined): void {
+    this.manualSavepoint = savepoint;
   }
 
   /** Whether it, or a parent, was rolled back. */
@@ -77,7 +77,7 @@ export abstract class Transaction {
   /** Throws where it, or a parent, was rolled back. */
   check(): void {
     if (this.state === 'rolled back')
-      throw new TypeORMError(this.idled ?? 'The transaction of this statement has already ended.');
+      throw new TypeORMError(this.idleMessage ?? 'The transaction of this statement has already ended.');
     this.parent?.check();
   }
 
@@ -87,7 +87,7 @@ export abstract class Transaction {
   }
 
   /** Waits for a turn, which is to be released. Throws where the transaction was rolled back in the meantime. */
-  async take(): Promise<Release> {
+  async acquire(): Promise<Release> {
     const release = await this.queue.acquire();
     if (this.isUndone) release();
     this.check();
@@ -112,12 +112,12 @@ export abstract class Transaction {
   afterCommit(callback: () => void): void {
     if (this.state === 'open') this.callbacks.push(callback);
     // What continues after a rollback, and has run no statement since, may be about what was undone.
-    else if (this.state === 'committed' || this.isLeft) this.callBackInParent(callback);
+    else if (this.state === 'committed' || this.isContinuedInParent) this.callBackInParent(callback);
   }
 
   /** Commits what was done in it, once what runs in it has ended. When it throws, roll it back. */
   async commit(): Promise<void> {
-    const release = await this.take();
+    const release = await this.acquire();
     try {
       await this.save();
       this.state = 'committed';

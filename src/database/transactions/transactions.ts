@@ -16,7 +16,7 @@ export class Transactions implements TransactionHome {
     private readonly database: DataSource & { readonly dialect: Dialect },
     readonly isolation: TransactionHome['isolation'],
     readonly open: TransactionHome['open'],
-    public isPatient = false,
+    public allowsIdling = false,
   ) {}
 
   /**
@@ -90,14 +90,14 @@ export class Transactions implements TransactionHome {
    */
   async lock(name: string): Promise<void> {
     const { locks } = this.database.dialect;
-    if (locks) await this.database.query(locks.wait, [name]);
+    if (locks) await this.database.query(locks.lock, [name]);
   }
 
   /** Takes the lock of a name if no other transaction has it; returns whether it did. */
   async tryLock(name: string): Promise<boolean> {
     const { locks } = this.database.dialect;
     if (!locks) return true;
-    const [row] = await this.database.query<{ locked: boolean }[]>(locks.ask, [name]);
+    const [row] = await this.database.query<{ locked: boolean }[]>(locks.tryLock, [name]);
     return row?.locked === true;
   }
 }

@@ -49,7 +49,7 @@ export class HealthController {
     // The shutdown and the trouble were logged when they began; probes do not log them again.
     if (this.readiness.isStopping) throw unavailable('it is shutting down', undefined, true);
     if (this.trouble.reason !== undefined) throw unavailable(this.trouble.reason, undefined, true);
-    if (this.reader.fault) throw this.reader.fault;
+    if (this.reader.error) throw this.reader.error;
     try {
       return await this.health.check([
         () =>
@@ -61,7 +61,7 @@ export class HealthController {
       ]);
     } catch (error) {
       // This very query may have found the database damaged: that reason is the more precise one.
-      throw this.reader.fault ?? unavailable('the database does not respond', error);
+      throw this.reader.error ?? unavailable('the database does not respond', error);
     }
   }
 }

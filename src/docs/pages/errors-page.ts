@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { MOST_DETAILS } from '../../core/errors/api-error.js';
+import { MAX_DETAILS } from '../../core/errors/api-error.js';
 import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
@@ -35,7 +35,7 @@ ${ofStatus(status).map(sectionOf).join('\n')}`,
       <pre tabindex="0"><code>${escapeHtml(EXAMPLE)}</code></pre>
       <p><code>code</code> is stable and meant for programs, <code>message</code> for people. With
         <a href="#validation_failed"><code>validation_failed</code></a> the body also has <code>details</code>, one entry for every
-        fault with <code>field</code>, <code>code</code> and <code>message</code>. It has at most ${MOST_DETAILS}; if a request has
+        fault with <code>field</code>, <code>code</code> and <code>message</code>. It has at most ${MAX_DETAILS}; if a request has
         more faults, the last entry says how many.</p>
 ${sections.join('\n')}
     </article>

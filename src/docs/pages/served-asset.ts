@@ -9,7 +9,7 @@ const compressWithGzip = promisify(gzip);
 /** Brotli's default of 11 takes seconds for the script of the docs, in libuv's threads, which sqlite3 needs too. */
 const BROTLI_QUALITY = 5;
 /** Maximum number of codings of one `Accept-Encoding` that are read. */
-const MOST_CODINGS = 16;
+const MAX_CODINGS = 16;
 
 type Coding = 'br' | 'gzip' | 'identity';
 
@@ -85,7 +85,7 @@ async function compressed(content: string | Buffer, coding: Coding): Promise<Buf
 /** The best coding that the client accepts (RFC 9110 section 12.5.3). */
 function codingFor(acceptEncoding: string): Coding {
   const taken = new Set<string>();
-  for (const item of acceptEncoding.toLowerCase().split(',', MOST_CODINGS)) {
+  for (const item of acceptEncoding.toLowerCase().split(',', MAX_CODINGS)) {
     const [coding = '', weight = ''] = item.split(';', 2);
     if (!/^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(weight)) taken.add(coding.trim());
   }

@@ -16,7 +16,7 @@ export const CONTENT_SECURITY_POLICY: Readonly<Record<string, string>> = {
 };
 
 /** Maximum number of segments of a path that gets a page: its addresses climb each of them. */
-const MOST_SEGMENTS = 16;
+const MAX_SEGMENTS = 16;
 
 /** Longest `Accept` that is parsed, in characters. One that fills the head takes 10 ms; browsers send less than 200 characters. */
 const LONGEST_ACCEPT = 1_000;
@@ -60,7 +60,7 @@ export function servePage(
 export function serveMissing(application: Application, pageFor: (path: string) => string): void {
   application.use((request, response, next) => {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const isOffered = READS.has(request.method) && path.split('/').length <= MOST_SEGMENTS;
+    const isOffered = READS.has(request.method) && path.split('/').length <= MAX_SEGMENTS;
     if (isOffered && prefersHtml(request, response))
       request.missingPage = () => {
         protect(response, policyOf());

@@ -13,8 +13,8 @@ const HELD_MS = 10_000;
 const RENEWAL_MS = 3_000;
 
 /** After this value beats begin again: the column has 32 bits, and a lease that is taken for each event beats billions of times. */
-const MOST_BEATS = 2_147_483_647;
-const next = (beat: number): number => (beat + 1) % MOST_BEATS;
+const MAX_BEATS = 2_147_483_647;
+const next = (beat: number): number => (beat + 1) % MAX_BEATS;
 
 /** A lease that this process holds. */
 export interface HeldLease {
@@ -143,7 +143,7 @@ export class Leases {
       const { affected } = await manager.update(
         Lease,
         { name, holder: before },
-        { holder, beat: () => `(beat + 1) % ${MOST_BEATS}` },
+        { holder, beat: () => `(beat + 1) % ${MAX_BEATS}` },
       );
       return affected === 1;
     });

@@ -12,15 +12,15 @@ import { eventDataFrom } from './event-data.js';
 /** Number of events that are read at once. */
 const BATCH = 100;
 /** Number of keys whose events are handled in parallel. */
-const MOST_KEYS = 8;
+const MAX_KEYS = 8;
 /** Longest time that a listener may take for one event, in milliseconds. */
 const LONGEST_ATTEMPT_MS = 60_000;
 /** First time until an event is tried again, in milliseconds; it doubles from one failure to the next. */
 const FIRST_RETRY_MS = 1_000;
 /** After how many failures an event is parked: some eight hours after the first. */
-const MOST_FAILURES = 20;
+const MAX_FAILURES = 20;
 /** After how many consecutive failures a listener is paused. */
-const MOST_IN_SUCCESSION = 5;
+const MAX_IN_SUCCESSION = 5;
 /** First and longest of these pauses, in milliseconds; they double in between. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -49,7 +49,7 @@ export type Handler = (data: object, delivery: Delivery) => unknown;
  */
 export class DurableListener implements BackgroundWork {
   readonly lease: string;
-  readonly most = MOST_KEYS;
+  readonly most = MAX_KEYS;
   readonly logger = new Logger('Events');
   readonly refused: string;
   readonly recovered: string;
@@ -139,7 +139,7 @@ export class DurableListener implements BackgroundWork {
     // Not String(), which throws for an object without a prototype.
     const error = thrown instanceof Error ? thrown : new Error(format('%s', thrown));
     const failures = row.failures + 1;
-    const isParked = failures >= MOST_FAILURES;
+    const isParked = failures >= MAX_FAILURES;
     const delay = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
     this.failed.push({ id: row.id, failures, dueAt: isParked ? null : this.clock.now() + delay, error });
     this.metrics.count(this.name, 'failed');
@@ -150,7 +150,7 @@ export class DurableListener implements BackgroundWork {
   }
 
   private get isFailing(): boolean {
-    return this.failuresInSuccession >= MOST_IN_SUCCESSION;
+    return this.failuresInSuccession >= MAX_IN_SUCCESSION;
   }
 
   private get isPausing(): boolean {
@@ -160,7 +160,7 @@ export class DurableListener implements BackgroundWork {
   private pause(): void {
     this.failuresInSuccession += 1;
     if (!this.isFailing) return;
-    const doubled = FIRST_PAUSE_MS * 2 ** Math.min(this.failuresInSuccession - MOST_IN_SUCCESSION, 16);
+    const doubled = FIRST_PAUSE_MS * 2 ** Math.min(this.failuresInSuccession - MAX_IN_SUCCESSION, 16);
     this.pausedUntil = this.clock.steady() + Math.min(doubled, LONGEST_PAUSE_MS);
   }
 

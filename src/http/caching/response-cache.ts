@@ -13,8 +13,8 @@ const MIB = 1_048_576;
 /** The share of its memory that a process uses for responses unless RESPONSE_CACHE_MIB is set. */
 const SHARE = 1 / 16;
 /** Bounds of that, in MiB. */
-const LEAST_MIB = 16;
-const MOST_MIB = 64;
+const MIN_MIB = 16;
+const MAX_MIB = 64;
 /** Memory of a response besides its target and its body, in bytes: measured, with its entity tag. */
 const BYTES_BESIDE = 256;
 /** Longest request target whose response is cached, in characters. */
@@ -165,7 +165,7 @@ function memoryOfProcess(): number {
 
 /** In whole MiB. */
 function shareOf(bytes: number): number {
-  return Math.min(Math.max(Math.floor((bytes * SHARE) / MIB), LEAST_MIB), MOST_MIB);
+  return Math.min(Math.max(Math.floor((bytes * SHARE) / MIB), MIN_MIB), MAX_MIB);
 }
 
 function bytesOf({ cached: { body, link = '' } }: Entry, target: string): number {

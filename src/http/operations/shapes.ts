@@ -91,10 +91,10 @@ export class ObjectShape implements Shape {
     if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isOfText));
     if (!isObject(value)) return undefined;
     const shown: Record<string, unknown> = {};
-    for (const { property, name, shape, isRequired, isNullable, isAbsentAsNull } of this.members) {
+    for (const { property, name, shape, isRequired, isNullable, isOmittedWhenNull } of this.members) {
       const member = value[isOfText ? name : property];
       if (member === null) {
-        if (!isAbsentAsNull) shown[name] = null;
+        if (!isOmittedWhenNull) shown[name] = null;
       } else if (member !== undefined) {
         const part = shape.show(member, lacks, isOfText);
         if (part === undefined) lacks(name, this.owner);

@@ -37,13 +37,13 @@ const SWEEP_MS = 1_000;
  * A check of an event stream comes this long after the one before at most, and half as long at least, in milliseconds: at random, so
  * that streams that began together are not checked together.
  */
-const MOST_UNCHECKED_MS = 60_000;
+const MAX_UNCHECKED_MS = 60_000;
 /** How many event streams are checked in a second at most, unless more than a twentieth of all connections: many may be late together. */
-const MOST_CHECKED = 100;
+const MAX_CHECKED = 100;
 /** About what the objects of a request and its response take in memory, in bytes. */
 const MESSAGES_BYTES = 4_096;
 /** How many connections continue in one turn of the event loop: Node accepts few new ones in a turn, so turns must be short. */
-const MOST_CONTINUING = 16;
+const MAX_CONTINUING = 16;
 
 /** A request that waits for the response to the request before it. */
 type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
@@ -321,7 +321,7 @@ export class Connections {
 
   private continueSome(): void {
     this.isContinuing = false;
-    for (const [socket, connection] of this.continuing.upTo(MOST_CONTINUING)) {
+    for (const [socket, connection] of this.continuing.upTo(MAX_CONTINUING)) {
       this.continuing.delete(socket);
       this.next(connection, socket);
     }
@@ -352,7 +352,7 @@ export class Connections {
 
   private sweep(): void {
     const now = performance.now();
-    let left = Math.max(MOST_CHECKED, this.connections.size / 20);
+    let left = Math.max(MAX_CHECKED, this.connections.size / 20);
     for (const [socket, connection] of this.connections.all()) {
       // The last response of an idle connection must not stay in memory.
       if (connection.current?.closed) connection.current = undefined;
@@ -369,7 +369,7 @@ export class Connections {
   }
 
   private nextCheck(): number {
-    return this.clock.steady() + (MOST_UNCHECKED_MS * (1 + Math.random())) / 2;
+    return this.clock.steady() + (MAX_UNCHECKED_MS * (1 + Math.random())) / 2;
   }
 }
 

@@ -7,7 +7,7 @@ const PAUSED = 21;
 /** A turn of the event loop up to this long, in milliseconds, leaves hardly any time for bytes to arrive unnoticed. */
 const SHORT_TURN_MS = 10;
 /** How many turns are waited for a short one: an overloaded service may have none. */
-const MOST_TURNS = 50;
+const MAX_TURNS = 50;
 
 /** What is used of Node's parser of a connection. */
 interface Parser {
@@ -92,5 +92,5 @@ export async function afterReading(): Promise<void> {
     // From a timer or another immediate, it runs after the next poll for input.
     await setImmediate();
     turns += 1;
-  } while (performance.now() - began > SHORT_TURN_MS && turns < MOST_TURNS);
+  } while (performance.now() - began > SHORT_TURN_MS && turns < MAX_TURNS);
 }

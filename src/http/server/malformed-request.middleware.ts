@@ -3,7 +3,7 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { MOST_FIELDS } from '../../core/errors/raw-response.js';
+import { MAX_FIELDS } from '../../core/errors/raw-response.js';
 import { plainTargetOf } from '../../core/request-target.js';
 import { QuotaService } from '../../throttling/quota.service.js';
 
@@ -37,8 +37,8 @@ export class MalformedRequestMiddleware implements NestMiddleware {
 
 /** The refusal of a request that is not valid; undefined for any other. */
 export function malformationOf(request: IncomingMessage): ApiError | undefined {
-  if (request.rawHeaders.length > 2 * MOST_FIELDS)
-    return new ApiError(HTTP_ERRORS.headers_too_large, { params: { fields: MOST_FIELDS } });
+  if (request.rawHeaders.length > 2 * MAX_FIELDS)
+    return new ApiError(HTTP_ERRORS.headers_too_large, { params: { fields: MAX_FIELDS } });
   const reason = request.malformation ?? faultOfHeaders(request);
   return reason === undefined
     ? undefined

@@ -17,11 +17,11 @@ import { type ReportingRequest, hasUnreadBody } from './service-server.js';
 /** An overload is over after this time without a refusal, in milliseconds. */
 const QUIET_MS = 5_000;
 /** `Retry-After` of refusals is 1 to this many seconds in turn, so that clients do not all come back at once. */
-const MOST_RETRY_AFTER_S = 3;
+const MAX_RETRY_AFTER_S = 3;
 /** This many requests are always admitted, because the rate says nothing about the capacity of an idle service. */
 const SURE_IN_FLIGHT = 500;
 /** Beyond those, as many as get their response in this time, in seconds (Little's law). */
-const MOST_WAIT_S = 1;
+const MAX_WAIT_S = 1;
 /** Their handlers get a request without waiting for its body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -95,7 +95,7 @@ export class Overload implements NestMiddleware {
   private areInFlight(most: number): boolean {
     const { count } = this.inFlight;
     if (count < SURE_IN_FLIGHT && count < most) return false;
-    return count >= most || count >= this.inFlight.answeredPerSecond * MOST_WAIT_S;
+    return count >= most || count >= this.inFlight.answeredPerSecond * MAX_WAIT_S;
   }
 
   private isExempt({ app, path }: Request): boolean {
@@ -135,7 +135,7 @@ export class Overload implements NestMiddleware {
     }
     this.refused += 1;
     this.shed.inc({ reason });
-    return { 'Retry-After': String(1 + (this.refused % MOST_RETRY_AFTER_S)) };
+    return { 'Retry-After': String(1 + (this.refused % MAX_RETRY_AFTER_S)) };
   }
 
   private causeOf(reason: Reason): string {

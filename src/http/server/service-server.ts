@@ -116,11 +116,11 @@ function messagesOf(application: ExpressPrototypes): ServiceMessages {
 /** How long a connection stays open after a response that was sent before the whole body had arrived, in milliseconds, once nothing arrives. */
 const LINGER_MS = 1_000;
 /** How long at most, in milliseconds. */
-const MOST_LINGER_MS = 10_000;
+const MAX_LINGER_MS = 10_000;
 /** How much is read and discarded until then, in bytes: some clients read no response before they have sent the whole body. */
-const MOST_DISCARDED = 6 * 1_024 * 1_024;
+const MAX_DISCARDED = 6 * 1_024 * 1_024;
 /** How much in a second on all connections together, in bytes. */
-const MOST_DISCARDED_PER_SECOND = 256 * 1_024 * 1_024;
+const MAX_DISCARDED_PER_SECOND = 256 * 1_024 * 1_024;
 
 /** Whether a part of the announced body has not arrived yet. */
 export function hasUnreadBody(request: IncomingMessage): boolean {
@@ -135,9 +135,9 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
 export function lingerBeforeClosing(socket: Socket): void {
   socket.destroySoon = () => {
     socket.end();
-    const until = performance.now() + MOST_LINGER_MS;
+    const until = performance.now() + MAX_LINGER_MS;
     const closing = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    let left = MOST_DISCARDED;
+    let left = MAX_DISCARDED;
     // Instead of the parser, which would take its time for a body in tiny chunks.
     for (const listener of socket.listeners('data')) socket.off('data', listener as () => void);
     socket.on('data', ({ length }: Buffer) => {
@@ -168,5 +168,5 @@ function discard(bytes: number): number {
   const second = Math.floor(now / 1_000);
   if (second !== discarded.second) Object.assign(discarded, { second, bytes: 0 });
   discarded.bytes += bytes;
-  return discarded.bytes > MOST_DISCARDED_PER_SECOND ? (second + 1) * 1_000 - now : 0;
+  return discarded.bytes > MAX_DISCARDED_PER_SECOND ? (second + 1) * 1_000 - now : 0;
 }

@@ -6,7 +6,7 @@ import { isEventStream } from '../../core/event-stream.js';
  * After how long without an event an event stream gets a comment, in milliseconds, as the HTML standard advises (9.2.7): before the proxies
  * of deploy/ decide that an instance hangs (proxy_read_timeout).
  */
-const MOST_QUIET_MS = 8_000;
+const MAX_QUIET_MS = 8_000;
 
 /** The state of a response, and since when. */
 export interface Reading {
@@ -40,7 +40,7 @@ export function checkReading(
   if (!isSame || (awaits !== 'end' && last.read !== read)) return { response, awaits, since: now, read };
   if (awaits === 'event') {
     // Clients ignore a comment. Proxies then know that the connection lives, and a client that is gone is noticed.
-    if (now - last.since >= MOST_QUIET_MS) response.write(':\n\n');
+    if (now - last.since >= MAX_QUIET_MS) response.write(':\n\n');
   } else if (now - last.since >= limitMs) socket.destroy();
   return last;
 }

@@ -3,7 +3,7 @@ import { TransientMap } from '../../core/transient-map.js';
 import { addressSubject } from '../../throttling/quota-policy.js';
 
 /** How much all connections together may hold for requests that wait, in bytes. */
-const MOST_BYTES = 32 * 1_024 * 1_024;
+const MAX_BYTES = 32 * 1_024 * 1_024;
 
 /** The connections of an address that hold something, each with its bytes. */
 interface Holder {
@@ -31,7 +31,7 @@ export class WaitingBytes {
     holder.held.set(socket, bytes);
     holder.bytes += bytes;
     this.total += bytes;
-    while (this.total > MOST_BYTES) this.closeLargest();
+    while (this.total > MAX_BYTES) this.closeLargest();
   }
 
   /** From now on a connection holds nothing. */

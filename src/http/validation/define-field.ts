@@ -99,7 +99,7 @@ const HAS_FIELD = 'petstore:field';
 /** The fields by the functions that class-transformer is given for them. */
 export const FIELDS = new WeakMap<object, Field>();
 
-const MOST_LISTED = 16;
+const MAX_LISTED = 16;
 
 /** Several values of a kind as one text, separated by commas (OpenAPI: style `form`, not exploded). */
 function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
@@ -112,17 +112,17 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
       type: 'array',
       items: { type: 'string', ...plain },
       minItems: 1,
-      maxItems: MOST_LISTED,
+      maxItems: MAX_LISTED,
       style: 'form',
       explode: false,
     } as unknown as ApiPropertyOptions,
     code,
     fault,
     ...(declares ? { declares: [declares[0], Array] as const } : {}),
-    mustBe: `1 to ${MOST_LISTED} values separated by commas, each ${one.mustBe}`,
+    mustBe: `1 to ${MAX_LISTED} values separated by commas, each ${one.mustBe}`,
     parse: (sent) => {
-      const values = typeof sent === 'string' ? sent.split(',', MOST_LISTED + 1).map(one.parse) : [];
-      const isList = values.length > 0 && values.length <= MOST_LISTED;
+      const values = typeof sent === 'string' ? sent.split(',', MAX_LISTED + 1).map(one.parse) : [];
+      const isList = values.length > 0 && values.length <= MAX_LISTED;
       return isList && values.every((value) => value !== undefined && holds(value))
         ? (values as Value[])
         : undefined;

@@ -340,13 +340,13 @@ export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
   );
 }
 
-const MOST_STRINGS = 100;
+const MAX_STRINGS = 100;
 
 /** A list of 1 to `maxItems` strings, 100 by default; the service decides which of them exist. */
 export function StringList(
   options: FieldOptions<string[]> & { readonly maxItems?: number } = {},
 ): PropertyDecorator {
-  const { maxItems = MOST_STRINGS, ...documented } = options;
+  const { maxItems = MAX_STRINGS, ...documented } = options;
   return defineField(
     {
       schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems },

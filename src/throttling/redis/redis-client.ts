@@ -41,7 +41,7 @@ const CONNECTION: RedisOptions = {
 };
 
 /** How often a command of a Cluster may be sent to another node: its slot was moved, or is being moved. */
-const MOST_REDIRECTIONS = 8;
+const MAX_REDIRECTIONS = 8;
 /** Pause before a command is repeated whose slot is being moved, in milliseconds. */
 const SLOT_MOVING_MS = 10;
 
@@ -148,7 +148,7 @@ function clusterOptions(options: RedisOptions & Limits): ClusterOptions {
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: SLOT_MOVING_MS,
-    maxRedirections: MOST_REDIRECTIONS,
+    maxRedirections: MAX_REDIRECTIONS,
     // Certificates are checked against names.
     dnsLookup: (name, done) => done(null, name),
   };

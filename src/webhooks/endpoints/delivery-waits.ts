@@ -1,14 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import type { WebhookDelivery } from '../webhook-delivery.entity.js';
 import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
-import { MOST_COUNTED, type WebhookDeliveryDto, toWebhookDeliveryDto } from './dto/webhook-delivery.dto.js';
+import { MAX_COUNTED, type WebhookDeliveryDto, toWebhookDeliveryDto } from './dto/webhook-delivery.dto.js';
 import { nextAttemptOf } from './dto/webhook-endpoint.dto.js';
 
 /** Counts the messages that wait before a delivery; those of one that is down have no limit. */
 const BEFORE = `
   SELECT COUNT(*) AS "before" FROM (
     SELECT 1 FROM webhook_deliveries
-    WHERE endpoint_id = :endpointId AND state = 'waiting' AND id < CAST(:id AS BIGINT) LIMIT ${MOST_COUNTED}
+    WHERE endpoint_id = :endpointId AND state = 'waiting' AND id < CAST(:id AS BIGINT) LIMIT ${MAX_COUNTED}
   ) AS counted`;
 
 /** A delivery as it is shown, with what it waits for. */
@@ -31,7 +31,7 @@ export async function withWaits(
   const dtos: WebhookDeliveryDto[] = [];
   for (const delivery of deliveries.toReversed()) {
     dtos.push(shown(endpoint, delivery, before));
-    if (delivery.state === 'waiting' && before < MOST_COUNTED) before += 1;
+    if (delivery.state === 'waiting' && before < MAX_COUNTED) before += 1;
   }
   return dtos.toReversed();
 }

@@ -7,7 +7,7 @@ import type { WebhookEventDto } from './dto/webhook-endpoint.dto.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /** Maximum number of endpoints per client. */
-export const MOST_ENDPOINTS = 20;
+export const MAX_ENDPOINTS = 20;
 
 /** The events that an endpoint can subscribe to, by name in alphabetical order. */
 export function tellableEvents(): WebhookEventDto[] {

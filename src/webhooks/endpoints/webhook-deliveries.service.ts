@@ -199,6 +199,6 @@ export class WebhookDeliveriesService {
 /** Lets nobody delete an endpoint, if there is one, until the transaction ends. */
 async function keepEndpoint(manager: EntityManager, id: string): Promise<void> {
   const { driver, dialect } = manager.connection as Database;
-  const kept = `SELECT 1 FROM webhook_endpoints WHERE id = :id ${dialect.kept('webhook_endpoints')}`;
+  const kept = `SELECT 1 FROM webhook_endpoints WHERE id = :id ${dialect.lockRows('webhook_endpoints')}`;
   await manager.query(...driver.escapeQueryWithParameters(kept, { id }, {}));
 }

@@ -35,7 +35,7 @@ import {
 } from './dto/webhook-endpoint.dto.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { type SubscribedEndpoint, subscribe, waitingEventsOf, withEvents } from './endpoint-events.js';
-import { MOST_ENDPOINTS, eventFaults, requireEventScopes } from './endpoint-rules.js';
+import { MAX_ENDPOINTS, eventFaults, requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
 /** Which endpoints a list has. */
@@ -143,9 +143,9 @@ export class WebhookEndpointsService {
     const clientName = await this.changes.run(by, async (manager) => {
       const { name } = await this.clients.get(clientId, manager);
       await refuseLocked(by, { url }, manager);
-      if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MOST_ENDPOINTS)
+      if ((await manager.countBy(WebhookEndpoint, { clientId })) >= MAX_ENDPOINTS)
         throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_limit_reached, {
-          params: { limit: MOST_ENDPOINTS },
+          params: { limit: MAX_ENDPOINTS },
         });
       await manager.insert(WebhookEndpoint, endpoint);
       await subscribe(endpoint.id, events, manager);

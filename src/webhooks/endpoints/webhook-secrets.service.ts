@@ -14,7 +14,7 @@ import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 /** Maximum number of old secrets that still sign; each adds a signature to every message. */
-const MOST_PREVIOUS_SECRETS = 4;
+const MAX_PREVIOUS_SECRETS = 4;
 
 /** Rotates the secrets of webhook endpoints. */
 @Injectable()
@@ -47,9 +47,9 @@ export class WebhookSecretsService {
   /** The secrets that sign besides the next one, when the present one does until an instant. */
   private withPrevious({ id, secret, previousSecrets }: WebhookEndpoint, until: string): PreviousSecret[] {
     const still = signing(previousSecrets, this.clock.now());
-    if (still.length >= MOST_PREVIOUS_SECRETS)
+    if (still.length >= MAX_PREVIOUS_SECRETS)
       throw new ApiError(WEBHOOK_ERRORS.webhook_secret_limit_reached, {
-        params: { id, limit: MOST_PREVIOUS_SECRETS },
+        params: { id, limit: MAX_PREVIOUS_SECRETS },
       });
     return [...still, { secret, until }];
   }

@@ -192,7 +192,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
     it('are run once by several processes that begin at the same time', async () => {
       const url = await postgresOfTest();
       const all = await Promise.all(
-        Array.from({ length: 5 }, () => dataSourceOfTest(url, { isPatient: true })),
+        Array.from({ length: 5 }, () => dataSourceOfTest(url, { isUnlimited: true })),
       );
       const ran = await Promise.all(all.map((one) => migrate(one)));
       expect(ran.filter(({ length }) => length > 0)).toHaveLength(1);
@@ -208,7 +208,7 @@ describeWith('postgres', 'on PostgreSQL', () => {
         ['idle_session_timeout', '300ms'],
       ])
         await database.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
-      const both = await Promise.all([1, 2].map(() => dataSourceOfTest(url, { isPatient: true })));
+      const both = await Promise.all([1, 2].map(() => dataSourceOfTest(url, { isUnlimited: true })));
       await Promise.all(both.map((one) => one.whileMigrating(() => one.query('SELECT pg_sleep(1)'))));
       const serving = await dataSourceOfTest(url);
       expect(await serving.instanceSession?.claim('among others')).toBe(true);

@@ -6,7 +6,7 @@ import { type ListOfPets, now, petValue } from './history.js';
 
 const STATUSES = ['available', 'pending', 'sold'] as const;
 /** Animals of one writer: those of all writers fit on one page. */
-const MOST_OF_WRITER = 7;
+const MAX_OF_WRITER = 7;
 const PAGE = 100;
 const RETRY_MS = 100;
 const CHANGES = ['add', 'add', 'at once', 'at once', 'late', 'undone', 'delete'] as const;
@@ -85,7 +85,7 @@ export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
   return async () => {
     const [left] = litter;
     if (left !== undefined && (await session.change(left, 'at once', 0))) litter.shift();
-    const change = own.length < MOST_OF_WRITER ? random.pick(CHANGES) : 'delete';
+    const change = own.length < MAX_OF_WRITER ? random.pick(CHANGES) : 'delete';
     const [pet] = change === 'add' ? [] : own.splice(Math.floor(random.between(0, own.length)), 1);
     if (pet === undefined || change === 'add') await add();
     else if (change === 'delete') await remove(pet);

@@ -21,15 +21,15 @@ interface OpenedFile {
 export class DatabaseFiles {
   private opened: readonly OpenedFile[] = [];
   private readonly outage = new Outage<ApiError>({
-    begun: ({ cause }) => String(cause),
-    over: () => 'The files of the database are back; reads and writes continue.',
+    startMessage: ({ cause }) => String(cause),
+    endMessage: () => 'The files of the database are back; reads and writes continue.',
   });
   private timer: NodeJS.Timeout | undefined;
   /** The file as it was before SQLite opened it. */
   private before: BigIntStats | undefined;
 
   /** To be called before SQLite opens the file, which need not be there yet. */
-  expect(file: string): void {
+  recordBefore(file: string): void {
     this.before = statsOf(file);
   }
 
@@ -47,10 +47,12 @@ export class DatabaseFiles {
    * resolved it, and its write-ahead log if it has one.
    */
   watch(configured: string, resolved: string, hasLog: boolean): void {
-    const log = (hasLog ? ['-wal', '-shm'] : []).map((end) => opened(`${resolved}${end}`, RESTART_GENTLY));
+    const log = (hasLog ? ['-wal', '-shm'] : []).map((suffix) =>
+      opened(`${resolved}${suffix}`, RESTART_GENTLY),
+    );
     const paths = [...new Set([configured, resolved])];
     this.opened = [...paths.map((path) => opened(path, RESTART_ON_ANOTHER)), ...log];
-    this.timer = setInterval(() => this.look(), PERIOD_MS).unref();
+    this.timer = setInterval(() => this.check(), PERIOD_MS).unref();
   }
 
   /** Stops watching. */
@@ -59,31 +61,31 @@ export class DatabaseFiles {
   }
 
   /** Why nothing can be read or written, as of the last check; undefined while the files are as they should be. */
-  get fault(): ApiError | undefined {
+  get error(): ApiError | undefined {
     return this.outage.reason;
   }
 
   /** Throws service_unavailable if the last check, at most about half a second ago, found other files than the opened ones. */
   refuseIfDamaged(): void {
-    if (this.fault) throw this.fault;
+    if (this.error) throw this.error;
   }
 
   /** Checks now, and throws service_unavailable if the files are not the opened ones. */
   confirm(): void {
-    this.look();
+    this.check();
     this.refuseIfDamaged();
   }
 
   /** Checks now, and returns why nothing can be read or written. */
-  look(): ApiError | undefined {
-    const damage = this.damageNow();
+  check(): ApiError | undefined {
+    const damage = this.findDamage();
     if (damage === undefined) this.outage.end();
     else this.outage.note(() => unavailable('the database file was removed or replaced', damage, true));
-    return this.fault;
+    return this.error;
   }
 
   /** The fault of the files, and its remedy. */
-  private damageNow(): string | undefined {
+  private findDamage(): string | undefined {
     for (const { path, stats, remedy } of this.opened) {
       const now = statsOf(path);
       if (!isSame(stats, now))

@@ -30,7 +30,7 @@ beforeEach(() => {
 
 describe('a write that fails', () => {
   const fail = (troubles: DatabaseTroubles, code: string) =>
-    troubles.ofWriter(new Error(`${code}: disk I/O error`), code, 0) as ApiError;
+    troubles.writeError(new Error(`${code}: disk I/O error`), code, 0) as ApiError;
 
   it('is put down to the disk that fails where that has room', () => {
     const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
@@ -61,7 +61,7 @@ describe('a write that fails', () => {
 
 describe('a read that fails', () => {
   const fail = (troubles: DatabaseTroubles, code: string) =>
-    troubles.ofReader(new Error(`${code}: it failed`), code) as ApiError;
+    troubles.readError(new Error(`${code}: it failed`), code) as ApiError;
 
   it.each([
     ['SQLITE_BUSY', 'it is locked by another process, or by a long write'],
@@ -86,7 +86,7 @@ describe('a read that fails', () => {
 
   it('is told of beside writes that fail', () => {
     const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
-    troubles.ofWriter(new Error('SQLITE_FULL'), 'SQLITE_FULL', 0);
+    troubles.writeError(new Error('SQLITE_FULL'), 'SQLITE_FULL', 0);
     fail(troubles, 'SQLITE_IOERR');
     expect(lines(error).map((line) => line.slice(0, 40))).toEqual([
       expect.stringContaining('cannot be written'),
@@ -97,7 +97,7 @@ describe('a read that fails', () => {
   it('for a defect of the service stays what it is', () => {
     const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
     const defect = new Error('no such table');
-    expect(troubles.ofReader(defect, 'SQLITE_ERROR')).toBe(defect);
+    expect(troubles.readError(defect, 'SQLITE_ERROR')).toBe(defect);
     expect(error).not.toHaveBeenCalled();
   });
 });

@@ -3,18 +3,18 @@ import { WriteTrouble } from '../../database.js';
 import { Outage } from '../../outage.js';
 import { unavailable } from '../../unavailable.js';
 import type { DatabaseFiles } from './database-files.js';
-import { LOCKED, NOT_WRITTEN, STATES, type State, damaged, messageOf, truerCode } from './sqlite-errors.js';
+import { LOCKED, NOT_WRITTEN, STATES, type State, damaged, messageOf, refinedCode } from './sqlite-errors.js';
 
 const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 /** Errors of statements on files that were removed, replaced or truncated. */
-const OF_FILES = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
+const FILE_ERRORS = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
 /** On a bad disk reads of some pages succeed and of others fail: reads count as recovered after this time without a refused one. */
 const QUIET_MS = 10_000;
 /** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
-const KEPT_MS = 1_000;
+const MIN_LOCKED_MS = 1_000;
 
 /** A state, and the message of SQLite. */
-type Told = State & { readonly said: string };
+type FailureState = State & { readonly message: string };
 
 /**
  * Failures of an SQLite database, as the results of its statements show. Files that were moved or replaced are reported by
@@ -22,10 +22,10 @@ type Told = State & { readonly said: string };
  */
 export class DatabaseTroubles extends WriteTrouble {
   /** Writes that the disk refuses. A write that succeeds proves little: `probeWrites` ends it. */
-  readonly writes: Outage<Told>;
+  readonly writes: Outage<FailureState>;
   /** The write lock, held by another process; ends with the next write. */
   readonly lock: Outage<true>;
-  private readonly reads: Outage<Told>;
+  private readonly reads: Outage<FailureState>;
   /** Damage lasts, even if later reads succeed: other damaged pages show only when they are read. The next start checks the file. */
   private readonly damage: Outage<ApiError>;
 
@@ -36,26 +36,27 @@ export class DatabaseTroubles extends WriteTrouble {
   ) {
     super();
     this.writes = new Outage({
-      begun: ({ trouble, said, remedy }) =>
-        `${file} cannot be written: ${trouble} (${said}). Writes are refused with 503, reads continue. ${remedy}; ` +
+      startMessage: ({ trouble, message, remedy }) =>
+        `${file} cannot be written: ${trouble} (${message}). Writes are refused with 503, reads continue. ${remedy}; ` +
         'the service recovers by itself.',
-      over: () => `${file} can be written again`,
+      endMessage: () => `${file} can be written again`,
     });
     this.reads = new Outage({
-      begun: ({ trouble, said, remedy }) =>
-        `${file} cannot be read: ${trouble} (${said}). Requests that need it are refused with 503. ${remedy}; ` +
+      startMessage: ({ trouble, message, remedy }) =>
+        `${file} cannot be read: ${trouble} (${message}). Requests that need it are refused with 503. ${remedy}; ` +
         'the service recovers by itself.',
-      over: () => `No read of ${file} has been refused for ${QUIET_MS / 1_000} s`,
+      endMessage: () => `No read of ${file} has been refused for ${QUIET_MS / 1_000} s`,
       quietMs: QUIET_MS,
     });
     this.lock = new Outage({
-      begun: () =>
+      startMessage: () =>
         `${file} is locked by another process. Writes are refused with 503 after a wait of some seconds, reads continue. ` +
         `"fuser -v ${file}" shows that process; when it ends or releases the lock, the service recovers by itself.`,
-      over: (seconds) => `${file} can be written again, after another process had locked it for ${seconds} s`,
+      endMessage: (seconds) =>
+        `${file} can be written again, after another process had locked it for ${seconds} s`,
     });
     this.damage = new Outage({
-      begun: ({ cause }) =>
+      startMessage: ({ cause }) =>
         `${damaged(file, messageOf(cause))} "petstore doctor" shows the damage. Requests that reach the damage are refused with 503, and ` +
         '/health/ready is 503 until the service is started again.',
     });
@@ -63,42 +64,50 @@ export class DatabaseTroubles extends WriteTrouble {
 
   /** Why the database cannot be written at the moment, in words for a client; undefined while it can. */
   get reason(): string | undefined {
-    const told = this.writes.reason;
-    return told && `${NOT_WRITTEN}: ${told.trouble}`;
+    const details = this.writes.reason;
+    return details && `${NOT_WRITTEN}: ${details.trouble}`;
   }
 
   /** Why nothing can be read or written at the moment; undefined while something can. */
-  get fault(): ApiError | undefined {
-    return this.files.fault ?? this.damage.reason;
+  get error(): ApiError | undefined {
+    return this.files.error ?? this.damage.reason;
   }
 
   /**
    * Returns service_unavailable for the error of a statement on the connection that writes, if it is a state of the database; a
    * defect of the service is returned as it is. `code` is SQLite's; `since` is when the statement began, by `performance.now()`.
    */
-  ofWriter(error: unknown, code: string | undefined, since: number): unknown {
-    return this.refusal(error, code, (state, told) => {
-      if (state !== LOCKED) this.writes.note(told);
-      else if (this.lock.reason || performance.now() - since >= KEPT_MS) this.lock.note(() => true, since);
+  writeError(error: unknown, code: string | undefined, since: number): unknown {
+    return this.refusal(error, code, (state, details) => {
+      if (state !== LOCKED) this.writes.note(details);
+      else if (this.lock.reason || performance.now() - since >= MIN_LOCKED_MS)
+        this.lock.note(() => true, since);
       else return false;
       return true;
     });
   }
 
   /** The same for a connection that only reads. */
-  ofReader(error: unknown, code: string | undefined): unknown {
-    return this.refusal(error, code, (_, told) => Boolean(this.reads.note(told)));
+  readError(error: unknown, code: string | undefined): unknown {
+    return this.refusal(error, code, (_, details) => Boolean(this.reads.note(details)));
   }
 
   /** `note` returns whether it was logged. */
-  private refusal(error: unknown, code = '', note: (state: State, told: () => Told) => boolean): unknown {
-    const ofFiles = OF_FILES.has(code) ? this.files.look() : undefined;
-    if (ofFiles) return ofFiles;
+  private refusal(
+    error: unknown,
+    code = '',
+    note: (state: State, details: () => FailureState) => boolean,
+  ): unknown {
+    const filesError = FILE_ERRORS.has(code) ? this.files.check() : undefined;
+    if (filesError) return filesError;
     if (DAMAGE.has(code))
       return this.damage.note(() => unavailable('the database file is damaged', error, true));
     const state = STATES[code];
     if (!state) return error;
-    const told = (): Told => ({ ...(STATES[truerCode(this.file, code)] ?? state), said: messageOf(error) });
-    return unavailable(state.refusal, error, note(state, told));
+    const details = (): FailureState => ({
+      ...(STATES[refinedCode(this.file, code)] ?? state),
+      message: messageOf(error),
+    });
+    return unavailable(state.refusal, error, note(state, details));
   }
 }

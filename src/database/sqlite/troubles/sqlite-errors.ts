@@ -9,7 +9,7 @@ export function driverCodeOf(error: unknown): string | undefined {
 /** The remedy when the file belongs to another program. */
 export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
 /** How many tables of another program are named at most. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 const BACKUP = 'replace it with a backup by "petstore db restore <backup>"';
 
 /** A state of the database that passes without a change of the service. */
@@ -57,31 +57,31 @@ export const STATES: Readonly<Record<string, State>> = {
 export class UnusableDatabase extends Error {}
 
 /** Runs work on the file, if there is one; errors of SQLite or of the file system become UnusableDatabase. */
-export async function naming<T>(file: string | undefined, work: () => Promise<T>): Promise<T> {
+export async function withFileErrors<T>(file: string | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw file === undefined ? error : named(file, error);
+    throw file === undefined ? error : fileError(file, error);
   }
 }
 
 /** An UnusableDatabase for an error of SQLite or of the file system; any other error as it is. */
-export function named(file: string, error: unknown): unknown {
+export function fileError(file: string, error: unknown): unknown {
   if (error instanceof UnusableDatabase) return error;
   const code = codeOf(error);
-  const line = lineOf(file, code && truerCode(file, code), error);
+  const line = lineOf(file, code && refinedCode(file, code), error);
   return line === undefined ? error : new UnusableDatabase(line, { cause: error });
 }
 
 /** SQLite's code; SQLITE_FULL instead of the SQLITE_IOERR that SQLite returns when the disk has no room for its `-shm` file. */
-export function truerCode(file: string, code: string): string {
+export function refinedCode(file: string, code: string): string {
   return code === 'SQLITE_IOERR' && isDiskFull(file) ? 'SQLITE_FULL' : code;
 }
 
 /** Whether the disk of a file is full; false if that cannot be found out. */
 function isDiskFull(file: string): boolean {
   try {
-    return freeBytesBeside(file) < LEAST_FREE_BYTES;
+    return freeDiskBytes(file) < MIN_FREE_BYTES;
   } catch {
     return false;
   }
@@ -94,17 +94,17 @@ export function withPermission(what: string): string {
 
 /** The message for a file in which SQLite found damage. */
 export function damaged(file: string, found: string): string {
-  const told = found.replaceAll(/\s+/g, ' ');
-  return `${file} is damaged (${told}). Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`;
+  const details = found.replaceAll(/\s+/g, ' ');
+  return `${file} is damaged (${details}). Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`;
 }
 
 function lineOf(file: string, code = '', error: unknown): string | undefined {
-  const said = messageOf(error);
+  const message = messageOf(error);
   switch (code) {
     case 'SQLITE_NOTADB':
       return `${file} is not an SQLite database, or its beginning is damaged. ${NAME_ANOTHER}, or ${BACKUP}.`;
     case 'SQLITE_CORRUPT':
-      return damaged(file, said);
+      return damaged(file, message);
     case 'ENOTDIR':
     case 'EEXIST':
       return `${file} cannot be used: ${dirname(file)} is not a folder. ${NAME_ANOTHER}.`;
@@ -113,7 +113,9 @@ function lineOf(file: string, code = '', error: unknown): string | undefined {
       return withPermission(`${file} may not be read (${code})`);
     default: {
       const state = STATES[code];
-      return state && `${file} cannot be used: ${state.trouble} (${said}). ${state.remedy}, then try again.`;
+      return (
+        state && `${file} cannot be used: ${state.trouble} (${message}). ${state.remedy}, then try again.`
+      );
     }
   }
 }
@@ -126,16 +128,16 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** A disk with less free room than this counts as full, in bytes: the next writes would fill it. */
-export const LEAST_FREE_BYTES = 1_048_576;
+export const MIN_FREE_BYTES = 1_048_576;
 
 /** Free room on the disk of a file, or of what a link leads to, in bytes; the file need not exist. Throws where that cannot be found out. */
-export function freeBytesBeside(file: string): number {
+export function freeDiskBytes(file: string): number {
   const { bavail, bsize } = diskOf(file);
   return bavail * bsize;
 }
 
 /** Size of that disk, in bytes. */
-export function sizeOfDiskBeside(file: string): number {
+export function diskSizeBytes(file: string): number {
   const { blocks, bsize } = diskOf(file);
   return blocks * bsize;
 }
@@ -145,8 +147,8 @@ function diskOf(file: string): StatsFs {
 }
 
 /** The first tables of another program. */
-export function namedInShort(tables: readonly string[]): string {
-  return `${tables.slice(0, MOST_NAMED).join(', ')}${tables.length > MOST_NAMED ? ' …' : ''}`;
+export function shortList(tables: readonly string[]): string {
+  return `${tables.slice(0, MAX_NAMED).join(', ')}${tables.length > MAX_NAMED ? ' …' : ''}`;
 }
 
 /** The message of whatever was thrown. */

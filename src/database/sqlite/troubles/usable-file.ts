@@ -8,15 +8,15 @@ import {
   UnusableDatabase,
   codeOf,
   damaged,
-  namedInShort,
-  naming,
+  shortList,
+  withFileErrors,
   withPermission,
 } from './sqlite-errors.js';
 
 /** Time limit of the check for damage at the start, in milliseconds: large files are checked in part. */
 const CHECK_LIMIT_MS = 500;
 /** How much is written to find out whether the file can be written, in bytes. */
-const TRIED_BYTES = 65_536;
+const PROBE_BYTES = 65_536;
 
 /**
  * Throws UnusableDatabase if the service cannot keep its data in the file. Creates a file that does not exist yet, empty,
@@ -38,7 +38,7 @@ export async function checkUsable(file: string, migrationsTable: string, firstTa
  * size in bytes.
  */
 export function checkFile(file: string): Promise<number> {
-  return naming(file, () => checkAccess(file));
+  return withFileErrors(file, () => checkAccess(file));
 }
 
 /** Throws UnusableDatabase if the write lock of the file cannot be taken. */
@@ -56,43 +56,43 @@ export async function checkWrites(file: string): Promise<void> {
     await connection.all('PRAGMA cache_size = 1');
     await connection.all('BEGIN IMMEDIATE');
     await connection.all('CREATE TABLE room_for_writes (bytes blob)');
-    await connection.all(`INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);
+    await connection.all(`INSERT INTO room_for_writes VALUES (zeroblob(${PROBE_BYTES}))`);
     await connection.all('ROLLBACK');
   });
 }
 
 /** Throws UnusableDatabase if a missing file could not be created; creates nothing. Returns the nearest folder that exists. */
 export async function checkCreatable(file: string): Promise<string> {
-  return naming(file, async () => {
-    const folder = await makingFolder(file);
+  return withFileErrors(file, async () => {
+    const folder = await existingParent(file);
     const what = `${file} cannot be used: its folder ${folder} may not be written`;
-    await permitting(what, () => access(folder, constants.W_OK | constants.X_OK));
+    await withPermissionErrors(what, () => access(folder, constants.W_OK | constants.X_OK));
     return folder;
   });
 }
 
 /** The existing folder in which the file, or the missing folders around it, would be created. */
-async function makingFolder(file: string): Promise<string> {
+async function existingParent(file: string): Promise<string> {
   const target = await readlink(file).catch(() => undefined);
   if (target === undefined) return nearestFolder(file, dirname(file));
   // SQLite creates the target of a link, but no folder around it.
   const folder = dirname(isAbsolute(target) ? target : join(dirname(file), target));
-  if (!(await stat(folder).catch(() => undefined))) throw leadsNowhere(file, file);
+  if (!(await stat(folder).catch(() => undefined))) throw brokenLink(file, file);
   return folder;
 }
 
 /** The folder, or the nearest one around it that exists. */
 async function nearestFolder(file: string, folder: string): Promise<string> {
-  const there = await lstat(folder).catch(absent);
-  if (!there) return nearestFolder(file, dirname(folder));
-  const led = await stat(folder).catch(() => undefined);
-  if (!led) throw leadsNowhere(file, folder);
-  if (!led.isDirectory())
+  const existing = await lstat(folder).catch(absent);
+  if (!existing) return nearestFolder(file, dirname(folder));
+  const target = await stat(folder).catch(() => undefined);
+  if (!target) throw brokenLink(file, folder);
+  if (!target.isDirectory())
     throw new UnusableDatabase(`${file} cannot be used: ${folder} is not a folder. ${NAME_ANOTHER}.`);
   return folder;
 }
 
-function leadsNowhere(file: string, link: string): UnusableDatabase {
+function brokenLink(file: string, link: string): UnusableDatabase {
   return new UnusableDatabase(
     `${file} cannot be used: ${link} is a broken link. Create its target, or name another file with DATABASE_URL.`,
   );
@@ -100,30 +100,30 @@ function leadsNowhere(file: string, link: string): UnusableDatabase {
 
 /** The file's size in bytes; 0 if it does not exist yet. */
 async function checkAccess(file: string): Promise<number> {
-  const there = await stat(file).catch(absent);
-  if (there?.isDirectory()) throw new UnusableDatabase(`${file} is a folder. ${NAME_ANOTHER}.`);
+  const existing = await stat(file).catch(absent);
+  if (existing?.isDirectory()) throw new UnusableDatabase(`${file} is a folder. ${NAME_ANOTHER}.`);
   // A device or a pipe stores nothing, and the permissions of /dev/null must not change.
-  if (there && !there.isFile())
+  if (existing && !existing.isFile())
     throw new UnusableDatabase(`${file} is a device, a pipe or a socket, not a file. ${NAME_ANOTHER}.`);
-  if (there) {
-    await permitting(`${file} may not be read`, () => access(file, constants.R_OK));
-    await permitting(`${file} may not be written`, () => access(file, constants.W_OK));
+  if (existing) {
+    await withPermissionErrors(`${file} may not be read`, () => access(file, constants.R_OK));
+    await withPermissionErrors(`${file} may not be written`, () => access(file, constants.W_OK));
   }
-  const folder = dirname(there ? await realpath(file) : file);
-  if (!there) {
-    await makingFolder(file);
+  const folder = dirname(existing ? await realpath(file) : file);
+  if (!existing) {
+    await existingParent(file);
     const refused = `${file} cannot be used: its folder ${folder} cannot be created`;
-    await permitting(refused, () => makePrivateFolder(folder));
+    await withPermissionErrors(refused, () => makePrivateFolder(folder));
   }
   const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside the database`;
-  await permitting(what, () => access(folder, constants.W_OK));
+  await withPermissionErrors(what, () => access(folder, constants.W_OK));
   // SQLite would create it with the permissions that the umask leaves.
-  if (!there) await permitting(`${file} cannot be created`, () => makePrivateFile(file));
-  return there?.size ?? 0;
+  if (!existing) await withPermissionErrors(`${file} cannot be created`, () => makePrivateFile(file));
+  return existing?.size ?? 0;
 }
 
 /** Throws UnusableDatabase with `refused` where the file system does not let this user do something. */
-async function permitting(refused: string, work: () => Promise<void>): Promise<void> {
+async function withPermissionErrors(refused: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -152,7 +152,7 @@ async function refuseForeign(
   const isOurs = ['timestamp', 'name'].every((column) => columns.includes(column));
   if (isOurs || tables.every((name) => name === firstTable)) return;
   throw new UnusableDatabase(
-    `${file} is the database of another program (tables ${namedInShort(tables)}). ${NAME_ANOTHER}.`,
+    `${file} is the database of another program (tables ${shortList(tables)}). ${NAME_ANOTHER}.`,
   );
 }
 
@@ -170,7 +170,7 @@ async function refuseDamaged(file: string, connection: Connection): Promise<void
 
 /** A connection for these checks only. It may write, because after a crash SQLite must repair the file before it can read it. */
 async function withConnection<T>(file: string, work: (connection: Connection) => Promise<T>): Promise<T> {
-  return naming(file, async () => {
+  return withFileErrors(file, async () => {
     const connection = await Connection.open(file, 'write');
     try {
       return await work(connection);

@@ -1,12 +1,12 @@
 import { OneAtATime } from '../../one-at-a-time.js';
 import type { Transactions } from '../../transactions/transactions.js';
 import type { DatabaseTroubles } from './database-troubles.js';
-import { LEAST_FREE_BYTES, freeBytesBeside } from './sqlite-errors.js';
+import { MIN_FREE_BYTES, freeDiskBytes } from './sqlite-errors.js';
 
 /** Time between two attempts to write while the database cannot be written, in milliseconds. */
 const PERIOD_MS = 1_000;
 /** How much an attempt writes, in bytes. */
-const TRIED_BYTES = 65_536;
+const PROBE_BYTES = 65_536;
 
 /**
  * Finds out when a database that could not be written can be written again. A successful write of a request proves little: a small
@@ -18,13 +18,13 @@ export function probeWrites(
   troubles: DatabaseTroubles,
   transactions: Transactions,
 ): () => void {
-  const tries = new OneAtATime(async () => {
+  const attempts = new OneAtATime(async () => {
     try {
-      if (troubles.reason === undefined || freeBytesBeside(file) < LEAST_FREE_BYTES) return;
+      if (troubles.reason === undefined || freeDiskBytes(file) < MIN_FREE_BYTES) return;
       await transactions.uncached(async (manager) => {
         await manager.query('SAVEPOINT room');
         await manager.query('CREATE TABLE room_for_writes (bytes blob)');
-        await manager.query(`INSERT INTO room_for_writes VALUES (zeroblob(${TRIED_BYTES}))`);
+        await manager.query(`INSERT INTO room_for_writes VALUES (zeroblob(${PROBE_BYTES}))`);
         await manager.query('ROLLBACK TO SAVEPOINT room');
         await manager.query('RELEASE SAVEPOINT room');
       });
@@ -33,6 +33,6 @@ export function probeWrites(
       // It still cannot be written, which is in the log already.
     }
   });
-  const timer = setInterval(() => void tries.run(), PERIOD_MS).unref();
+  const timer = setInterval(() => void attempts.run(), PERIOD_MS).unref();
   return () => clearInterval(timer);
 }

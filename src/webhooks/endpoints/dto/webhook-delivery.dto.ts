@@ -4,14 +4,14 @@ import { PageQuery } from '../../../http/paging/pager.js';
 import {
   DELIVERY_STATES,
   type DeliveryState,
-  MOST_STORED_ATTEMPTS,
+  MAX_STORED_ATTEMPTS,
   type StoredAttempt,
   type WebhookDelivery,
 } from '../../webhook-delivery.entity.js';
 import { ENDPOINT_STATES } from '../../webhook-endpoint.entity.js';
 
 /** Maximum number of messages that are counted before a delivery. */
-export const MOST_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 
 const STATE = { values: DELIVERY_STATES, enumName: 'DeliveryState' };
 
@@ -68,7 +68,7 @@ export class WebhookDeliveryDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: `Messages that are sent before it, counted up to ${MOST_COUNTED}; null if it does not wait`,
+    description: `Messages that are sent before it, counted up to ${MAX_COUNTED}; null if it does not wait`,
     example: null,
   })
   waitingBefore!: number | null;
@@ -153,7 +153,7 @@ export class WebhookDeliveryWithPayloadDto extends WebhookDeliveryDto {
 
   @ApiProperty({
     type: () => [WebhookAttemptDto],
-    description: `Its last attempts, at most ${MOST_STORED_ATTEMPTS}, oldest first`,
+    description: `Its last attempts, at most ${MAX_STORED_ATTEMPTS}, oldest first`,
   })
   attemptLog!: WebhookAttemptDto[];
 }

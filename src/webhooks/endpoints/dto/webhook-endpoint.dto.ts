@@ -14,7 +14,7 @@ import { WithoutApiKey } from '../../../http/validation/without-api-key.js';
 /** Maximum length of an endpoint's URL, in characters. */
 const LONGEST_URL = 2_048;
 /** Maximum number of events per endpoint. */
-export const MOST_EVENTS = 50;
+export const MAX_EVENTS = 50;
 
 const URL_EXAMPLE = 'https://shop.example.com/webhooks';
 
@@ -167,7 +167,7 @@ const URL_FIELD = {
 const EVENTS = {
   description: 'Events that it receives; the key must have the scope of each',
   example: ['quota.threshold'],
-  maxItems: MOST_EVENTS,
+  maxItems: MAX_EVENTS,
 };
 const LABEL = {
   description: 'A label for people',
