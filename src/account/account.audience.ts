@@ -36,8 +36,8 @@ export const READ_BOUND: UncountedBound = {
 /** Reads per minute of each key, and of all keys of a client, so that more keys do not allow more of them. */
 const SHARED = { perMinute: 30, per: 'key', perClient: 60 } as const;
 /**
- * Changes per minute of each key. Not per client, because a leaked key that uses such a limit up could keep the client from revoking it
- * with another key. How many changes a client makes in a day is limited by itself.
+ * Changes per minute of each key. A limit per client would let a leaked key use it up and keep the client from revoking that key with
+ * another one. The number of changes of a client per day is limited separately.
  */
 const PER_KEY = { perMinute: 30, per: 'key' } as const;
 
@@ -54,7 +54,7 @@ const KEY_CHANGES: UncountedBound = {
 /** The same for operations that create a key: a banned key must not create one that is not banned. */
 export const NEW_KEYS_BOUND: UncountedBound = { ...KEY_CHANGES, refusesBanned: true };
 
-/** How often webhook endpoints and deliveries may be listed and shown, and messages be sent for a test or again; a banned key may, too. */
+/** Limit of requests that list or show webhook endpoints and deliveries or send messages; it also applies to a banned key. */
 const WEBHOOK_READS: UncountedBound = {
   name: 'account-webhooks',
   ...SHARED,

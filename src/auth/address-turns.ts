@@ -13,7 +13,7 @@ const MAX_WAITING = 8;
 
 /** A request that waits for its turn. */
 interface Waiter {
-  readonly begin: () => void;
+  readonly start: () => void;
   readonly refuse: (reason: unknown) => void;
 }
 
@@ -44,8 +44,8 @@ export class AddressTurns {
     this.lines.set(address.id, line);
     suspend(response);
     try {
-      await new Promise<void>((begin, refuse) => {
-        const waiter = { begin, refuse };
+      await new Promise<void>((start, refuse) => {
+        const waiter = { start, refuse };
         line.waiting.add(waiter);
         response.once('close', () => line.waiting.delete(waiter) && refuse(clientHasGone()));
         void this.advance(address, line);
@@ -70,7 +70,7 @@ export class AddressTurns {
         if (line.running >= most) break;
         line.running += 1;
         line.waiting.delete(waiter);
-        waiter.begin();
+        waiter.start();
       }
       if (verdict?.admitted === false)
         for (const waiter of [...line.waiting].slice(MAX_WAITING)) {

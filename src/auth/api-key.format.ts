@@ -6,8 +6,8 @@ const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 /** A key of any prefix, because API_KEY_PREFIX may have been another one when it was issued: its checksum distinguishes it from other text. */
 const SHAPE = /^[a-z][a-z0-9]{1,9}_(?:live|test)_[0-9A-Za-z]{36}$/;
-const BEGINNING = /^[a-z][a-z0-9]{1,9}_(?:live|test)_/;
-const LONGEST_PREFIX = 10;
+const PREFIX_FORM = /^[a-z][a-z0-9]{1,9}_(?:live|test)_/;
+const MAX_PREFIX_LENGTH = 10;
 
 /** The regular expression, without flags, by which secret scanners find keys of every prefix in any text. */
 export const API_KEY_PATTERN = String.raw`\b[a-z][a-z0-9]{1,9}_(live|test)_[0-9A-Za-z]{36}\b`;
@@ -30,12 +30,12 @@ export function isWellFormedApiKey(text: string): boolean {
 }
 
 /** Whether a string is well-formed, and why not. */
-export type FormVerdict =
+export type FormatVerdict =
   | { readonly wellFormed: true; readonly environment: KeyEnvironment; readonly prefix: string }
   | { readonly wellFormed: false; readonly reason: string };
 
 /** Checks whether a string has the shape and checksum of a key, and if not, the reason. Needs no database. */
-export function verifyApiKey(text: string): FormVerdict {
+export function verifyApiKey(text: string): FormatVerdict {
   if (isWellFormedApiKey(text)) {
     const environment = text.includes('_live_') ? 'live' : 'test';
     return { wellFormed: true, environment, prefix: displayablePrefixOf(text) };
@@ -47,7 +47,7 @@ export function verifyApiKey(text: string): FormVerdict {
 export function holdsApiKey(text: string): boolean {
   return [...text.matchAll(/_(?:live|test)_[0-9A-Za-z]{36}/g)].some(({ 0: rest, index }) => {
     // Letters may precede the prefix, so every length is tried.
-    const before = text.slice(Math.max(0, index - LONGEST_PREFIX), index);
+    const before = text.slice(Math.max(0, index - MAX_PREFIX_LENGTH), index);
     return Array.from(before, (_, at) => before.slice(at) + rest).some(isWellFormedApiKey);
   });
 }
@@ -68,9 +68,9 @@ export function resemblesApiKey(text: string, prefix: string): boolean {
 }
 
 function faultOf(text: string): string {
-  const [beginning] = BEGINNING.exec(text) ?? [];
-  if (beginning === undefined) return 'It does not begin with a prefix and _live_ or _test_.';
-  const length = beginning.length + SECRET_LENGTH + CHECKSUM_LENGTH;
+  const [start] = PREFIX_FORM.exec(text) ?? [];
+  if (start === undefined) return 'It does not begin with a prefix and _live_ or _test_.';
+  const length = start.length + SECRET_LENGTH + CHECKSUM_LENGTH;
   if (text.length !== length) return `It has ${text.length} characters; a key has ${length}.`;
   if (!SHAPE.test(text)) return 'It contains a character that is not an ASCII letter or digit.';
   return 'Its checksum is wrong: it was mistyped, or it was never issued.';

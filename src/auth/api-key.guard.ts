@@ -39,10 +39,10 @@ export class ApiKeyGuard implements CanActivate {
     const response = responseOf(context);
     const { authorization } = request.headers;
     const token = this.others.tokenIn(authorization);
-    let leave: (() => void) | undefined;
+    let release: (() => void) | undefined;
     try {
       if (token !== undefined) {
-        leave = await this.tokenTurns.enter(request, response);
+        release = await this.tokenTurns.enter(request, response);
         const { caller, subject } = await this.others.verify(token, request);
         request.caller = caller;
         request.quotaSubject = subject;
@@ -53,7 +53,7 @@ export class ApiKeyGuard implements CanActivate {
       let found = this.verifier.cached(digest);
       if (!found) {
         // A key that was valid a moment ago is not one of those that anybody can make up.
-        if (!this.verifier.isKnown(digest)) leave = await this.keyTurns.enter(request, response);
+        if (!this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
         found = await this.verifier.find(digest);
       }
       request.quotaSubject = this.callerBy(found, request);
@@ -63,7 +63,7 @@ export class ApiKeyGuard implements CanActivate {
       await this.count(refusal, request, response);
       throw refusal;
     } finally {
-      leave?.();
+      release?.();
     }
   }
 

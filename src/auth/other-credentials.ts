@@ -9,7 +9,7 @@ import { Settings } from '../core/config/settings.js';
 import { setHeaders } from '../core/errors/write-refusal.js';
 import { Outage } from '../database/outage.js';
 import { unavailable } from '../database/unavailable.js';
-import { TookTooLong, withinTime } from '../events/limited-time.js';
+import { TimeoutError, withTimeout } from '../events/limited-time.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import type { Caller } from './caller.js';
@@ -19,7 +19,7 @@ import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './c
 const TOKEN = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** How long a verifier may take, in milliseconds. */
-const LONGEST_MS = 10_000;
+const MAX_MS = 10_000;
 /** Nothing ends a verification before its time. */
 const NEVER = new AbortController().signal;
 /** After this time without a credential that cannot be verified, in milliseconds, the verifier works again. */
@@ -71,8 +71,8 @@ export class OtherCredentials {
   /** While the provider is unavailable, the log has one line for all requests. */
   private async verified(token: string, request: Request): Promise<VerifiedCredential | undefined> {
     try {
-      const answer = this.verifier?.verify(token, request);
-      return answer instanceof Promise ? await inTime(answer) : answer;
+      const result = this.verifier?.verify(token, request);
+      return result instanceof Promise ? await inTime(result) : result;
     } catch (error) {
       if (!(error instanceof HttpException) || error.getStatus() !== 503) throw error;
       const refusal = error instanceof ApiError ? error : unavailable(UNVERIFIED, error);
@@ -89,11 +89,11 @@ export class OtherCredentials {
   }
 }
 
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+async function inTime<T>(result: Promise<T>): Promise<T> {
   try {
-    return await withinTime(LONGEST_MS, NEVER, () => answer);
+    return await withTimeout(MAX_MS, NEVER, () => result);
   } catch (error) {
-    throw error instanceof TookTooLong ? unavailable(UNVERIFIED, error) : error;
+    throw error instanceof TimeoutError ? unavailable(UNVERIFIED, error) : error;
   }
 }
 

@@ -10,7 +10,7 @@ import type { Client } from '../auth/clients/client.entity.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
 import type { WebhookDeliveryDto } from '../webhooks/endpoints/dto/webhook-delivery.dto.js';
 import { MAX_EVENTS, WebhookEndpointChangesDto } from '../webhooks/endpoints/dto/webhook-endpoint.dto.js';
-import { MAX_ENDPOINTS, tellableEvents } from '../webhooks/endpoints/endpoint-rules.js';
+import { MAX_ENDPOINTS, grantableEvents } from '../webhooks/endpoints/endpoint-rules.js';
 import { WebhookDeliveriesService } from '../webhooks/endpoints/webhook-deliveries.service.js';
 import { WebhookEndpointsService } from '../webhooks/endpoints/webhook-endpoints.service.js';
 import { WebhookAddresses } from '../webhooks/webhook-addresses.js';
@@ -50,7 +50,7 @@ export async function listen(call: Call): Promise<void> {
     try {
       if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
       await deleteLeft(endpoints, client, call);
-      const all = tellableEvents().map(({ name }) => name);
+      const all = grantableEvents().map(({ name }) => name);
       const order = { clientId: client.id, url, events: events ?? all.slice(0, MAX_EVENTS), label: LABEL };
       const { id, secret } = await endpoints.create(order, call.by);
       receiver.secret = secret;

@@ -1,4 +1,4 @@
-/** An invalid declaration of a module: one line with the declaration, the fault and the remedy. It stops the start. */
+/** An invalid declaration of a module: one line with the declaration, the problem and the remedy. It stops the start. */
 export class DeclarationError extends Error {}
 
 /** Throws DeclarationError, in decorators and `define…()`: it ends the start while modules are imported, before the database is opened. */
@@ -14,7 +14,7 @@ const FORMS = {
   'feature:right': new RegExp(`^${WORD}(:${WORD})?$`),
   name: new RegExp(`^${WORD}([.]${WORD})*$`),
 };
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 /**
  * Throws DeclarationError unless the name of an event, a job, a listener or a scope has its form: words of lower-case letters, digits,
@@ -26,10 +26,10 @@ export function checkDeclaredName(
   form: keyof typeof FORMS,
   example: string,
 ): void {
-  if (name.length <= LONGEST_NAME && FORMS[form].test(name)) return;
+  if (name.length <= MAX_NAME_LENGTH && FORMS[form].test(name)) return;
   declarationFault(
     `${what} "${name}" is not of the form ${form}, such as ${example}: each word has lower-case letters, digits, ` +
-      `"-" and "_" and begins with a letter, and the name has at most ${LONGEST_NAME} characters. Rename it.`,
+      `"-" and "_" and begins with a letter, and the name has at most ${MAX_NAME_LENGTH} characters. Rename it.`,
   );
 }
 

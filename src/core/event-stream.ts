@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Whether a response is a stream of server-sent events that has begun and does not end by itself. */
+/** Whether a response is an open stream of server-sent events. */
 export function isEventStream(response: ServerResponse): boolean {
   if (!response.headersSent || response.writableEnded) return false;
   return String(response.getHeader('Content-Type') ?? '').startsWith('text/event-stream');

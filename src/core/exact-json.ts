@@ -6,7 +6,7 @@ export const MAX_LEVELS = 64;
 /** Found in every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
 const INEXACT = /\d{16}|\d[.eE]/;
 /** Maximum characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
-export const LONGEST_NUMBER = 1_000;
+export const MAX_NUMBER_LENGTH = 1_000;
 
 /** A number written with a fraction or an exponent, as text: `1.0` is not an integer. ValidationPipe hands handlers plain numbers. */
 export class JsonDecimal {
@@ -32,7 +32,7 @@ export class JsonDecimal {
  */
 export function parseExactJson(text: string): unknown {
   const named = membersNamed(text);
-  const plain = INEXACT.test(text) ? undefined : plainly(text);
+  const plain = INEXACT.test(text) ? undefined : withPlainNumbers(text);
   const value = plain === undefined ? parse(text, undefined, EXACTLY) : plain;
   // Of duplicate members, both parsers keep the last.
   if (membersOf(value) < named)
@@ -41,7 +41,7 @@ export function parseExactJson(text: string): unknown {
 }
 
 /** By JSON.parse, which reads a long text in a twentieth of the time; undefined where the exact parser has a fault to name. */
-function plainly(text: string): unknown {
+function withPlainNumbers(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -161,8 +161,8 @@ const EXACTLY = {
 };
 
 function exactNumber(text: string): number | bigint | JsonDecimal {
-  if (text.length > LONGEST_NUMBER)
-    throw new SyntaxError(`a number in it has more than ${LONGEST_NUMBER} characters`);
+  if (text.length > MAX_NUMBER_LENGTH)
+    throw new SyntaxError(`a number in it has more than ${MAX_NUMBER_LENGTH} characters`);
   if (/[.eE]/.test(text)) return new JsonDecimal(text);
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);

@@ -10,19 +10,19 @@ function answer(rate: RequestsInFlight, requests: number, ms: number): void {
   for (let at = 0; at < ms; at += 10) {
     for (let done = 0; done < (requests * 10) / ms; done += 1) rate.end(RESPONSE);
     vi.advanceTimersByTime(10);
-    void rate.answeredPerSecond;
+    void rate.completedPerSecond;
   }
 }
 
 it('is that of the latest windows; it rises within a second, and halves in no less than three', () => {
   const rate = new RequestsInFlight();
   answer(rate, 6_000, 1_000);
-  expect(rate.answeredPerSecond).toBeGreaterThan(5_000);
-  const before = rate.answeredPerSecond;
+  expect(rate.completedPerSecond).toBeGreaterThan(5_000);
+  const before = rate.completedPerSecond;
   answer(rate, 3_000, 3_000);
-  expect(rate.answeredPerSecond).toBeGreaterThan(before / 2);
+  expect(rate.completedPerSecond).toBeGreaterThan(before / 2);
   answer(rate, 20_000, 20_000);
-  expect(rate.answeredPerSecond).toBeCloseTo(1_000, -2);
+  expect(rate.completedPerSecond).toBeCloseTo(1_000, -2);
 });
 
 it('is the same for answers that come in groups', () => {
@@ -30,15 +30,15 @@ it('is the same for answers that come in groups', () => {
   for (let group = 0; group < 20; group += 1) {
     for (let done = 0; done < 500; done += 1) rate.end(RESPONSE);
     vi.advanceTimersByTime(100);
-    void rate.answeredPerSecond;
+    void rate.completedPerSecond;
   }
-  expect(rate.answeredPerSecond).toBeGreaterThan(4_000);
-  expect(rate.answeredPerSecond).toBeLessThan(6_500);
+  expect(rate.completedPerSecond).toBeGreaterThan(4_000);
+  expect(rate.completedPerSecond).toBeLessThan(6_500);
 });
 
 it('is the mean of a long time without a question', () => {
   const rate = new RequestsInFlight();
   for (let done = 0; done < 60; done += 1) rate.end(RESPONSE);
   vi.advanceTimersByTime(60_000);
-  expect(rate.answeredPerSecond).toBe(1);
+  expect(rate.completedPerSecond).toBe(1);
 });

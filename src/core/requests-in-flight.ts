@@ -5,8 +5,8 @@ const WINDOW_MS = 250;
 /** The share of the latest window in the rate; the windows before have the rest. */
 const WEIGHT = 0.5;
 /**
- * What is left of a rate after a window with fewer responses: refusing takes time, too, so that fewer responses alone do not show that
- * the service can carry less. The less it could serve, the more it would refuse.
+ * Weight of the previous rate after a window with fewer responses. Refusals take time too, so fewer responses alone do not mean less
+ * capacity; otherwise, refusing would lead to more refusals.
  */
 const HELD = 0.95;
 
@@ -51,12 +51,12 @@ export function resume(response: ServerResponse): void {
 export class RequestsInFlight {
   /** How many requests the service works on. */
   count = 0;
-  private answered = 0;
+  private completed = 0;
   private since = performance.now();
   private rate = 0;
 
   /** The work on a request begins, unless it already has a response or its client is gone. */
-  begin(response: ServerResponse & Countable): void {
+  start(response: ServerResponse & Countable): void {
     if (response.headersSent || response.req.socket.destroyed) return;
     response.countedIn = this;
     if (!response.isWaiting) this.count += 1;
@@ -68,18 +68,18 @@ export class RequestsInFlight {
     clearTimeout(response.abandoned);
     if (response.isWaiting) return;
     this.count -= 1;
-    this.answered += 1;
+    this.completed += 1;
   }
 
   /** Current responses per second; after a time without a call, the mean of that time. A lower rate counts after some seconds. */
-  get answeredPerSecond(): number {
+  get completedPerSecond(): number {
     const now = performance.now();
     const elapsedMs = now - this.since;
     if (elapsedMs < WINDOW_MS) return this.rate;
-    const latest = (this.answered * 1_000) / elapsedMs;
+    const latest = (this.completed * 1_000) / elapsedMs;
     const rate = elapsedMs > 2 * WINDOW_MS ? latest : WEIGHT * latest + (1 - WEIGHT) * this.rate;
     this.rate = Math.max(rate, this.rate * HELD ** (elapsedMs / WINDOW_MS));
-    this.answered = 0;
+    this.completed = 0;
     this.since = now;
     return this.rate;
   }

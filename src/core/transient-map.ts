@@ -1,4 +1,4 @@
-/** After so many deletions, and no fewer than there are entries, the entries move to a new Map. */
+/** After this number of deletions, and at least as many as there are entries, the entries move to a new Map. */
 const MAX_DELETED = 128;
 
 /**
@@ -50,7 +50,7 @@ export class TransientMap<Key, Value> {
     return undefined;
   }
 
-  /** The keys and values that came first, at most so many. */
+  /** The oldest entries, at most `count`. */
   upTo(count: number): [Key, Value][] {
     const found: [Key, Value][] = [];
     for (const entry of this.entries) if (found.push(entry) >= count) break;

@@ -11,7 +11,7 @@ import { ShownRows, pageParameters } from './shown-rows.js';
 
 /** JSON text from the database, sent unchanged: an object of a DTO, or an array of them. */
 export class JsonText<Shown = unknown> extends Untransformed {
-  /** For the compiler alone: text of one DTO is not taken for that of another. */
+  /** For the compiler alone, so that the text of one DTO is not assignable to that of another. */
   declare protected readonly shown: Shown;
   /** The entity tag of the text with the `Link` that is sent with it; kept when it is first sent. */
   tag: { readonly link: string; readonly value: string } | undefined;
@@ -20,7 +20,7 @@ export class JsonText<Shown = unknown> extends Untransformed {
     readonly text: string,
     /** Whether rows that are inserted, with ids that the database generates, change nothing of it. */
     readonly survivesInserts = false,
-    /** The DTO whose members alone it has; undefined where nobody has made sure of it. */
+    /** The DTO whose members the text contains, and no others; undefined if that was not verified. */
     readonly dto?: Type,
   ) {
     super();
@@ -60,8 +60,8 @@ export class JsonRows {
   ) {}
 
   /**
-   * The row with this id, as the DTO shows it; undefined if it does not exist or is deleted (`@DeleteDateColumn()`). In a
-   * transaction nobody else changes it until that ends.
+   * The row with this id, as the DTO shows it; undefined if it does not exist or is deleted (`@DeleteDateColumn()`). Within a transaction,
+   * it is locked against changes.
    */
   async one<Dto extends object, Entity extends Shows<Dto>>(
     entity: Type<Entity>,

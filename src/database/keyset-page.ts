@@ -35,7 +35,7 @@ interface KeysetColumn {
   readonly isValid: (text: string) => boolean;
 }
 
-/** Order of a list by when its rows were made, oldest first. */
+/** Order of a list by creation, oldest first. */
 export const BY_CREATION: readonly KeysetColumn[] = [
   { property: 'createdAt', isValid: (text) => INSTANT.test(text) },
   { property: 'id', isValid: (text) => UUID.test(text) },
@@ -128,10 +128,7 @@ function orderedBy(property: string, by: readonly KeysetColumn[]): KeysetColumn[
   return last[0]?.property === property ? last : [{ property, isValid: () => true }, ...last];
 }
 
-/**
- * The int64 that a position consists of; throws validation_failed for anything else, so that the
- * client made it up.
- */
+/** The int64 of a position; throws validation_failed for anything else, which only a forged cursor contains. */
 export function int64OfPosition([text = '']: Position): bigint {
   if (!isTextOfInt64(text)) throw brokenCursor();
   return BigInt(text);

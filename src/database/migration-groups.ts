@@ -13,8 +13,8 @@ interface Migrated extends DataSource {
 }
 
 /**
- * Runs the pending migrations. Those in a row run in one transaction; on PostgreSQL one with `transaction = false` runs by itself, outside
- * of any. Within the transaction of a caller all run in that one.
+ * Runs the pending migrations. Consecutive ones share a transaction; on PostgreSQL, one with `transaction = false` runs separately, outside
+ * of any. Within a transaction of the caller, all run in that one.
  */
 export async function runInGroups(database: Migrated, fake: boolean): Promise<Migration[]> {
   const isAlone = runsAlone(database);

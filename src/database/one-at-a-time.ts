@@ -1,7 +1,4 @@
-/**
- * Runs work such as a flush or a read, one run at a time. All calls during a run share the one run that follows it, so that at most
- * one run waits, however long the database is locked.
- */
+/** Runs work such as a flush or a read, one run at a time. All calls during a run share the next one, so at most one run waits. */
 export class OneAtATime<T = void> {
   private running: Promise<T> | undefined;
   private following: Promise<T> | undefined;
@@ -18,7 +15,7 @@ export class OneAtATime<T = void> {
   private begin(): Promise<T> {
     this.following = undefined;
     this.running = this.work().finally(() => {
-      // A call that comes before the following run has begun shares it.
+      // Calls before the next run starts share it.
       this.running = this.following;
     });
     return this.running;

@@ -13,7 +13,7 @@ export interface OutageKind<Reason> {
   /** Whether it continues although no request is affected. */
   readonly isOngoing?: () => boolean;
   readonly level?: 'error' | 'warn';
-  /** By default that of the database. */
+  /** The logger; that of the database by default. */
   readonly logger?: Logger;
 }
 

@@ -7,9 +7,8 @@ import { isForeignKeyViolation } from './constraint-violations.js';
 import { Transactions } from './transactions/transactions.js';
 
 /**
- * Checks references to other rows (`@ForeignKey()` of TypeORM). A value of a body that refers to a missing row
- * is a fault of that value: 400 `validation_failed` with the detail `unknown_reference`. 404 is for the target of a
- * request alone (RFC 9110 section 15.5.5).
+ * Checks references to other rows (`@ForeignKey()` of TypeORM). A value in a body that refers to a missing row is an error in that value:
+ * 400 `validation_failed` with the detail `unknown_reference`. 404 is reserved for the target of a request (RFC 9110 section 15.5.5).
  */
 @Injectable()
 export class References {
@@ -19,10 +18,9 @@ export class References {
   ) {}
 
   /**
-   * Inserts or updates a row of an entity by `write`, and returns its result. When the database refuses the row because of a
-   * foreign key, throws validation_failed with a fault for each property that refers to nothing. The database decides, so it does
-   * not matter who deletes what at the same time, and a row that is right costs no look-up. Of several rows each fault has the
-   * index of its row, after the `path` of the rows in the body: `lines.1.petId`.
+   * Inserts or updates rows of an entity with `write` and returns its result. If a foreign key is violated, throws validation_failed with
+   * an error for each dangling reference. The database checks the references, so concurrent deletes are covered and valid rows need no
+   * look-up. With several rows, the errors contain the index of the row after its `path` in the body: `lines.1.petId`.
    */
   async write<T>(
     entity: EntityTarget<ObjectLiteral>,
@@ -40,8 +38,8 @@ export class References {
   }
 
   /**
-   * Throws validation_failed with a fault for each property of the row or rows that refers to nothing. Properties that are null or left
-   * out refer to nothing by intention. An existing row may be deleted the next moment: prefer `write()` where a row is written.
+   * Throws validation_failed with an error for each dangling reference of the rows; null and undefined are allowed. A row may be deleted
+   * right after the check: prefer `write()` where a row is written.
    */
   async check(
     entity: EntityTarget<ObjectLiteral>,

@@ -7,16 +7,16 @@ import { fileOf } from './sqlite/sqlite-data-source.js';
 import { withFileErrors } from './sqlite/troubles/sqlite-errors.js';
 import { checkWriteLock } from './sqlite/troubles/usable-file.js';
 
-/** How often migrations are tried on SQLite, where a process that starts beside this one may be in the way. */
+/** Attempts to migrate on SQLite, where another starting process may interfere. */
 const ATTEMPTS = 3;
 
 /** A migration that declares whether it only expands the schema, so that older builds still work. */
 export interface Migration extends MigrationInterface {
-  /** It only adds tables, indexes, and columns that may be null or have a default; false by default. */
+  /** It only adds tables, indexes, and columns that are nullable or have a default; false by default. */
   readonly onlyExpands?: boolean;
 }
 
-/** Which migrations the database has run, and which this version of the service would add. */
+/** The migrations that the database has run, and those that this version would run. */
 export interface SchemaStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
@@ -67,7 +67,7 @@ export async function migrate(dataSource: Database): Promise<string[]> {
   return withFileErrors(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, attempts)));
 }
 
-/** As `migrate`, in the transaction that the caller takes part in, and in which it has claimed `migrations`. */
+/** As `migrate`, within the transaction of the caller, which must hold the lock `migrations`. */
 export async function migrateInside(dataSource: Database): Promise<void> {
   refuseIfNewer(dataSource, await schemaStatus(dataSource));
   await runMigrations(dataSource, 1);
@@ -93,7 +93,7 @@ export async function schemaDifference(dataSource: DataSource): Promise<readonly
   return upQueries.map(({ query }) => query);
 }
 
-/** Migrations that this version does not know and cannot run beside: they do more than expand the schema. */
+/** Unknown migrations that do more than expand the schema, so that this version cannot run with them. */
 function contractionsOf({ unknown, expansions }: SchemaStatus): string[] {
   return unknown.filter((name) => !expansions.includes(name));
 }
@@ -108,24 +108,24 @@ export function refuseIfNewer(dataSource: Database, status: SchemaStatus): void 
   );
 }
 
-/** Migrations run in one transaction, but for those that ask for none: when one fails, those of its transaction are undone. */
+/** Migrations share a transaction, except those that opt out: if one fails, those of its transaction are rolled back. */
 async function runMigrations(dataSource: Database, attempts: number): Promise<string[]> {
   try {
     const { pending } = await schemaStatus(dataSource);
     if (pending.length === 0) return [];
-    // Before them: the name of one that did not run afterwards does no harm, a missing one would.
+    // Recorded first: a name whose migration did not run does no harm, a missing one would.
     await recordExpansions(dataSource, pending);
     return (await dataSource.runMigrations()).map(({ name }) => name);
   } catch (error) {
     await checkReferencesAgain(dataSource);
-    // A process starting beside this one may have run them all in the meantime, or only begun: it makes the table first.
+    // Another starting process may have run them, or have created the table of migrations.
     if ((await schemaStatus(dataSource)).pending.length === 0) return [];
     if (attempts <= 1) throw error;
     return runMigrations(dataSource, attempts - 1);
   }
 }
 
-/** TypeORM has SQLite check no foreign keys while it migrates, and leaves it so when that fails. */
+/** TypeORM disables foreign keys on SQLite while it migrates, and leaves them disabled if that fails. */
 async function checkReferencesAgain(dataSource: Database): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {

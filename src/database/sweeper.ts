@@ -8,13 +8,13 @@ import { quoted, tableOf } from './dialect.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { Transactions } from './transactions/transactions.js';
 
-/** When old rows are first looked for, in milliseconds after the start: a machine's clock may be set only then. */
+/** Delay of the first sweep, in milliseconds: a machine's clock may be set only after the start. */
 const FIRST_MS = 60_000;
 /** How often they are looked for, in milliseconds. */
 const PERIOD_MS = 3_600_000;
-/** Rows of one transaction: few enough that no request waits for it noticeably, and that the write-ahead log stays small. */
+/** Rows per transaction: few enough that no request waits noticeably and the write-ahead log stays small. */
 const BATCH = 500;
-/** How long other writers have the database between two transactions, in milliseconds. */
+/** Pause for other writers between two transactions, in milliseconds. */
 const PAUSE_MS = 10;
 
 /** Which rows of one table have expired. */
@@ -29,8 +29,8 @@ export interface Sweep {
 }
 
 /**
- * Deletes expired rows: every hour, beside the requests, a few rows at a time. So neither a start, a stop nor another writer
- * waits for it, whatever the size of the table, and the write-ahead log does not grow with it.
+ * Deletes expired rows every hour in small batches, so that neither the start, the stop nor other writers wait for it, and the write-ahead
+ * log stays small.
  */
 @Injectable()
 export class Sweeper implements OnModuleInit, OnModuleDestroy {
@@ -47,7 +47,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     private readonly settings: Settings,
   ) {}
 
-  /** Has rows swept from now on. Only such as are never cached: it does not count as a change. */
+  /** Registers sweeps. Their rows must never be cached, because a sweep does not count as a change. */
   add(...sweeps: readonly Sweep[]): void {
     this.sweeps.push(...sweeps);
   }
@@ -56,7 +56,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     this.schedule(FIRST_MS);
   }
 
-  /** Runs before the database closes; waits for the transaction that runs, and no longer. */
+  /** Runs before the database closes; waits for the current transaction only. */
   async onModuleDestroy(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -88,7 +88,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
       try {
         await this.run(sweep);
       } catch (error) {
-        // An outage refuses them all, and is logged once.
+        // An outage fails all sweeps and is logged once.
         if (isAway && error instanceof ApiError) continue;
         isAway ||= error instanceof ApiError;
         const { tableName } = this.dataSource.getMetadata(sweep.entity);
@@ -107,7 +107,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     const key = metadata.primaryColumns.map(({ databaseName }) => quoted(databaseName)).join(', ');
     const parameters = sweep.parameters(now, this.settings);
     const old = this.dataSource.createQueryBuilder(entity, 'old').where(where, parameters);
-    // Mostly no row has expired; then nothing is committed either.
+    // Usually no row has expired, and nothing needs to be committed.
     if (!(await old.getExists())) return false;
     const batch = `(${key}) IN (SELECT ${key} FROM ${tableOf(metadata)} WHERE ${where} LIMIT ${BATCH})`;
     const { affected } = await this.transactions.uncached((manager) => {

@@ -28,7 +28,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   private readonly writes = new OneAtATime(() => this.attempt());
   private timer: NodeJS.Timeout | undefined;
   private isFailing = false;
-  /** Puts back the last write unless it was committed; rejects while that is unknown. */
+  /** Restores the changes of the last write unless it was committed; rejects while that is unknown. */
   private inDoubt: (() => Promise<void>) | undefined;
 
   protected constructor(
@@ -37,25 +37,25 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
     private readonly messages: WriteBehindMessages,
   ) {}
 
-  /** Begins to write every second. A subclass that has something to await first may return a promise. */
+  /** Starts to write every second. A subclass may return a promise. */
   onModuleInit(): unknown {
     this.schedule();
     return undefined;
   }
 
-  /** Writes what is left, unless this never began. Nest calls it before the database closes. */
+  /** Writes the remaining changes, if this was started. Nest calls it before the database closes. */
   async onModuleDestroy(): Promise<void> {
     if (this.timer === undefined) return;
     clearTimeout(this.timer);
     await this.flush();
   }
 
-  /** Writes what was noted until now; on failure it is kept for the next write. Never rejects. */
+  /** Writes all changes so far; on failure, they are kept for the next write. Never rejects. */
   flush(): Promise<void> {
     return this.writes.run();
   }
 
-  /** Writes what was noted, by `commit`. */
+  /** Writes the collected changes with `commit`. */
   protected abstract write(): Promise<void>;
 
   /** Runs writes in one transaction. When it fails, `putBack` is called once it is known that nothing was committed. */

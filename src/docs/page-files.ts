@@ -20,8 +20,8 @@ export function namesOfPageFiles(folder: string): string[] {
 }
 
 /**
- * The text of a guide, by the name of its file in docs. Beside src and its bundles lies docs, too: that of the repository, or the
- * copy in dist that the build makes; `nest start --watch` makes none, and reads that of the repository.
+ * The text of a guide by its file name in docs, which is next to src or the bundles: in the repository, or as the copy that the build makes
+ * in dist. `nest start --watch` makes no copy and reads that of the repository.
  */
 export async function guideFile(name: string): Promise<string> {
   const beside = join(SOURCE_ROOT, '..', 'docs', name);

@@ -41,7 +41,7 @@ const declared = new Set<string>();
  * another feature already, stops the start.
  */
 export function defineEvent<Data extends object>(name: string): DomainEvent<Data>;
-/** Declares a durable event: listeners get it at least once, whatever happens to processes and to them. */
+/** Declares a durable event, which is delivered to listeners at least once, even after crashes and errors. */
 export function defineEvent<Data extends object>(
   name: string,
   options: DurableOptions<Data>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withinTime } from './limited-time.js';
+import { withTimeout } from './limited-time.js';
 
 const never = () => new Promise<never>(() => undefined);
 const { signal } = new AbortController();
@@ -14,14 +14,14 @@ describe('work that is limited in time', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no'))],
   ])('fails when it %s', async (_, work) => {
-    await expect(withinTime(1_000, signal, work)).rejects.toThrow('no');
+    await expect(withTimeout(1_000, signal, work)).rejects.toThrow('no');
   });
 
   it('ends when its signal aborts, and does not begin after that', async () => {
     const stop = new AbortController();
-    const attempt = withinTime(1_000, stop.signal, never);
+    const attempt = withTimeout(1_000, stop.signal, never);
     stop.abort(new Error('The service stops.'));
     await expect(attempt).rejects.toThrow('The service stops.');
-    await expect(withinTime(1_000, stop.signal, () => expect.fail())).rejects.toThrow('The service stops.');
+    await expect(withTimeout(1_000, stop.signal, () => expect.fail())).rejects.toThrow('The service stops.');
   });
 });

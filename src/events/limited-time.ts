@@ -1,21 +1,21 @@
 /** Work that was given up because its time was over. */
-export class TookTooLong extends Error {
+export class TimeoutError extends Error {
   constructor(ms: number) {
     super(`It took longer than ${ms / 1_000} s.`);
   }
 }
 
 /**
- * Does work with a signal that aborts with the given one, and after this time; rejects with its reason as soon as it aborts, even if
- * the work continues regardless. Not AbortSignal.any(): Node 20 keeps in a signal that lives long all that were made of it.
+ * Runs work with a signal that aborts with the given one or after a timeout, and rejects as soon as it aborts, even if the work continues.
+ * AbortSignal.any() is not used: on Node 20, a long-lived signal retains all signals derived from it.
  */
-export async function withinTime<T>(
-  longestMs: number,
+export async function withTimeout<T>(
+  timeoutMs: number,
   signal: AbortSignal,
   work: (limited: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new TookTooLong(longestMs)), longestMs);
+  const timer = setTimeout(() => limit.abort(new TimeoutError(timeoutMs)), timeoutMs);
   const pass = (): void => limit.abort(signal.reason);
   signal.addEventListener('abort', pass);
   if (signal.aborted) pass();

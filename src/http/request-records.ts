@@ -50,7 +50,7 @@ export function responseStatusOf(response: Response): number {
   return response.writableFinished || isEventStream(response) ? response.statusCode : CLIENT_CLOSED_REQUEST;
 }
 
-/** Notes the route of a served page: its path, or that of the folder of a file, so that thirty files make one route. */
+/** Records the route of a served page: its path or, for a file, its folder, so that thirty files share one route. */
 export function noteServed(request: Request, path: string): void {
   const at = path.lastIndexOf('/');
   request.servedRoute = path.includes('.', at) ? `${path.slice(0, at)}/*` : path;
@@ -123,7 +123,7 @@ export class RequestRecords implements NestMiddleware {
     next();
   };
 
-  /** Logs and counts a request that took so many milliseconds. */
+  /** Logs and counts a request with its duration in milliseconds. */
   private record(request: Request, response: Response, labels: RequestLabels, ms: number): void {
     const { caller, refusalCode: code, isUncounted = false } = request;
     this.count(labels, ms / 1_000, code);

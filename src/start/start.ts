@@ -29,7 +29,7 @@ import { DataVersion } from '../database/data-version.js';
 import { flushSpans, startTracing } from '../core/tracing.js';
 
 /** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
-const LAST_WRITES_MS = 2_000;
+const FLUSH_MS = 2_000;
 
 /** The effect of a signal on the process. */
 export type Stop = (signal: string) => void;
@@ -53,7 +53,7 @@ export async function start(
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
   logger.log(`${versionText()}, with ${shownDatabaseUrl(settings.databaseUrl)}`, 'Start');
-  await app.get(SoleProcessLock).begin();
+  await app.get(SoleProcessLock).start();
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
     throw listeningFault({ variable: 'PORT', port, host }, error);
   });
@@ -136,7 +136,7 @@ function stopOf(app: INestApplication): Stop {
     if (!finished) logger.warn('Some requests took too long and were cut off', 'Stop');
     const closed = await Promise.race([
       app.close().then(() => true),
-      setTimeout(Math.max(shutdownTimeoutMs - (performance.now() - since), LAST_WRITES_MS), false),
+      setTimeout(Math.max(shutdownTimeoutMs - (performance.now() - since), FLUSH_MS), false),
     ]);
     if (!closed) logger.warn('The last counts could not be written in time and are lost', 'Stop');
     await flushSpans();

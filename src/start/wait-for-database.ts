@@ -6,7 +6,7 @@ import { logEarly } from './early-log.js';
 /** How long a start waits for PostgreSQL, in milliseconds. */
 const WAIT_MS = 60_000;
 /** How often it tries to connect, in milliseconds. */
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 /** Exit code of a start that PostgreSQL was unreachable for: EX_TEMPFAIL of sysexits.h, so that a supervisor repeats it. */
 export const TRY_AGAIN = 75;
 
@@ -37,7 +37,7 @@ export async function waitForDatabase(
       const reason = `${shownDatabaseUrl(databaseUrl)} cannot be reached: ${openingFailure(error)}`;
       if (performance.now() >= until) throw new DatabaseUnreachable(reason);
       if (attempts === 0) logEarly('warn', `${reason} The start waits for it for ${waitMs / 1_000} s.`);
-      await pause(AGAIN_MS);
+      await pause(RETRY_MS);
     }
   }
 }

@@ -43,10 +43,10 @@ export interface BanState {
   bannedUntil: number;
 }
 
-/** The state of a key of which only the end of its ban is known: it has had at least so many bans as one that long takes. */
-export function banUntil(bannedUntil: number, now: number, { ladderMs }: BanRules): BanState {
-  const rung = ladderMs.findIndex((lengthMs) => lengthMs >= bannedUntil - now);
-  const bans = rung < 0 ? ladderMs.length : rung + 1;
+/** The state of a key of which only the end of its ban is known: it has at least the number of bans that leads to one this long. */
+export function banUntil(bannedUntil: number, nowMs: number, { ladderMs }: BanRules): BanState {
+  const level = ladderMs.findIndex((lengthMs) => lengthMs >= bannedUntil - nowMs);
+  const bans = level < 0 ? ladderMs.length : level + 1;
   return { ...neverRefused(), bannedUntil, retryAt: bannedUntil, lastStrikeAt: bannedUntil, bans };
 }
 
@@ -54,8 +54,8 @@ export function banUntil(bannedUntil: number, now: number, { ladderMs }: BanRule
  * A copy of a state in which nothing lasts longer from now than its full length: the clock may have been set back since it was
  * written. A clock that was set forward ends a ban or wait whose end it has passed.
  */
-export function heldToLength(state: BanState, now: number, { ladderMs, forgivenMs }: BanRules): BanState {
-  const longest = now + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
+export function clampLength(state: BanState, nowMs: number, { ladderMs, forgivenMs }: BanRules): BanState {
+  const longest = nowMs + (ladderMs[Math.min(state.bans, ladderMs.length) - 1] ?? 0);
   const bannedUntil = Math.min(state.bannedUntil, longest);
   const retryAt = bannedUntil < state.bannedUntil ? bannedUntil : state.retryAt;
   // Not a spread, which takes twice as long: this is called for each refused request of a key.
@@ -63,9 +63,9 @@ export function heldToLength(state: BanState, now: number, { ladderMs, forgivenM
     strikes: state.strikes,
     bans: state.bans,
     bannedUntil,
-    retryAt: Math.min(retryAt, Math.max(longest, now + DAY_MS)),
-    forgivenUntil: Math.min(state.forgivenUntil, now + forgivenMs),
-    lastStrikeAt: Math.min(state.lastStrikeAt, Math.max(now, bannedUntil)),
+    retryAt: Math.min(retryAt, Math.max(longest, nowMs + DAY_MS)),
+    forgivenUntil: Math.min(state.forgivenUntil, nowMs + forgivenMs),
+    lastStrikeAt: Math.min(state.lastStrikeAt, Math.max(nowMs, bannedUntil)),
   };
 }
 
@@ -81,26 +81,26 @@ export function neverRefused(): BanState {
  * Only the wait that was announced last counts. A refusal with an earlier reset replaces it and is not a strike: the plan was
  * raised, or another window is full now, for which the client was never asked to wait.
  */
-export function recordRefusal(state: BanState, now: number, retryAt: number, rules: BanRules): void {
-  if (now - state.lastStrikeAt >= rules.resetMs) {
+export function recordRefusal(state: BanState, nowMs: number, retryAt: number, rules: BanRules): void {
+  if (nowMs - state.lastStrikeAt >= rules.resetMs) {
     state.strikes = 0;
     state.bans = 0;
     // It ended over a day ago, and must not begin again when the clock is set back.
     state.bannedUntil = 0;
   }
-  if (now >= state.retryAt) state.forgivenUntil = now + rules.forgivenMs;
+  if (nowMs >= state.retryAt) state.forgivenUntil = nowMs + rules.forgivenMs;
   else if (
     retryAt >= state.retryAt &&
-    now >= state.forgivenUntil &&
-    now - state.lastStrikeAt >= rules.strikeEveryMs
+    nowMs >= state.forgivenUntil &&
+    nowMs - state.lastStrikeAt >= rules.strikeEveryMs
   ) {
     state.strikes += 1;
-    state.lastStrikeAt = now;
+    state.lastStrikeAt = nowMs;
   }
   state.retryAt = retryAt;
   if (state.strikes < rules.strikesToBan) return;
-  const rung = Math.min(state.bans, rules.ladderMs.length - 1);
-  state.bannedUntil = now + (rules.ladderMs[rung] ?? 0);
+  const level = Math.min(state.bans, rules.ladderMs.length - 1);
+  state.bannedUntil = nowMs + (rules.ladderMs[level] ?? 0);
   state.retryAt = state.bannedUntil;
   // The time of the ban itself does not count as time without strikes.
   state.lastStrikeAt = state.bannedUntil;
@@ -124,11 +124,11 @@ export class RefusedKeys {
   }
 
   /** Sets the state of a key. */
-  set(keyId: string, state: BanState, now: number): void {
+  set(keyId: string, state: BanState, nowMs: number): void {
     this.states.set(keyId, state);
     if (this.states.size <= this.searchedFrom) return;
     const isOver = ({ retryAt, lastStrikeAt }: BanState) =>
-      retryAt <= now && now - lastStrikeAt >= this.rules.resetMs;
+      retryAt <= nowMs && nowMs - lastStrikeAt >= this.rules.resetMs;
     this.states = new Map([...this.states].filter(([, one]) => !isOver(one)));
     this.searchedFrom = Math.max(FEW, 2 * this.states.size);
   }

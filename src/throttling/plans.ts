@@ -18,7 +18,7 @@ function planLimits(): PlanTable {
     const given = environmentOfProcess()['PLANS']?.trim() ?? '';
     return (given === '' ? undefined : planTable.parse(given)) ?? SPECIFIED_PLANS;
   } catch {
-    // The start reads all settings, and reports all their faults at once.
+    // At startup, all settings are read and their errors reported at once.
     return SPECIFIED_PLANS;
   }
 }

@@ -21,7 +21,7 @@ export abstract class QuotaStore implements ThrottlerStorage {
   /** Ends a key's ban and clears its strikes. `subjectId` is that of the key's client; `now` as in `take`. */
   abstract unban(keyId: string, subjectId: string, now: number): Promise<void>;
 
-  /** A name of the counts that instances share, the same for all that count together; undefined while this one counts by itself. */
+  /** Identifies the shared counts: the same for all instances that count together; undefined while this one counts on its own. */
   get countsIn(): string | undefined {
     return undefined;
   }

@@ -82,12 +82,13 @@ export class QuotaService {
     });
     this.verdicts.inc({ plan: subject.plan, verdict: verdict.admitted ? 'uncounted' : 'refused' });
     const violated = violatedWindow(verdict);
-    const looked = violated ? { ...verdict, windows: [violated] } : await this.look(subject);
-    const isRefused = !verdict.admitted || (bound.refusesBanned === true && looked.bannedUntil !== undefined);
-    const headers = quotaHeaders({ ...looked, admitted: !isRefused });
+    const checked = violated ? { ...verdict, windows: [violated] } : await this.look(subject);
+    const isRefused =
+      !verdict.admitted || (bound.refusesBanned === true && checked.bannedUntil !== undefined);
+    const headers = quotaHeaders({ ...checked, admitted: !isRefused });
     setHeaders(response, headers);
     request.isUncounted = !isRefused;
-    if (isRefused) throw refusalOf(looked, headers['Retry-After'] ?? '1', `minute ${bound.what}`);
+    if (isRefused) throw refusalOf(checked, headers['Retry-After'] ?? '1', `minute ${bound.what}`);
   }
 
   private decide(request: QuotaRequest): QuotaVerdict | Promise<QuotaVerdict> {

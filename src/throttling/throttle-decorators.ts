@@ -78,7 +78,7 @@ function classesOf(controller: object): object[] {
   return [controller, ...(parent === Function.prototype ? [] : classesOf(parent))];
 }
 
-/** The fault of `@Throttle()` or `@SkipThrottle()` on a class or method: what has no effect, or a wrong number. */
+/** The error for a `@Throttle()` or `@SkipThrottle()` that has no effect or an invalid number. */
 export function throttleFault(target: object): string | undefined {
   for (const name of WINDOWS)
     if (skipOn(target, name) && isLimitedOn(target, name))

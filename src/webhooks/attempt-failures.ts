@@ -1,7 +1,7 @@
-import { SENT_TOO_MUCH } from './bounded-connections.js';
+import { RESPONSE_TOO_LARGE } from './bounded-connections.js';
 import { AddressRefused } from './webhook-addresses.js';
 
-const TOO_MUCH = 'The host sends more than the response to a message needs.';
+const TOO_LARGE = 'The host sends more than the response to a message needs.';
 
 /** By error code of Node or OpenSSL. */
 const FAILURES: Readonly<Record<string, string>> = {
@@ -10,8 +10,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The host does not respond.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network of the host cannot be reached.',
-  [SENT_TOO_MUCH]: TOO_MUCH,
-  HPE_HEADER_OVERFLOW: TOO_MUCH,
+  [RESPONSE_TOO_LARGE]: TOO_LARGE,
+  HPE_HEADER_OVERFLOW: TOO_LARGE,
   EPROTO: 'The host does not speak TLS at this port, or none that the service accepts.',
   CERT_HAS_EXPIRED: 'The certificate of the host has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the host is not valid yet.',

@@ -7,16 +7,16 @@ import type { Duplex } from 'node:stream';
 const MAX_BYTES = 65_536;
 const MAX_READS = 128;
 /** Maximum bytes per read. */
-const PIECE = 1_024;
+const CHUNK = 1_024;
 /** How often TLS bytes without data are counted, in milliseconds. */
 const COUNT_MS = 100;
 
 /** `code` of the error when a receiver sends more than a response needs. */
-export const SENT_TOO_MUCH = 'SENT_TOO_MUCH';
+export const RESPONSE_TOO_LARGE = 'SENT_TOO_MUCH';
 
 /** Makes that error. */
-export function sentTooMuch(): Error {
-  return Object.assign(new Error('The receiver sends too much.'), { code: SENT_TOO_MUCH });
+export function responseTooLarge(): Error {
+  return Object.assign(new Error('The receiver sends too much.'), { code: RESPONSE_TOO_LARGE });
 }
 
 /**
@@ -39,12 +39,12 @@ export function bounded(agent: HttpAgent): HttpAgent {
     let reads = 0;
     const count = (): void => {
       const share = Math.max(counted.bytesRead / MAX_BYTES, reads / MAX_READS);
-      if (share > 1) socket.destroy(sentTooMuch());
+      if (share > 1) socket.destroy(responseTooLarge());
       else if (share > 0.5) used.add(socket);
     };
     const read = (): void => {
       // Once the request is given up, the parser gets nothing more.
-      while (!socket.destroyed && socket.read(Math.min(socket.readableLength, PIECE) || undefined) !== null) {
+      while (!socket.destroyed && socket.read(Math.min(socket.readableLength, CHUNK) || undefined) !== null) {
         reads += 1;
         count();
       }

@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Longest wait for a turn, in milliseconds, per caller of the previous turn. */
-const LONGEST_WAIT_MS = 10;
+const MAX_WAIT_MS = 10;
 /** Callers that share a turn, so that their queries run together. */
-const MOST = 8;
+const MAX_CONCURRENT = 8;
 
 /**
  * Limits background work to half of the event loop: a turn begins when the loop has been idle for as long as it was busy since the
@@ -13,36 +13,36 @@ const MOST = 8;
 export class EventLoopShare {
   private readonly waiting: (() => void)[] = [];
   private since = performance.eventLoopUtilization();
-  private isGiving = false;
+  private isDispatching = false;
 
   /** `isOver` returns whether to wait no longer, because no more work starts. */
   constructor(private readonly isOver: () => boolean) {}
 
   /** Resolves when it is the caller's turn. */
   turn(): Promise<void> {
-    return new Promise((begin) => {
-      this.waiting.push(begin);
-      if (!this.isGiving) void this.give();
+    return new Promise((start) => {
+      this.waiting.push(start);
+      if (!this.isDispatching) void this.dispatch();
     });
   }
 
-  private async give(): Promise<void> {
-    this.isGiving = true;
-    let begun = 1;
+  private async dispatch(): Promise<void> {
+    this.isDispatching = true;
+    let startedAt = 1;
     while (this.waiting.length > 0) {
-      const latest = performance.now() + begun * LONGEST_WAIT_MS;
+      const latest = performance.now() + startedAt * MAX_WAIT_MS;
       while (!this.isOver() && performance.now() < latest) {
         const { idle, active } = performance.eventLoopUtilization(this.since);
         if (idle >= active) break;
         await pause(1);
       }
       this.since = performance.eventLoopUtilization();
-      const calls = this.waiting.splice(0, MOST);
-      for (const begin of calls) begin();
-      begun = calls.length;
+      const calls = this.waiting.splice(0, MAX_CONCURRENT);
+      for (const start of calls) start();
+      startedAt = calls.length;
       // Let the callers start, so that their work counts towards the next turn.
       await Promise.resolve();
     }
-    this.isGiving = false;
+    this.isDispatching = false;
   }
 }

@@ -2,14 +2,14 @@ import { promises as dns } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
-import { withinTime } from '../events/limited-time.js';
+import { withTimeout } from '../events/limited-time.js';
 
 /** Timeout of a query, in milliseconds, and number of tries for each name server; a repeated query has twice the time. */
 const QUERY = { timeout: 1_500, tries: 2 };
 /** Maximum time of each step of a look-up, in milliseconds: three of them fit into an attempt. */
 const STEP_MS = 4_500;
 /** Maximum size of a hosts file, in bytes. */
-const LARGEST_FILE = 1_048_576;
+const MAX_FILE_BYTES = 1_048_576;
 /** Maximum number of search domains. */
 const MAX_DOMAINS = 6;
 /** Codes of responses without such a name or address, and of a machine without a name server. */
@@ -51,13 +51,13 @@ export class HostNames {
       yield ['127.0.0.1', '::1'];
       return;
     }
-    const asItIs = await this.query([name], signal);
-    yield asItIs.addresses;
-    if (!isOfNetwork || asItIs.addresses.length > 0) return;
+    const asIs = await this.query([name], signal);
+    yield asIs.addresses;
+    if (!isOfNetwork || asIs.addresses.length > 0) return;
     const searched = await this.query(await this.searched(name), signal);
     yield searched.addresses;
-    if (searched.addresses.length > 0 || !asItIs.isConclusive || !searched.isConclusive) return;
-    yield await this.bySystemInTurn(name, signal);
+    if (searched.addresses.length > 0 || !asIs.isConclusive || !searched.isConclusive) return;
+    yield await this.bySystemSerialized(name, signal);
   }
 
   /** A resolver with the name servers that the system has at this moment. */
@@ -71,13 +71,13 @@ export class HostNames {
   }
 
   /** One look-up at a time, which cannot be aborted, so that at most one thread is occupied. */
-  private async bySystemInTurn(name: string, signal: AbortSignal): Promise<readonly string[]> {
+  private async bySystemSerialized(name: string, signal: AbortSignal): Promise<readonly string[]> {
     const lookUp = (limited: AbortSignal): Promise<string[]> => {
       const turn = this.systemTurn.then(() => (limited.aborted ? [] : this.bySystem(name))).catch(() => []);
       this.systemTurn = turn;
       return turn;
     };
-    return withinTime(STEP_MS, signal, lookUp).catch(() => []);
+    return withTimeout(STEP_MS, signal, lookUp).catch(() => []);
   }
 
   /** Queries A and AAAA records of some names at once; the addresses of the first name that has any. */
@@ -127,13 +127,13 @@ export class HostNames {
 
   private async readHosts(size: number): Promise<Map<string, string[]>> {
     const { hosts: path } = this.files;
-    if (size <= LARGEST_FILE) return hostsOf(await readFile(path, 'utf8').catch(() => ''));
+    if (size <= MAX_FILE_BYTES) return hostsOf(await readFile(path, 'utf8').catch(() => ''));
     this.logger.warn(`${path} is not read for webhooks, because it is larger than 1 MiB`);
     return new Map();
   }
 }
 
-/** Whether a name, in lower case, is of this machine. */
+/** Whether a lower-case name denotes this machine. */
 export function isLocalhost(name: string): boolean {
   return /(?:^|\.)localhost$/.test(name);
 }

@@ -5,7 +5,7 @@ const READ_MS = 1_000;
 /** Maximum bytes of a response that are stored. */
 const MAX_BYTES = 500;
 /** What could break a line, control a terminal or reverse a text, and NUL, which PostgreSQL refuses. Line feeds stay. */
-const HARMFUL = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
+const CONTROL_CHARACTERS = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /**
  * The first bytes of a response's body as text, with U+FFFD for each harmful character; never rejects. The rest of the body is read,
@@ -16,7 +16,7 @@ export function excerptOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve) => {
-    const settle = (): void => resolve(harmless(Buffer.concat(chunks)));
+    const settle = (): void => resolve(sanitize(Buffer.concat(chunks)));
     response
       .on('data', (chunk: Buffer) => {
         if (length >= MAX_BYTES) return;
@@ -35,8 +35,8 @@ export function excerptOf(response: IncomingMessage): Promise<string> {
 }
 
 /** A character that is cut at the end is left out. */
-function harmless(body: Buffer): string {
+function sanitize(body: Buffer): string {
   return new TextDecoder()
     .decode(body.subarray(0, MAX_BYTES), { stream: true })
-    .replaceAll(HARMFUL, '\uFFFD');
+    .replaceAll(CONTROL_CHARACTERS, '\uFFFD');
 }

@@ -15,15 +15,13 @@ export const RETRY_DELAYS: readonly number[] = [
 /** Maximum random extension of a delay, as a fraction, so that messages that failed together are not retried together. */
 const JITTER = 0.1;
 /** Longest Retry-After that is respected, in milliseconds. */
-const LONGEST_RETRY_AFTER = 24 * HOUR_MS;
+const MAX_RETRY_AFTER = 24 * HOUR_MS;
 
-/** Milliseconds until a message that has failed so many times is retried, at least those of `Retry-After`; undefined if it is not retried. */
+/** Milliseconds until the next attempt after this number of failures, at least those of `Retry-After`; undefined after the last. */
 export function webhookRetryDelay(failures: number, retryAfter: number): number | undefined {
   const delay = RETRY_DELAYS[failures - 1];
   if (delay === undefined) return undefined;
-  return Math.round(
-    Math.max(delay, Math.min(retryAfter, LONGEST_RETRY_AFTER)) * (1 + JITTER * Math.random()),
-  );
+  return Math.round(Math.max(delay, Math.min(retryAfter, MAX_RETRY_AFTER)) * (1 + JITTER * Math.random()));
 }
 
 /** The wait in a Retry-After header, in milliseconds (RFC 9110 section 10.2.3); 0 for a malformed or past one. */

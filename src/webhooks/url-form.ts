@@ -6,7 +6,7 @@ export interface UrlFault {
 }
 
 /** Longest name of a host (RFC 1035 section 2.3.4). */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 /** A name, with underscores, which are in use, or an IPv6 address. */
 const HOST = /^(?:[a-z\d_-]{1,63}(?:\.[a-z\d_-]{1,63})*|\[[a-f\d:]+\])$/;
 
@@ -24,7 +24,7 @@ export function faultOfForm(text: string): UrlFault | undefined {
     return refused('The URL must not contain a user name or a password; messages are signed instead.');
   if (text.includes('#')) return refused('The URL must not have a fragment.');
   if (port === '0') return malformed('The port must be a number from 1 to 65535.');
-  if (hostname.length > LONGEST_NAME || !HOST.test(hostname))
+  if (hostname.length > MAX_NAME_LENGTH || !HOST.test(hostname))
     return malformed(
       'The host must be a name such as shop.example.com, without a dot at its end, or an address.',
     );
@@ -33,7 +33,7 @@ export function faultOfForm(text: string): UrlFault | undefined {
   return undefined;
 }
 
-/** A fault of a URL that the service does not send to. */
+/** Why a URL is not allowed. */
 export function refused(message: string): UrlFault {
   return { code: 'not_allowed', message };
 }

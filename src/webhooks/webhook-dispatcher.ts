@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { BackgroundLoop, Piece } from '../events/jobs/background-loop.js';
+import type { BackgroundLoop, WorkItem } from '../events/jobs/background-loop.js';
 import { BackgroundLoops } from '../events/jobs/background-loops.js';
 import { EventLoopShare } from './event-loop-share.js';
 import { DueDeliveries, type DueEndpoint, WEBHOOKS_LEASE } from './due-deliveries.js';
@@ -9,12 +9,12 @@ import { WebhookSender } from './webhook-sender.js';
 import { WebhookSettlements } from './webhook-settlements.js';
 
 /** For how long without work the lease is kept, in seconds: messages come one by one. */
-const KEPT_SECONDS = 5;
+const LEASE_SECONDS = 5;
 /** Maximum number of concurrent attempts, and of those to endpoints that failed before, which must not occupy every slot. */
-const MOST = 1_000;
+const MAX_CONCURRENT = 1_000;
 const MAX_FAILING = 500;
 /** Messages sent to an endpoint in a row before due endpoints are read again. */
-const TURN = 20;
+const EVENT_LOOP_TURN = 20;
 /** The key of the piece of work that fans out messages; not the id of an endpoint. */
 const FAN_OUT = 'fan-out';
 /** How long a stop waits for running attempts, in milliseconds; an aborted attempt is repeated later. */
@@ -41,10 +41,10 @@ export class WebhookDispatcher {
   ) {
     this.loop = loops.add({
       lease: WEBHOOKS_LEASE,
-      keptSeconds: KEPT_SECONDS,
+      leaseSeconds: LEASE_SECONDS,
       stopMs: STOP_MS,
-      most: MOST,
-      due: (inProgress) => this.due(inProgress),
+      maxConcurrent: MAX_CONCURRENT,
+      findDue: (inProgress) => this.due(inProgress),
       record: () => settlements.record(),
       logger: new Logger('Webhooks'),
       refused: 'Webhooks cannot be delivered because the database failed',
@@ -58,7 +58,7 @@ export class WebhookDispatcher {
   }
 
   /** A piece of work for waiting messages, and one for each due endpoint, failing ones last. */
-  private async due(inProgress: ReadonlySet<string>): Promise<Piece[]> {
+  private async due(inProgress: ReadonlySet<string>): Promise<WorkItem[]> {
     const isFanOut = !inProgress.has(FAN_OUT) && (await this.fanOuts.isDue());
     const endpoints = (await this.deliveries.dueEndpoints()).filter(({ id }) => !inProgress.has(id));
     const healthy = endpoints.filter(({ failures }) => failures === 0);
@@ -69,7 +69,7 @@ export class WebhookDispatcher {
     ];
   }
 
-  private turnOf({ id, failures }: DueEndpoint): Piece {
+  private turnOf({ id, failures }: DueEndpoint): WorkItem {
     const isFailing = Number(failures > 0);
     const run = (signal: AbortSignal): Promise<boolean> => {
       this.failing += isFailing;
@@ -80,7 +80,7 @@ export class WebhookDispatcher {
 
   /** Sends the waiting deliveries of an endpoint, one after the other, until one fails or cannot be recorded. */
   private async serve(id: string, signal: AbortSignal): Promise<boolean> {
-    for (let sent = 0; sent < TURN; sent += 1) {
+    for (let sent = 0; sent < EVENT_LOOP_TURN; sent += 1) {
       const isMore = await this.sendFirst(id, signal);
       // A delivery that is not recorded would be read, and sent, again. The loop logs why the database refuses it.
       const isRecorded = await this.settlements.record().then(

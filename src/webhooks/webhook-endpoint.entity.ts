@@ -19,7 +19,7 @@ defineClientState('failing', FAILING('client_id'));
 /** The columns of an endpoint whose next message has not failed. */
 export const HEALTHY = { failures: 0, failingSince: null, dueAt: 0n, delay: 0 };
 
-/** A secret that was rotated, and until when it signs besides the one that came after it. */
+/** A rotated secret, and until when it signs alongside its successor. */
 export interface PreviousSecret {
   readonly secret: string;
   /** ISO 8601 text in UTC. */

@@ -8,11 +8,11 @@ import { Transactions } from '../database/transactions/transactions.js';
 import { WebhookFanOut } from './webhook-message.entity.js';
 
 /** Maximum number of messages per transaction, and the duration above which the next one takes fewer, in milliseconds. */
-const MOST = 100;
+const MAX_BATCH = 100;
 const SHORT_MS = 20;
 /** While others use the database, the pause after a transaction as a multiple of its duration, and the longest pause. */
-const REST = 9;
-const LONGEST_REST_MS = 500;
+const PAUSE_RATIO = 9;
+const MAX_PAUSE_MS = 500;
 
 /**
  * Inserts deliveries for each enabled endpoint that subscribes to the event of a message. A deletion locks a client before its
@@ -52,7 +52,7 @@ export class WebhookFanOuts {
   async run(): Promise<void> {
     await this.transactions.uncached((manager) => this.fanOut(manager));
     const { inUse, waiting } = (this.dataSource as Database).load;
-    if (inUse + waiting > 0) await pause(Math.min(REST * this.tookMs, LONGEST_REST_MS));
+    if (inUse + waiting > 0) await pause(Math.min(PAUSE_RATIO * this.tookMs, MAX_PAUSE_MS));
   }
 
   /**
@@ -75,9 +75,9 @@ export class WebhookFanOuts {
   /** Returns whether there may be more. */
   private async fanOut(manager: EntityManager): Promise<boolean> {
     await this.transactions.lock('webhook fan-outs');
-    const began = performance.now();
-    const take = this.batch;
-    const fanOuts = await manager.find(WebhookFanOut, { order: { id: 'ASC' }, take });
+    const startedAt = performance.now();
+    const lockBatch = this.batch;
+    const fanOuts = await manager.find(WebhookFanOut, { order: { id: 'ASC' }, take: lockBatch });
     if (fanOuts.length === 0) return false;
     await runForRows(
       manager,
@@ -85,8 +85,8 @@ export class WebhookFanOuts {
       DELIVERIES,
     );
     await manager.delete(WebhookFanOut, { id: In(fanOuts.map(({ id }) => id)) });
-    this.tookMs = performance.now() - began;
-    this.batch = this.tookMs < SHORT_MS ? Math.min(MOST, 2 * take) : Math.ceil(take / 2);
-    return fanOuts.length === take;
+    this.tookMs = performance.now() - startedAt;
+    this.batch = this.tookMs < SHORT_MS ? Math.min(MAX_BATCH, 2 * lockBatch) : Math.ceil(lockBatch / 2);
+    return fanOuts.length === lockBatch;
   }
 }

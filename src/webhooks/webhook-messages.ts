@@ -14,7 +14,7 @@ import type { WebhookEvent } from './webhook-events.js';
 import { WebhookFanOut, WebhookMessage } from './webhook-message.entity.js';
 
 /** Longest body of a message, in UTF-16 code units. */
-export const LONGEST_PAYLOAD = 65_536;
+export const MAX_PAYLOAD_LENGTH = 65_536;
 
 /** Whether any enabled endpoint subscribes to the event `?1`, of the client `?2` if that is not null. */
 const SUBSCRIBED = `SELECT 1 AS found FROM webhook_subscriptions JOIN webhook_endpoints ON webhook_endpoints.id = webhook_subscriptions.endpoint_id
@@ -36,7 +36,7 @@ export interface MessageOptions {
 @Injectable()
 export class WebhookMessages {
   /** Whether any endpoint subscribes to an event, as of a version of the data. */
-  private readonly known = new Map<string, { readonly version: number; readonly isAny: boolean }>();
+  private readonly cached = new Map<string, { readonly version: number; readonly isAny: boolean }>();
   private readonly reads = new Map<string, OneAtATime<boolean>>();
 
   constructor(
@@ -91,7 +91,7 @@ export class WebhookMessages {
   ): Promise<void> {
     if (!(await this.isSubscribedNow(name, to.clientId))) return;
     const message = messageOf(name, dto ? shownAs(dto, data) : data, this.clock.instant(), to.id);
-    if (to.id !== undefined && (await this.isThere(message.id, manager))) return;
+    if (to.id !== undefined && (await this.hasSubscribers(message.id, manager))) return;
     await manager.insert(WebhookMessage, message);
     await manager.insert(WebhookFanOut, { messageId: message.id, clientId: to.clientId ?? null });
     this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
@@ -106,13 +106,13 @@ export class WebhookMessages {
     // Read the version first, so that a commit during the query invalidates what is cached. Every commit of a transaction that
     // writes endpoints changes it; single inserted rows alone do not.
     const { rows: version } = this.dataVersion.versions();
-    const known = this.known.get(event);
-    if (known && version !== undefined && known.version === version) return known.isAny;
+    const cached = this.cached.get(event);
+    if (cached && version !== undefined && cached.version === version) return cached.isAny;
     let read = this.reads.get(event);
     if (!read) this.reads.set(event, (read = new OneAtATime(() => this.isSubscribedNow(event))));
-    const isAny = await read.run();
-    if (version !== undefined) this.known.set(event, { version, isAny });
-    return isAny;
+    const hasAny = await read.run();
+    if (version !== undefined) this.cached.set(event, { version, isAny: hasAny });
+    return hasAny;
   }
 
   /** Whether any enabled endpoint of this client, or of any, subscribes, as the caller's transaction sees it. */
@@ -121,7 +121,7 @@ export class WebhookMessages {
   }
 
   /** Whether the message exists; another transaction that would write it waits until this one ends. */
-  private async isThere(id: string, manager: EntityManager): Promise<boolean> {
+  private async hasSubscribers(id: string, manager: EntityManager): Promise<boolean> {
     await this.transactions.lock(`webhook message ${id}`);
     return manager.existsBy(WebhookMessage, { id });
   }
@@ -138,9 +138,9 @@ export function messageOf(event: string, data: object, createdAt: string, id?: s
 
 function payloadOf(type: string, timestamp: string, data: object): string {
   const text = stringify({ type, timestamp, data }) ?? '';
-  if (text.length > LONGEST_PAYLOAD)
+  if (text.length > MAX_PAYLOAD_LENGTH)
     throw new RangeError(
-      `A message of ${type} has a body of ${text.length} characters; ${LONGEST_PAYLOAD} are allowed.`,
+      `A message of ${type} has a body of ${text.length} characters; ${MAX_PAYLOAD_LENGTH} are allowed.`,
     );
   return text;
 }

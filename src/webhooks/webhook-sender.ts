@@ -4,9 +4,9 @@ import type { LookupFunction } from 'node:net';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '../core/time/clock.js';
 import { softwareVersion } from '../core/software-version.js';
-import { TookTooLong, withinTime } from '../events/limited-time.js';
+import { TimeoutError, withTimeout } from '../events/limited-time.js';
 import { failureOf } from './attempt-failures.js';
-import { bounded, sentTooMuch } from './bounded-connections.js';
+import { bounded, responseTooLarge } from './bounded-connections.js';
 import { excerptOf } from './response-excerpt.js';
 import { retryAfterOf } from './retry-schedule.js';
 import { type AllowedAddress, WebhookAddresses, isPublic } from './webhook-addresses.js';
@@ -42,7 +42,7 @@ export interface AttemptOutcome {
   readonly retryAfter: number;
   /** From the look-up of the name to the status of the response, or to the failure, in milliseconds. */
   readonly durationMs: number;
-  /** The first bytes of the response's body, made harmless; null without a response. */
+  /** The first bytes of the response body, sanitized; null without a response. */
   readonly response: string | null;
   /** Whether every address of the host was public, so that its owner may read its responses. */
   readonly isPublic: boolean;
@@ -57,7 +57,7 @@ interface ReceiverResponse {
   readonly isPublic: boolean;
 }
 
-/** A response of which there is a status alone. */
+/** A response without an excerpt. */
 const WITHOUT_BODY = { retryAfter: undefined, excerpt: Promise.resolve('') };
 
 /** Posts signed messages to endpoints, at allowed addresses only; follows no redirect and uses no proxy. */
@@ -78,17 +78,17 @@ export class WebhookSender implements OnModuleDestroy {
 
   /** Makes one attempt. Never rejects. */
   async send(attempt: Attempt, stopped: AbortSignal): Promise<AttemptOutcome> {
-    const began = performance.now();
-    const durationMs = (): number => Math.round(performance.now() - began);
+    const startedAt = performance.now();
+    const durationMs = (): number => Math.round(performance.now() - startedAt);
     try {
-      // Whatever happens on the connection, an attempt ends after its time limit.
-      const received = await withinTime(ATTEMPT_MS, stopped, (signal) => this.post(attempt, signal));
+      // An attempt always ends at its time limit.
+      const received = await withTimeout(ATTEMPT_MS, stopped, (signal) => this.sendTo(attempt, signal));
       const outcome = { ...this.outcomeOf(received), durationMs: durationMs() };
       return { ...outcome, response: await received.excerpt, isPublic: received.isPublic };
     } catch (error) {
       const none = { status: null, retryAfter: 0, durationMs: durationMs(), response: null, isPublic: false };
       if (stopped.aborted) return { is: 'cut', error: 'The service stopped.', ...none };
-      const isLate = error instanceof TookTooLong;
+      const isLate = error instanceof TimeoutError;
       return {
         is: 'failed',
         error: isLate ? `No response within ${ATTEMPT_MS / 1_000} s.` : failureOf(error),
@@ -112,7 +112,7 @@ export class WebhookSender implements OnModuleDestroy {
     return [secret, ...signing(previousSecrets, this.clock.now()).map((previous) => previous.secret)];
   }
 
-  private async post(attempt: Attempt, signal: AbortSignal): Promise<ReceiverResponse> {
+  private async sendTo(attempt: Attempt, signal: AbortSignal): Promise<ReceiverResponse> {
     const url = new URL(attempt.url);
     const addresses = await this.addresses.of(url, signal);
     signal.throwIfAborted();
@@ -170,7 +170,7 @@ export class WebhookSender implements OnModuleDestroy {
       let interim = 0;
       request.on('information', () => {
         interim += 1;
-        if (interim === MAX_INTERIM + 1) request.destroy(sentTooMuch());
+        if (interim === MAX_INTERIM + 1) request.destroy(responseTooLarge());
       });
       // 101: without a listener the client would close the connection silently.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {

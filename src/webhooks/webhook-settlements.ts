@@ -19,7 +19,7 @@ import type { AttemptOutcome } from './webhook-sender.js';
 const BATCH = 100;
 
 /** An attempt that has ended. */
-interface Ended {
+interface FinishedAttempt {
   readonly delivery: FirstDelivery;
   readonly outcome: AttemptOutcome;
   readonly at: number;
@@ -48,13 +48,13 @@ const RECORD_DELIVERIES = (rows: string): string => `
   FROM ${rows} AS recorded
   WHERE webhook_deliveries.id = CAST(value ->> 'id' AS BIGINT) AND webhook_deliveries.state NOT IN ('delivered', 'failed')`;
 
-/** Records the outcome of attempts: deliveries made, the time of the next attempt, and endpoints to disable. */
+/** Records the outcome of attempts: successful deliveries, the time of the next attempt, and endpoints to disable. */
 @Injectable()
 export class WebhookSettlements {
   private readonly logger = new Logger('Webhooks');
   private readonly recordings = new OneAtATime(() => this.recordAll());
   /** Attempts that are not recorded yet. */
-  private readonly toRecord: Ended[] = [];
+  private readonly toRecord: FinishedAttempt[] = [];
 
   constructor(
     private readonly dataSource: DataSource,
@@ -92,9 +92,9 @@ export class WebhookSettlements {
   }
 
   /** Gives up the delivery and disables the endpoint; the client's other endpoints get a message about it. */
-  private async disable(ended: Ended, because: DisabledBecause): Promise<void> {
-    const disabledAt = isoOf(ended.at);
-    const { endpointId: id, clientId, url, label, failures } = ended.delivery;
+  private async disable(finished: FinishedAttempt, because: DisabledBecause): Promise<void> {
+    const disabledAt = isoOf(finished.at);
+    const { endpointId: id, clientId, url, label, failures } = finished.delivery;
     await this.fanOuts.catchUp();
     const isDisabled = await this.dataSource.transaction(async (manager) => {
       await this.fanOuts.beforeChange(manager);
@@ -105,7 +105,7 @@ export class WebhookSettlements {
         { disabledAt, disabledBecause: because, failures: 0, dueAt: 0n },
       );
       const state = affected === 0 ? 'waiting' : 'failed';
-      await runForRows(manager, [deliveryAfter(ended, state)], RECORD_DELIVERIES);
+      await runForRows(manager, [deliveryAfter(finished, state)], RECORD_DELIVERIES);
       if (affected === 0) return false;
       const details = { endpointId: id, because };
       await this.audit.record(manager, SERVICE_ITSELF, {
@@ -125,36 +125,36 @@ export class WebhookSettlements {
         `Endpoint ${id} of client ${clientId} receives no webhooks any more: ` +
           (because === 'gone'
             ? 'it responded 410'
-            : `it failed for three days. ${ended.outcome.error ?? ''}`),
+            : `it failed for three days. ${finished.outcome.error ?? ''}`),
       );
   }
 }
 
 /** Endpoints first: a deletion locks an endpoint before its deliveries. */
-async function recordIn(manager: EntityManager, ended: readonly Ended[]): Promise<void> {
-  const changed = ended.filter(
+async function recordIn(manager: EntityManager, finished: readonly FinishedAttempt[]): Promise<void> {
+  const changed = finished.filter(
     ({ delivery, outcome }) => outcome.is !== 'delivered' || delivery.failures > 0,
   );
   await runForRows(manager, changed.map(endpointAfter), RECORD_ENDPOINTS);
-  const deliveries = ended.map((one) =>
+  const deliveries = finished.map((one) =>
     deliveryAfter(one, one.outcome.is === 'delivered' ? 'delivered' : 'waiting'),
   );
   await runForRows(manager, deliveries, RECORD_DELIVERIES);
 }
 
-function endpointAfter({ delivery, outcome, at, delay = 0 }: Ended): object {
+function endpointAfter({ delivery, outcome, at, delay = 0 }: FinishedAttempt): object {
   const { endpointId, url, failures: failuresBefore, failingSince } = delivery;
-  const healed = { failures: 0, failingSince: null, dueAt: 0, delay: 0 };
+  const hasRecovered = { failures: 0, failingSince: null, dueAt: 0, delay: 0 };
   const failed = {
     failures: failuresBefore + 1,
     failingSince: failingSince ?? isoOf(at),
     dueAt: at + delay,
     delay,
   };
-  return { endpointId, url, failuresBefore, ...(outcome.is === 'delivered' ? healed : failed) };
+  return { endpointId, url, failuresBefore, ...(outcome.is === 'delivered' ? hasRecovered : failed) };
 }
 
-function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): object {
+function deliveryAfter({ delivery, outcome, at }: FinishedAttempt, state: DeliveryState): object {
   const { id, attempts, attemptLog } = delivery;
   const { status, error, durationMs, response, isPublic } = outcome;
   const attemptedAt = isoOf(at);
@@ -164,7 +164,7 @@ function deliveryAfter({ delivery, outcome, at }: Ended, state: DeliveryState): 
 }
 
 /** Why an endpoint is disabled after an attempt; undefined if it is not. */
-function disablesBecause({ outcome, delay }: Ended): DisabledBecause | undefined {
+function disablesBecause({ outcome, delay }: FinishedAttempt): DisabledBecause | undefined {
   if (outcome.is === 'gone') return 'gone';
   return outcome.is === 'failed' && delay === undefined ? 'failing' : undefined;
 }

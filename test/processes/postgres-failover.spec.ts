@@ -70,7 +70,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
         DATABASE_URL: `postgres://petstore@127.0.0.1:${name.port}/postgres`,
         ...(redis ? { REDIS_URL: redis.url } : {}),
       },
-      prepare: (app) => app.get(SoleProcessLock).begin(),
+      prepare: (app) => app.get(SoleProcessLock).start(),
     });
     // A read opens the session of snapshots, again when that took too long.
     const afterRead = async () => {

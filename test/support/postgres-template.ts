@@ -26,7 +26,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   const tables = await declaredTables([PlatformModule, PetsModule]);
   const platform = await openDataSource(
     { databaseUrl: urlOf(templates.platform) },
-    { tables, isPatient: true },
+    { tables, isUnlimited: true },
   );
   await migrate(platform);
   await platform.destroy();

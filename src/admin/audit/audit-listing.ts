@@ -106,14 +106,14 @@ function idsIn(
   return In([...new Set(entries.flatMap(idsOf).filter((id) => typeof id === 'string'))]);
 }
 
-/** How a formula begins, after what spreadsheets pass over; a minus sign is U+2212, too. */
+/** Beginnings of a formula, after the characters that spreadsheets skip; one of them is the minus sign U+2212. */
 const FORMULA = /^[\s\p{Cc}\p{Cf}"']*[=+\-@\u2212]/u;
 /** Where a spreadsheet whose locale separates cells by semicolons or tabs begins another cell or row: a quote inside a cell means nothing to it. */
 const BEGINNINGS = /(?<=[;\t\r\n])/;
 
 /**
- * A cell of CSV. What a spreadsheet would run as a formula is quoted, because clients choose names. In East Asian locales the
- * full-width characters begin one, too, which the compatibility form replaces.
+ * A CSV cell. Because clients choose names, text that a spreadsheet would run as a formula is quoted. East Asian locales also accept
+ * full-width characters, which the compatibility form replaces.
  */
 function cellOf(value: string | bigint | object | null): string {
   if (value === null) return '';

@@ -23,7 +23,7 @@ export interface CommandFacts {
   /** The question before what cannot be undone. */
   readonly question?: string;
   /** The option with which it cannot be undone, and its value unless it is any; by default it never can. */
-  readonly asksFor?: readonly [option: string, value?: string];
+  readonly confirmation?: readonly [option: string, value?: string];
   /** What was done; without `columns` nothing more is shown. */
   readonly done?: string;
   /** Whether it creates a database that does not exist. */
@@ -95,12 +95,12 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     operation: 'updateKey',
     columns: KEY,
     question: `${END} in {expires}, which cannot be postponed again`,
-    asksFor: ['expires'],
+    confirmation: ['expires'],
   },
   'key rotate': {
     operation: 'rotateKey',
     question: `${END} at once and for good, and create its successor`,
-    asksFor: ['grace', '0'],
+    confirmation: ['grace', '0'],
     done: 'The key {id} follows.',
   },
   'key unban': {
@@ -183,7 +183,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'webhook rotate': {
     operation: 'rotateWebhookSecret',
     question: 'End the old secrets of the endpoint {id} at once',
-    asksFor: ['grace', '0'],
+    confirmation: ['grace', '0'],
     done: 'The endpoint {id} has a new secret.',
   },
   'webhook delete': {

@@ -2,7 +2,7 @@ import { IntersectionType } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor } from '../../auth/audit/audit-entry.entity.js';
 import { CLIENT_ORDERS, CLIENT_STATES, type ClientState } from '../../auth/clients/client-list.js';
 import { ERROR_OUTCOMES, type ErrorOutcome } from '../../auth/usage/request-history.js';
-import { DAYS_KEPT, DAYS_SHOWN } from '../../auth/usage/usage.service.js';
+import { DAYS_STORED, DAYS_SHOWN } from '../../auth/usage/usage.service.js';
 import { Enum, Flag, Instant, Integer, Text, Uuid } from '../../http/validation/fields.js';
 import { PLANS, type Plan } from '../../throttling/plans.js';
 import { PageQuery } from '../../http/paging/pager.js';
@@ -10,7 +10,7 @@ import { PageQuery } from '../../http/paging/pager.js';
 const DAYS = {
   description: 'How many UTC days to show, including today',
   minimum: 1,
-  maximum: DAYS_KEPT,
+  maximum: DAYS_STORED,
   default: DAYS_SHOWN,
 };
 

@@ -15,7 +15,7 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-/** One change that was made. It stays when its client or key is deleted, so it has no foreign keys to them. */
+/** A change. It outlives its client and key, so it has no foreign keys to them. */
 @Entity('audit_entries')
 @Index('audit_entries_client', ['clientId', 'id'])
 @Index('audit_entries_key', ['keyId', 'id'])

@@ -55,7 +55,7 @@ export class AuditService {
     });
   }
 
-  /** Whether a client and its keys were changed at least so many times since an instant, in ms since the Unix epoch. */
+  /** Whether a client and its keys were changed at least `times` times since an instant, in ms since the Unix epoch. */
   async wasChanged(clientId: string, times: number, since: number, manager: EntityManager): Promise<boolean> {
     const [entry] = await manager.find(AuditEntry, {
       where: { clientId },

@@ -29,7 +29,7 @@ import {
 export interface KeyFilter {
   readonly clientId?: string | undefined;
   /** Displayable prefix of a key, or its digest. */
-  readonly mark?: string | undefined;
+  readonly prefixOrLabel?: string | undefined;
 }
 
 /** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
@@ -46,13 +46,14 @@ export class ApiKeysService {
   ) {}
 
   /** A page of the keys that pass a filter, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, { clientId, mark }: KeyFilter = {}): Promise<Page<ApiKey>> {
+  async list(page: PageRequest, { clientId, prefixOrLabel }: KeyFilter = {}): Promise<Page<ApiKey>> {
     const query = this.keys.createQueryBuilder('key');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('key.clientId = :clientId', { clientId });
     }
-    if (mark !== undefined) query.andWhere('(key.prefix = :mark OR key.digest = :mark)', { mark });
+    if (prefixOrLabel !== undefined)
+      query.andWhere('(key.prefix = :mark OR key.digest = :mark)', { mark: prefixOrLabel });
     return keysetPage(query, page, BY_CREATION);
   }
 
@@ -76,7 +77,7 @@ export class ApiKeysService {
   }
 
   /** A key that is to be changed. Throws key_not_found, and key_protected. */
-  async changeable(id: string, by: Requester, manager: EntityManager): Promise<ApiKey> {
+  async findChangeable(id: string, by: Requester, manager: EntityManager): Promise<ApiKey> {
     const key = await this.get(id, by, manager);
     refuseProtectedKey(key, by);
     return key;
@@ -90,7 +91,7 @@ export class ApiKeysService {
   async update(id: string, changes: KeyChanges, options: Forcible, by: Requester): Promise<ApiKey> {
     requireChange(changes, ['label', 'expires']);
     const { label, expires } = changes;
-    return this.limits.changing(by.clientId, () =>
+    return this.limits.whileChanging(by.clientId, () =>
       this.change(
         id,
         by,
@@ -156,7 +157,7 @@ export class ApiKeysService {
     options: Forcible,
   ): Promise<ApiKey> {
     return this.changes.run(by, async (manager, record) => {
-      const key = await this.changeable(id, by, manager);
+      const key = await this.findChangeable(id, by, manager);
       const details = await apply(key, manager);
       if (Object.keys(details).length === 0) return key;
       const { label, expiresAt, revokedAt } = key;

@@ -36,8 +36,11 @@ export class ClientsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Has a log of clients deleted before them, a few rows at a time: with millions, other writers would wait for them all. */
-  addLog(log: (clientId: string) => Sweep): void {
+  /**
+   * Registers a log whose rows are deleted in batches before their client is. Deleting millions of rows at once would block all other
+   * writers.
+   */
+  registerLog(log: (clientId: string) => Sweep): void {
     this.logs.push(log);
   }
 
@@ -189,9 +192,9 @@ export class ClientsService {
 
 /** The client's own limits with the given ones changed; a fixed plan has none. */
 function mergedLimits(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
-  const kept = client.plan === 'enterprise' ? client.ownLimits : {};
+  const remaining = client.plan === 'enterprise' ? client.ownLimits : {};
   return {
-    ...kept,
+    ...remaining,
     ...(perMinute === undefined ? {} : { perMinute }),
     ...(perDay === undefined ? {} : { perDay }),
   };

@@ -8,11 +8,11 @@ import { TransientMap } from '../../core/transient-map.js';
 import { refusalOfFailure } from '../../throttling/quota-refusals.js';
 
 /** A key is used for less than this time after its read began, in milliseconds. */
-const USED_MS = 1_000;
+const USE_WRITE_MS = 1_000;
 /** A key that is used later than this is read again beside its requests, which wait no whole second where connections are scarce. */
 const REFRESHED_MS = 500;
 /** For how long it is known that a key was valid, in milliseconds. */
-const KNOWN_MS = 60_000;
+const MAX_AGE_MS = 60_000;
 /** Maximum number of cached keys. */
 const MAX_KEYS = 10_000;
 
@@ -27,8 +27,8 @@ const FIND = `SELECT api_keys.id, client_id AS "clientId", scopes, expires_at AS
 interface Read<Result> {
   readonly result: Result;
   /** When it began, by the steady clock. */
-  readonly began: number;
-  /** The number of changes that this process had made before. */
+  readonly startedAt: number;
+  /** The number of changes by this process before the read. */
   readonly changes: number;
 }
 
@@ -63,7 +63,7 @@ export class KeyCache {
   /** The key of a digest as it was last read, in the last minute, if it was valid then. It must not admit a request. */
   lastRead(digest: string): CallersKey | undefined {
     const entry = this.entries.get(digest);
-    return entry && this.clock.steady() - entry.began < KNOWN_MS ? entry.result : undefined;
+    return entry && this.clock.steady() - entry.startedAt < MAX_AGE_MS ? entry.result : undefined;
   }
 
   /** The cached key of a digest, if it still admits requests. */
@@ -71,7 +71,7 @@ export class KeyCache {
     const entry = this.entries.get(digest);
     const key = entry && this.isUsed(entry) && this.admits(entry.result) ? entry.result : undefined;
     this.use[key ? 'hits' : 'misses'] += 1;
-    if (entry && key && this.clock.steady() - entry.began >= REFRESHED_MS)
+    if (entry && key && this.clock.steady() - entry.startedAt >= REFRESHED_MS)
       this.find(digest).catch(() => undefined);
     return key;
   }
@@ -83,7 +83,7 @@ export class KeyCache {
   find(digest: string): Promise<CallersKey | undefined> {
     const shared = this.running.get(digest);
     if (shared && this.isUsed(shared)) return shared.result;
-    const reading = { began: this.clock.steady(), changes: this.changes };
+    const reading = { startedAt: this.clock.steady(), changes: this.changes };
     const running = {
       ...reading,
       result: this.read(digest)
@@ -108,8 +108,8 @@ export class KeyCache {
     return row && keyOf(row);
   }
 
-  private isUsed({ began, changes }: Read<unknown>): boolean {
-    return changes === this.changes && this.clock.steady() - began < USED_MS;
+  private isUsed({ startedAt, changes }: Read<unknown>): boolean {
+    return changes === this.changes && this.clock.steady() - startedAt < USE_WRITE_MS;
   }
 
   private admits({ revokedAt, expiresAt, client }: CallersKey): boolean {

@@ -46,15 +46,15 @@ export class KeyIssuingService {
    * client_not_found, what grantableScopes and KeyLimits throw, and validation_failed for a later end.
    */
   async issue(
-    { scopes: wanted, label = null, expires, ...order }: NewKey,
+    { scopes: requested, label = null, expires, ...options }: NewKey,
     by: Requester,
   ): Promise<IssuedKey> {
-    const scopes = grantableScopes(wanted, by);
-    const { clientId = order.clientId } = by;
+    const scopes = grantableScopes(requested, by);
+    const { clientId = options.clientId } = by;
     return this.changes.run(by, async (manager, record, latest) => {
-      await this.limits.requireRoom(1, by, manager);
+      await this.limits.requireCapacity(1, by, manager);
       await this.clients.get(clientId, manager);
-      const issued = this.make({ clientId, scopes, label }, { expires, latest });
+      const issued = this.generate({ clientId, scopes, label }, { expires, latest });
       await manager.insert(ApiKey, issued.apiKey);
       const { id: keyId, prefix, expiresAt } = issued.apiKey;
       const details = { prefix, scopes, label, expiresAt };
@@ -77,13 +77,16 @@ export class KeyIssuingService {
     options: Forcible = {},
   ): Promise<IssuedKey> {
     return this.changes.run(by, async (manager, record, latest) => {
-      const key = await this.keys.changeable(id, by, manager);
-      await this.limits.requireRoom(2, by, manager);
+      const key = await this.keys.findChangeable(id, by, manager);
+      await this.limits.requireCapacity(2, by, manager);
       refuseEnded(key, this.clock.instant());
       refuseRotated(key);
       requireScopesHeld(key.scopes, by);
       const { clientId, scopes, label } = key;
-      const issued = this.make({ clientId, scopes, label }, { expires, usual: lifetimeOf(key), latest });
+      const issued = this.generate(
+        { clientId, scopes, label },
+        { expires, fallback: lifetimeOf(key), latest },
+      );
       const { id: successor, prefix, expiresAt } = issued.apiKey;
       if (
         !options.force &&
@@ -111,7 +114,7 @@ export class KeyIssuingService {
   }
 
   /** A key with a new secret; it works once its row is inserted. */
-  private make(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetime: Lifetime): IssuedKey {
+  private generate(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetime: Lifetime): IssuedKey {
     const { apiKeyPrefix, nodeEnv } = this.settings;
     const secret = generateApiKey(nodeEnv === 'production' ? 'live' : 'test', apiKeyPrefix);
     // Both instants come from one reading of the clock, so that the lifetime is exact to the millisecond.

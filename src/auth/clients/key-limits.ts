@@ -33,15 +33,15 @@ export class KeyLimits {
    * new_key_limit_reached when its keys made ACCOUNT_MAX_KEYS within 24 hours. Keys
    * that were revoked since count as made: otherwise issuing and revoking in turn would fill the table. Keys that operators made do not.
    */
-  async requireRoom(times: number, { clientId }: Requester, manager: EntityManager): Promise<void> {
+  async requireCapacity(times: number, { clientId }: Requester, manager: EntityManager): Promise<void> {
     if (clientId === undefined) return;
     const { accountMaxKeys } = this.settings;
-    const working = await workingKeys(manager, clientId, this.clock.instant());
-    if (working >= times * accountMaxKeys)
+    const countWorkingKeys = await workingKeys(manager, clientId, this.clock.instant());
+    if (countWorkingKeys >= times * accountMaxKeys)
       throw new ApiError(CLIENTS_ERRORS.key_limit_reached, {
-        params: { count: working, limit: times * accountMaxKeys },
+        params: { count: countWorkingKeys, limit: times * accountMaxKeys },
       });
-    const made = await madeByItself(manager, clientId, this.clock.instant(-DAY_MS));
+    const made = await changesBySelfService(manager, clientId, this.clock.instant(-DAY_MS));
     if (made >= accountMaxKeys)
       throw new ApiError(CLIENTS_ERRORS.new_key_limit_reached, {
         params: { count: made, limit: accountMaxKeys },
@@ -53,7 +53,7 @@ export class KeyLimits {
    * change leaves an entry in the audit trail, which is kept for long. Throws key_change_limit_reached. Not for revoking, which each
    * key allows once.
    */
-  changing<T>(clientId: string | undefined, change: () => Promise<T>): Promise<T> {
+  whileChanging<T>(clientId: string | undefined, change: () => Promise<T>): Promise<T> {
     if (clientId === undefined) return change();
     return this.dataSource.transaction(async (manager) => {
       await this.transactions.lock(ADMINISTRATION);
@@ -65,8 +65,8 @@ export class KeyLimits {
   }
 }
 
-/** How many keys the keys of a client have made for it since an instant. */
-function madeByItself(manager: EntityManager, clientId: string, since: string): Promise<number> {
+/** Number of keys that a client has created with its own keys since an instant. */
+function changesBySelfService(manager: EntityManager, clientId: string, since: string): Promise<number> {
   return manager
     .createQueryBuilder(AuditEntry, 'entry')
     .where({ actor: 'key', action: In(['api_key.issued', 'api_key.rotated']), at: MoreThan(since) })

@@ -39,14 +39,14 @@ export interface Lifetime {
   /** The requested one, in milliseconds. */
   readonly expires: number | undefined;
   /** The default, in milliseconds; undefined for no expiry. */
-  readonly usual?: number | undefined;
+  readonly fallback?: number | undefined;
   /** The expiry of the sending key; null for none. */
   readonly latest: string | null;
 }
 
 /** The expiry of a key that is created `now`; throws validation_failed if the requested one is too late. */
-export function endOf(now: number, { expires, usual, latest }: Lifetime): string | null {
-  const lifetime = expires ?? usual;
+export function endOf(now: number, { expires, fallback, latest }: Lifetime): string | null {
+  const lifetime = expires ?? fallback;
   const end = lifetime === undefined ? null : isoOf(now + lifetime);
   if (latest === null || (end !== null && end <= latest)) return end;
   if (expires === undefined) return latest;
@@ -101,9 +101,9 @@ export async function protectLastKey(
       (instant: number) =>
       ({ expiresAt }: ApiKey) =>
         expiresAt === null || Date.parse(expiresAt) > instant;
-    const ending = candidates.filter(ends).filter(worksAfter(now));
+    const endDate = candidates.filter(ends).filter(worksAfter(now));
     const left = candidates.filter((key) => !ends(key)).filter(worksAfter(now + SOON_MS));
-    if (ending.length > 0 && left.length === 0) {
+    if (endDate.length > 0 && left.length === 0) {
       throw new ApiError(CLIENTS_ERRORS.last_key_with_scope, { params: { scope } });
     }
   }
@@ -153,20 +153,20 @@ function protectedScopes(): string[] {
  * for one that the requester lacks, or when it holds none of those granted by default, and scope_protected for a protected one in
  * self-service.
  */
-export function grantableScopes(wanted: readonly string[] | undefined, by: Requester): string[] {
+export function grantableScopes(requested: readonly string[] | undefined, by: Requester): string[] {
   const refused =
-    by.clientId === undefined ? [] : protectedScopes().filter((scope) => wanted?.includes(scope));
+    by.clientId === undefined ? [] : protectedScopes().filter((scope) => requested?.includes(scope));
   if (refused.length > 0)
     throw new ApiError(CLIENTS_ERRORS.scope_protected, {
       params: { scopes: refused.join(', ') },
       headers: { 'WWW-Authenticate': CHALLENGE },
     });
-  const scopes = wanted ?? byDefault(by);
+  const scopes = requested ?? byDefault(by);
   const known = declaredScopes().map(({ name }) => name);
   const details = scopes
     .filter((scope) => !known.includes(scope))
     .map((scope) => faultOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
-  if (wanted?.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
+  if (requested?.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
   requireScopesHeld(scopes, by);
   return [...new Set(scopes)].toSorted();
@@ -188,9 +188,9 @@ export function requireScopesHeld(scopes: readonly string[], { scopes: held }: R
  * it continues to issue keys without naming scopes.
  */
 function byDefault({ scopes: held, clientId }: Requester): string[] {
-  const kept = clientId === undefined ? [] : protectedScopes();
+  const granted = clientId === undefined ? [] : protectedScopes();
   const all = declaredScopes()
-    .filter(({ name, grantedByDefault }) => grantedByDefault && !kept.includes(name))
+    .filter(({ name, grantedByDefault }) => grantedByDefault && !granted.includes(name))
     .map(({ name }) => name);
   if (held === 'all') return all;
   const grantable = all.filter((scope) => isHeld(scope, held));

@@ -19,7 +19,7 @@ import { ClientsService } from '../clients/clients.service.js';
 import { DEPRECATED, type RequestCount } from './client-requests.entity.js';
 
 /** How long alerts are kept, in milliseconds. */
-const KEPT_MS = 2 * DAY_MS;
+const RETENTION_MS = 2 * DAY_MS;
 
 /**
  * Adds to the amounts that are stored; of a share, the largest is kept. Nothing is added about a client that was deleted. Locks the
@@ -28,7 +28,7 @@ const KEPT_MS = 2 * DAY_MS;
 export const RAISE = (rows: string, dialect: Dialect): string => `
   INSERT INTO client_alerts (kind, window_start, client_id, amount)
   SELECT value ->> 'kind', CAST(value ->> 'start' AS BIGINT), value ->> 'clientId', CAST(value ->> 'amount' AS INTEGER)
-  FROM ${rows} AS alert JOIN clients ON clients.id = value ->> 'clientId' WHERE true ${dialect.kept('clients')}
+  FROM ${rows} AS alert JOIN clients ON clients.id = value ->> 'clientId' WHERE true ${dialect.lockRows('clients')}
   ON CONFLICT (kind, window_start, client_id) DO UPDATE SET amount = CASE
     WHEN client_alerts.kind <> 'near_limit' THEN client_alerts.amount + excluded.amount
     WHEN client_alerts.amount < excluded.amount THEN excluded.amount ELSE client_alerts.amount END`;
@@ -61,12 +61,12 @@ export class ClientAlerts {
     clients: ClientsService,
     sweeper: Sweeper,
   ) {
-    clients.addLog((clientId) => ({
+    clients.registerLog((clientId) => ({
       entity: ClientAlert,
       where: 'client_id = :clientId',
       parameters: () => ({ clientId }),
     }));
-    const parameters = (now: number) => ({ oldest: now - KEPT_MS });
+    const parameters = (now: number) => ({ oldest: now - RETENTION_MS });
     sweeper.add({ entity: ClientAlert, where: 'window_start < :oldest', parameters });
   }
 

@@ -21,15 +21,15 @@ import {
   CUT_ALL,
   KEEP_OF_KEYS,
   KEEP_OF_USERS,
-  MOST_OF_CLIENT,
+  MAX_OPERATIONS_OF_CLIENT,
   OTHER,
-  USE,
-  addUp,
+  COPY_LAST_USE,
+  sumUp,
 } from './client-requests.statements.js';
 import { bucketOf } from './latency.js';
 
 /** Maximum numbers of waiting counts, in all and of a client, and of waiting errors. Further ones are lost, or counted together. */
-const [MOST_COUNTS, MAX_COUNTS_OF_CLIENT, MAX_ERRORS] = [50_000, 500, 100_000];
+const [MAX_COUNTS, MAX_COUNTS_OF_CLIENT, MAX_ERRORS] = [50_000, 500, 100_000];
 /** How many of either are written each second, so that other writers do not wait long. */
 const AT_ONCE = 2_000;
 
@@ -55,7 +55,7 @@ export interface EndedRequest {
 type MinuteCount = Omit<RequestCount, 'lengthMs'>;
 
 /** A request that got an error, and its time, in ms since the Unix epoch. */
-interface KeptError {
+interface StoredError {
   readonly at: number;
   readonly ended: EndedRequest;
 }
@@ -70,7 +70,7 @@ export class ClientRequests extends WriteBehind {
   private readonly counts = new Map<string, Map<string, MinuteCount>>();
   private waitingCounts = 0;
   /** The last errors of each client that are not written yet. */
-  private readonly errors = new Map<string, KeptError[]>();
+  private readonly errors = new Map<string, StoredError[]>();
   private waitingErrors = 0;
   private readonly byOutcome = new Map<string, number>();
 
@@ -99,18 +99,18 @@ export class ClientRequests extends WriteBehind {
       const kind = status === 304 || status === 429 ? String(status) : `${Math.floor(status / 100)}xx`;
       this.byOutcome.set(kind, (this.byOutcome.get(kind) ?? 0) + 1);
       const outcome = status < 400 ? kind : `${status} ${code ?? ''}`.trimEnd().slice(0, 90);
-      const usedNone = ended.isUncounted || outcome === REFUSED_FOR_THE_KEY;
+      const isUncharged = ended.isUncounted || outcome === REFUSED_FOR_THE_KEY;
       this.count(
         clientId,
         keyId,
         operation,
-        usedNone ? outcome + UNCOUNTED : outcome,
+        isUncharged ? outcome + UNCOUNTED : outcome,
         bucketOf(ended.durationMs),
       );
     }
     // The console closes its own connections when a view ends: that is no error of anybody.
-    const isLeft = status === 499 && /^GET \/(?:admin|account)\b/.test(operation);
-    if (status >= 400 && !isLeft && this.waitingErrors < MAX_ERRORS)
+    const isAbandoned = status === 499 && /^GET \/(?:admin|account)\b/.test(operation);
+    if (status >= 400 && !isAbandoned && this.waitingErrors < MAX_ERRORS)
       this.keep(clientId, [{ at: this.clock.now(), ended }]);
   }
 
@@ -144,20 +144,23 @@ export class ClientRequests extends WriteBehind {
   }
 
   /** Keeps errors of a client after those that wait. */
-  private keep(clientId: string, errors: readonly KeptError[]): void {
-    const kept = this.errors.get(clientId) ?? [];
-    this.errors.set(clientId, kept);
-    kept.push(...errors);
+  private keep(clientId: string, errors: readonly StoredError[]): void {
+    const stored = this.errors.get(clientId) ?? [];
+    this.errors.set(clientId, stored);
+    stored.push(...errors);
     // Not at each request, because shifting an array takes longer than counting.
-    const lost = kept.length >= 2 * MOST_OF_CLIENT ? kept.splice(0, kept.length - MOST_OF_CLIENT).length : 0;
-    this.waitingErrors += errors.length - lost;
+    const dropped =
+      stored.length >= 2 * MAX_OPERATIONS_OF_CLIENT
+        ? stored.splice(0, stored.length - MAX_OPERATIONS_OF_CLIENT).length
+        : 0;
+    this.waitingErrors += errors.length - dropped;
   }
 
   private add(id: string, count: MinuteCount): void {
     const own = this.counts.get(count.clientId) ?? new Map<string, MinuteCount>();
     const known = own.get(id);
     if (known) known.requests += count.requests;
-    else if (this.waitingCounts < MOST_COUNTS) {
+    else if (this.waitingCounts < MAX_COUNTS) {
       this.counts.set(count.clientId, own.set(id, count));
       this.waitingCounts += 1;
     }
@@ -166,11 +169,11 @@ export class ClientRequests extends WriteBehind {
   protected override async write(): Promise<void> {
     const counts = takenFrom(this.counts, (own) => own.size).flatMap(([, own]) => [...own]);
     this.waitingCounts -= counts.length;
-    const errors = takenFrom(this.errors, (kept) => Math.min(kept.length, MOST_OF_CLIENT));
-    for (const [, kept] of errors) this.waitingErrors -= kept.length;
+    const errors = takenFrom(this.errors, (stored) => Math.min(stored.length, MAX_OPERATIONS_OF_CLIENT));
+    for (const [, stored] of errors) this.waitingErrors -= stored.length;
     if (counts.length === 0 && errors.length === 0) return;
     const write = async (manager: EntityManager): Promise<void> => {
-      const rows = errors.flatMap(([, kept]) => kept.slice(-MOST_OF_CLIENT).map(rowOf));
+      const rows = errors.flatMap(([, stored]) => stored.slice(-MAX_OPERATIONS_OF_CLIENT).map(rowOf));
       const [ofKeys, ofUsers] = [
         rows.filter(({ keyId }) => keyId !== null),
         rows.filter(({ keyId }) => keyId === null),
@@ -180,13 +183,13 @@ export class ClientRequests extends WriteBehind {
       const ofClients = counts.map(([, count]) => count);
       const minutes = [...ofClients, ...togetherOf(ofClients)];
       await runForRows(manager, alertsIn(ofClients), RAISE);
-      await runForRows(manager, minutes, addUp(MINUTE_MS));
-      await runForRows(manager, minutes, addUp(DAY_MS));
+      await runForRows(manager, minutes, sumUp(MINUTE_MS));
+      await runForRows(manager, minutes, sumUp(DAY_MS));
       const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY + UNCOUNTED);
       await runForRows(
         manager,
         used.map(({ keyId, start }) => ({ keyId, at: isoOf(start) })),
-        USE,
+        COPY_LAST_USE,
         { soon: isoOf(this.clock.now() + MINUTE_MS) },
       );
       await runForRows(
@@ -198,17 +201,17 @@ export class ClientRequests extends WriteBehind {
     };
     await this.commit(write, () => {
       for (const [id, count] of counts) this.add(id, count);
-      for (const [clientId, kept] of errors) {
+      for (const [clientId, stored] of errors) {
         const since = this.errors.get(clientId) ?? [];
         this.errors.delete(clientId);
         this.waitingErrors -= since.length;
-        this.keep(clientId, [...kept, ...since]);
+        this.keep(clientId, [...stored, ...since]);
       }
     });
   }
 }
 
-function rowOf({ at, ended }: KeptError): Omit<RefusedRequest, 'id'> {
+function rowOf({ at, ended }: StoredError): Omit<RefusedRequest, 'id'> {
   const { caller, operation, status, code = null, requestId, address = null } = ended;
   const { clientId, keyId } = caller;
   const row = { at: isoOf(at), requestId, clientId, keyId, operation, status, address };

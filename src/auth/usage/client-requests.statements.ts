@@ -3,10 +3,10 @@ import type { Dialect } from '../../database/dialect.js';
 import { DEPRECATED, UNCOUNTED } from './client-requests.entity.js';
 
 /** Number of kept errors per client, and in all. */
-export const [MOST_OF_CLIENT, MAX_REFUSED] = [200, 50_000];
+export const [MAX_OPERATIONS_OF_CLIENT, MAX_REFUSED] = [200, 50_000];
 
 /** How many kinds of requests are counted apart, for each client and window; the rest is counted as OTHER. */
-const [MOST_OF_DAY, MAX_OF_MINUTE] = [1_000, 200];
+const [MAX_OPERATIONS_OF_DAY, MAX_OF_MINUTE] = [1_000, 200];
 
 /** The operation of requests that are not counted apart, of whatever key. */
 export const OTHER = 'other';
@@ -26,7 +26,7 @@ const ADD = `ON CONFLICT (client_id, length_ms, window_start, key_id, operation,
  * Adds to what is stored, so that several processes count together. A new kind of a client that has enough in the window is counted
  * as OTHER. Several processes that write at the same moment may each add as many. Minutes have no latencies.
  */
-export const addUp = (lengthMs: number) => (rows: string) => `
+export const sumUp = (lengthMs: number) => (rows: string) => `
   INSERT INTO request_counts (client_id, length_ms, window_start, key_id, operation, outcome, bucket, requests)
   WITH counted AS (
     SELECT value ->> 'clientId' AS client_id, CAST(value ->> 'start' AS BIGINT) / ${lengthMs} * ${lengthMs} AS window_start,
@@ -44,13 +44,13 @@ export const addUp = (lengthMs: number) => (rows: string) => `
     SELECT client_id, window_start, COUNT(*) AS kinds FROM request_counts WHERE length_ms = ${lengthMs}
       AND (client_id, window_start) IN (SELECT client_id, window_start FROM placed WHERE is_new) GROUP BY 1, 2
   ), judged AS (
-    SELECT placed.*, is_new AND place + COALESCE(kinds, 0) > ${lengthMs === DAY_MS ? MOST_OF_DAY : MAX_OF_MINUTE} AS is_rest
+    SELECT placed.*, is_new AND place + COALESCE(kinds, 0) > ${lengthMs === DAY_MS ? MAX_OPERATIONS_OF_DAY : MAX_OF_MINUTE} AS is_rest
     FROM placed LEFT JOIN totals ON totals.client_id = placed.client_id AND totals.window_start = placed.window_start
   )
   SELECT client_id, ${lengthMs}, window_start, ${FOLDED}, SUM(requests) FROM judged WHERE true GROUP BY 1, 2, 3, 4, 5, 6, 7
   ${ADD}`;
 
-const MOST = `CASE length_ms WHEN ${DAY_MS} THEN ${MOST_OF_DAY} ELSE ${MAX_OF_MINUTE} END`;
+const TOP_OPERATIONS = `CASE length_ms WHEN ${DAY_MS} THEN ${MAX_OPERATIONS_OF_DAY} ELSE ${MAX_OF_MINUTE} END`;
 
 /** The rows beyond the limit of their client and window, with fewest requests. */
 const EXCESS = `
@@ -59,10 +59,10 @@ const EXCESS = `
       ORDER BY (outcome = '${DEPRECATED}') DESC, requests DESC, key_id, operation, outcome, bucket) AS place
     FROM request_counts AS counts JOIN (
       SELECT client_id, length_ms, window_start FROM request_counts GROUP BY 1, 2, 3
-      HAVING COUNT(*) > ${MOST}) AS full_windows
+      HAVING COUNT(*) > ${TOP_OPERATIONS}) AS full_windows
     ON full_windows.client_id = counts.client_id AND full_windows.length_ms = counts.length_ms
       AND full_windows.window_start = counts.window_start) AS ranked
-  WHERE place > ${MOST}
+  WHERE place > ${TOP_OPERATIONS}
     AND outcome <> '${DEPRECATED}'`;
 
 /** Count the rows as OTHER that an earlier version has stored beyond the limit; to be run in this order. */
@@ -77,7 +77,7 @@ export const FOLD_EXCESS = [
 ];
 
 /** When keys were last used, to the minute, but not before they were created. A later use that another process wrote is kept, unless the clock was set back since. */
-export const USE = (rows: string): string => `
+export const COPY_LAST_USE = (rows: string): string => `
   UPDATE api_keys SET last_used_at = CASE WHEN used.at < api_keys.created_at THEN api_keys.created_at ELSE used.at END
   FROM (SELECT value ->> 'keyId' AS key_id, MAX(value ->> 'at') AS at FROM ${rows} AS use GROUP BY 1) AS used
   WHERE api_keys.id = used.key_id AND (last_used_at IS NULL OR last_used_at < used.at OR last_used_at > :soon)`;
@@ -106,6 +106,6 @@ export const CUT = (rows: string): string => `
     SELECT id FROM (
       SELECT id, row_number() OVER (PARTITION BY client_id ORDER BY id DESC) AS place FROM refused_requests
       WHERE client_id IN (SELECT value ->> 'clientId' FROM ${rows} AS client)) AS ranked
-    WHERE place > ${MOST_OF_CLIENT})`;
+    WHERE place > ${MAX_OPERATIONS_OF_CLIENT})`;
 export const CUT_ALL = `
   DELETE FROM refused_requests WHERE id <= (SELECT id FROM refused_requests ORDER BY id DESC LIMIT 1 OFFSET ${MAX_REFUSED})`;

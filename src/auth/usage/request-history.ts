@@ -57,7 +57,7 @@ const OF_DELETED = 'key_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM clients WHE
 /** How many rows of operations are shown of a client. */
 const MAX_OPERATIONS = 200;
 
-/** The last 60 minutes, of which the current one has just begun. `now` is in ms since the Unix epoch. */
+/** The start of the last 60 minutes, which include the current one. `now` is in ms since the Unix epoch. */
 export function lastHourOf(now: number): Counted {
   return { lengthMs: MINUTE_MS, since: startOf(now, MINUTE_MS) - HOUR_MS + MINUTE_MS };
 }
@@ -76,7 +76,7 @@ export class RequestHistory {
     clients: ClientsService,
     sweeper: Sweeper,
   ) {
-    clients.addLog((clientId) => ({
+    clients.registerLog((clientId) => ({
       entity: RefusedRequest,
       where: 'client_id = :clientId',
       parameters: () => ({ clientId }),

@@ -24,7 +24,7 @@ import {
 /** How many days are shown by default. */
 export const DAYS_SHOWN = 7;
 /** How many days are kept. */
-export const DAYS_KEPT = 90;
+export const DAYS_STORED = 90;
 
 /** Usage of a client, as ClientUsageDto describes it. */
 export type Usage = Awaited<ReturnType<UsageService['ofAll']>>[number];

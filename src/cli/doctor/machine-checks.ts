@@ -70,9 +70,9 @@ export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Chec
   if (redisUrl === null) return [['redis', () => skip('REDIS_URL is not set: one process counts alone')]];
   try {
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');
-    const { aheadMs, evicts, forgets } = await checkRedis({ url: redisUrl, ca: redisCa });
+    const { aheadMs, evictsKeys, isVolatile } = await checkRedis({ url: redisUrl, ca: redisCa });
     return [
-      ['redis', () => keptText(evicts, forgets)],
+      ['redis', () => keptText(evictsKeys, isVolatile)],
       ['clock', () => comparedClockText(aheadMs, 'Redis')],
     ];
   } catch (error) {

@@ -2,7 +2,7 @@ import { shownDatabaseUrl } from '../../core/config/database-url.js';
 import type { Settings } from '../../core/config/settings.js';
 import { MIGRATIONS_TABLE } from '../../database/data-source.js';
 import type { Database } from '../../database/database.js';
-import { refusalBeside } from '../../throttling/memory/sole-process-lock.js';
+import { refusalFor } from '../../throttling/memory/sole-process-lock.js';
 import { fail, skip } from './finding.js';
 
 /** State of the PostgreSQL server and of the user of DATABASE_URL. */
@@ -54,7 +54,7 @@ export async function instancesText(
 ): Promise<string> {
   if (!instanceSession) skip('the database is not PostgreSQL');
   const serving = redisUrl === null ? 'alone' : 'among others';
-  const refusal = await refusalBeside(instanceSession, serving, async () => {
+  const refusal = await refusalFor(instanceSession, serving, async () => {
     // The check of Redis reports why it cannot be asked.
     if (redisUrl === null) return undefined;
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');

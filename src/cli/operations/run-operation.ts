@@ -38,7 +38,7 @@ export async function runOperation(call: Call, operation: Operation, given: Give
 
 /** The question before a command, if it makes with its options what cannot be undone. */
 function questionOf({ facts, method, words }: Operation, { options }: Call): string | undefined {
-  const [option = '', value] = facts.asksFor ?? [];
+  const [option = '', value] = facts.confirmation ?? [];
   const isAsked = option === '' || (value === undefined ? option in options : options[option] === value);
   const { question = method === 'delete' ? `Carry out "petstore ${words}", for good` : undefined } = facts;
   return isAsked ? question : undefined;

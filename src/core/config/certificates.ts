@@ -28,12 +28,12 @@ export function readCertificates(setting: string, path: string): string {
 export function certificateRemedy(error: unknown, { url, ca }: TrustSettings): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code = '' } = error as NodeJS.ErrnoException;
-  const told = `${code} ${error.message}`;
-  if (/SELF_SIGNED_CERT|UNABLE_TO_(?:GET|VERIFY)|CERT_SIGNATURE_FAILURE/.test(told))
+  const reported = `${code} ${error.message}`;
+  if (/SELF_SIGNED_CERT|UNABLE_TO_(?:GET|VERIFY)|CERT_SIGNATURE_FAILURE/.test(reported))
     return `Set ${ca} to the file with the certificate of the CA that signed the server's certificate`;
-  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(told))
+  if (/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/.test(reported))
     return 'Renew the server’s certificate, and check the clocks of both machines';
-  return /ERR_TLS_CERT_ALTNAME_INVALID/.test(told)
+  return /ERR_TLS_CERT_ALTNAME_INVALID/.test(reported)
     ? `In ${url}, use a host name that the server's certificate contains`
     : undefined;
 }

@@ -1,7 +1,7 @@
 import { declarationFault } from '../declaration-faults.js';
 import type { SettingType } from './setting.js';
 
-/** One setting as it is declared; its variable is made of the feature's name and the property's. */
+/** A declared setting; its variable is named after the feature and the property. */
 export interface SettingDefinition<T = unknown> {
   /** What its text may be, such as `wholeNumber(1, 60_000)`. */
   readonly type: SettingType<T>;
@@ -16,7 +16,7 @@ export interface SettingDefinition<T = unknown> {
   readonly example?: T;
   /** Its effect and unit, in sentences for operators; for .env.example. */
   readonly description: string;
-  /** A password or token, or a URL that may hold one: no fault names it, and what prints the settings leaves it out. */
+  /** A password, a token, or a URL that may contain one: errors and listings of settings omit it. */
   readonly secret?: boolean;
 }
 
@@ -71,7 +71,7 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
   feature: string,
   definitions: Definitions & { readonly [Property in keyof Definitions]: WithValue<Definitions[Property]> },
 ): DeclaredSettings<{ readonly [Property in keyof Definitions]: ValueOf<Definitions[Property]> }> {
-  const taken = new Set(declared.flatMap(({ settings }) => settings.map(({ variable }) => variable)));
+  const existing = new Set(declared.flatMap(({ settings }) => settings.map(({ variable }) => variable)));
   if (!FEATURE.test(feature))
     declarationFault(
       `Settings of "${feature}": the name of a feature consists of lower-case words joined by hyphens.`,
@@ -82,12 +82,12 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
       declarationFault(
         `Setting "${property}" is not in camelCase. Rename it in the settings of "${feature}".`,
       );
-    if (taken.has(variable))
+    if (existing.has(variable))
       declarationFault(`Setting ${variable} is declared twice. Rename the feature or the setting.`);
-    taken.add(variable);
+    existing.add(variable);
     const text = textOf(definition);
-    const wrong = faultOfValues(definition, text);
-    if (wrong !== undefined) declarationFault(`Setting ${variable} ${wrong}`);
+    const problem = faultOfValues(definition, text);
+    if (problem !== undefined) declarationFault(`Setting ${variable} ${problem}`);
     return { ...definition, variable, property, text };
   });
   const own = { feature, settings };
@@ -113,7 +113,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** Reads settings into an object, secrets not enumerable, so that no log shows them; returns a line for each fault. */
+/** Reads settings into an object, with secrets not enumerable so that no log shows them; returns one line per error. */
 export function readInto(target: object, { settings }: DeclaredSettings, environment: Environment): string[] {
   const faults: string[] = [];
   for (const { variable, property, type, default: fallback, secret = false } of settings) {
@@ -122,8 +122,10 @@ export function readInto(target: object, { settings }: DeclaredSettings, environ
     if (value === undefined) {
       const shown = secret ? 'the value' : JSON.stringify(text);
       const fault = text === '' ? 'not set' : `${shown} is not allowed`;
-      const why = type.hint?.(text);
-      faults.push(`${variable}: ${fault}; it must be ${type.mustBe}.${why === undefined ? '' : ` ${why}`}`);
+      const reason = type.hint?.(text);
+      faults.push(
+        `${variable}: ${fault}; it must be ${type.mustBe}.${reason === undefined ? '' : ` ${reason}`}`,
+      );
     }
     Object.defineProperty(target, property, { value, enumerable: !secret });
   }

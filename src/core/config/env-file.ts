@@ -4,7 +4,7 @@ import { projectSettings } from '#project-modules';
 import { type Environment, SettingsError } from './define-settings.js';
 
 /** Why a file cannot be read, by the code of the error, and what to do. */
-const TROUBLES: Readonly<Record<string, string>> = {
+const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES:
     'permission denied. Give the user of the service read permission (chown, chmod), or remove the file',
   EISDIR: 'it is a directory. Remove it, or replace it with a file',
@@ -25,7 +25,7 @@ function textOf(path: string): string {
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return '';
-    throw new SettingsError([`${path} cannot be read: ${TROUBLES[code] ?? message}.`]);
+    throw new SettingsError([`${path} cannot be read: ${PROBLEMS[code] ?? message}.`]);
   }
 }
 

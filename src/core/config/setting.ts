@@ -9,7 +9,7 @@ export interface SettingType<T> {
   readonly mustBe: string;
   /** The value, or undefined when the text is not allowed. */
   parse(text: string): T | undefined;
-  /** A sentence about a text that is not allowed, without the text, where `mustBe` is not enough to find the fault. */
+  /** A sentence about an invalid text, without the text, if `mustBe` is not enough to find the error. */
   hint?(text: string): string | undefined;
   /** A value as text that `parse` takes, for the docs; needed where it is not a string, number or boolean. */
   format?(value: T): string;

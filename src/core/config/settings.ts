@@ -21,8 +21,8 @@ export class Settings extends PlatformValues {
   readonly #ofFeatures = new Map<DeclaredSettings, object>();
 
   /**
-   * Reads every setting that is declared; an unset or empty variable takes the default. Throws SettingsError, which names all
-   * faults of all features at once.
+   * Reads every declared setting; an unset or empty variable has the default. Throws SettingsError, which lists the errors of all features
+   * at once.
    */
   constructor(environment: Environment) {
     super();
@@ -33,7 +33,7 @@ export class Settings extends PlatformValues {
     if (faults.length > 0) throw new SettingsError(faults);
   }
 
-  /** The settings that a feature declared. Throws SettingsError for a faulty one of a module that was loaded after the start. */
+  /** The settings of a feature. Throws SettingsError if they are invalid and their module was loaded after the start. */
   of<Values extends object>(declared: DeclaredSettings<Values>): Readonly<Values> {
     if (!this.#ofFeatures.has(declared)) {
       const faults = this.#read(declared);
@@ -53,7 +53,7 @@ export class Settings extends PlatformValues {
 /** The token of the defaults that createApp() is given. */
 export const DEFAULT_SETTINGS = Symbol('default settings');
 
-/** The settings of this process, over defaults by variable; throws SettingsError with one line per fault. */
+/** The settings of this process; `defaults` are by variable. Throws SettingsError with one line per error. */
 export function loadSettings(defaults?: Environment): Settings {
   return new Settings(environmentOfProcess(defaults));
 }

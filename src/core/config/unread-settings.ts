@@ -2,10 +2,10 @@ import { type Environment, declaredSettings } from './define-settings.js';
 import { environmentOfProcess } from './env-file.js';
 
 /** Only names of at least this length are compared with one letter added or changed, because shorter ones often match real words. */
-const LONG_ENOUGH = 5;
+const MIN_LENGTH = 5;
 
 /** Removed settings and their replacements, in words that complete "no longer exists: …". */
-const GONE: Readonly<Record<string, string>> = {
+const REMOVED: Readonly<Record<string, string>> = {
   WEB_CONCURRENCY: 'run one instance per core, each on its own port, behind a proxy (docs/scale.md)',
 };
 
@@ -17,23 +17,25 @@ export function unreadSettings(environment: Environment = environmentOfProcess()
   return Object.keys(environment)
     .filter((name) => !names.includes(name))
     .flatMap((name) => {
-      const replaced = GONE[name];
+      const replaced = REMOVED[name];
       if (replaced !== undefined) return isSet(name) ? [`${name} no longer exists: ${replaced}.`] : [];
-      const meant = unset.find((one) => isMisspelt(name, one));
-      return meant === undefined ? [] : [`${name} is not a setting and is ignored. Did you mean ${meant}?`];
+      const intended = unset.find((one) => isMisspelt(name, one));
+      return intended === undefined
+        ? []
+        : [`${name} is not a setting and is ignored. Did you mean ${intended}?`];
     })
     .toSorted();
 }
 
-/** Whether a name is another one in other letters, or with one letter too many, too few, another, or exchanged with its neighbour. */
-function isMisspelt(name: string, meant: string): boolean {
+/** Whether a name is another one in a different case, or with one letter added, missing, replaced or swapped. */
+function isMisspelt(name: string, intended: string): boolean {
   const upper = name.toUpperCase().replaceAll('-', '_');
   let same = 0;
-  while (same < meant.length && upper[same] === meant[same]) same += 1;
+  while (same < intended.length && upper[same] === intended[same]) same += 1;
   const found = upper.slice(same);
-  const right = meant.slice(same);
+  const right = intended.slice(same);
   const isExchanged = found.length > 1 && `${found[1]}${found[0]}${found.slice(2)}` === right;
   if (found === right || found === right.slice(1) || isExchanged) return true;
   // HOSTS and POST are names of others; a letter too many or another one is a slip only in a longer name.
-  return meant.length >= LONG_ENOUGH && (found.slice(1) === right || found.slice(1) === right.slice(1));
+  return intended.length >= MIN_LENGTH && (found.slice(1) === right || found.slice(1) === right.slice(1));
 }

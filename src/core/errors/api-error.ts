@@ -1,9 +1,9 @@
 import { HttpException } from '@nestjs/common';
 import type { ErrorRow } from './define-errors.js';
 
-/** One fault of a value that the client sent (the `details` of a 400). */
+/** One error in the values that the client sent (the `details` of a 400). */
 export interface ErrorDetail {
-  /** Name of the field or parameter; empty when the body as a whole is at fault. */
+  /** Name of the field or parameter; empty if the error concerns the body as a whole. */
   readonly field: string;
   /** Lower_snake slug of the violated rule. */
   readonly code: string;
@@ -11,28 +11,29 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** Maximum number of entries in `details`; with more faults, the last entry says how many are left out. */
+/** Maximum number of entries in `details`; the last one then gives the number of omitted errors. */
 export const MAX_DETAILS = 20;
 /** Maximum lengths of a field's name and of a text that the client sent and gets back, in UTF-16 code units. */
-const LONGEST_FIELD = 100;
-const LONGEST_TEXT = 500;
+const MAX_FIELD_LENGTH = 100;
+const MAX_TEXT_LENGTH = 500;
 
 /** The faults to send, shortened and limited in number. */
 export function shownFaults(faults: readonly ErrorDetail[]): ErrorDetail[] {
   const shown = faults.length > MAX_DETAILS ? faults.slice(0, MAX_DETAILS - 1) : faults;
   const details = shown.map(({ field, code, message }) => ({
-    field: shortened(field, LONGEST_FIELD),
+    field: shortened(field, MAX_FIELD_LENGTH),
     code,
     message: shortened(message),
   }));
-  const left = faults.length - details.length;
-  if (left > 0) details.push({ field: '', code: 'more_faults', message: `There are ${left} more faults.` });
+  const remaining = faults.length - details.length;
+  if (remaining > 0)
+    details.push({ field: '', code: 'more_faults', message: `There are ${remaining} more faults.` });
   return details;
 }
 
 /** A text of at most this length; a longer one is cut and ends with an ellipsis. */
-export function shortened(text: string, longest = LONGEST_TEXT): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+export function shortened(text: string, maxLength = MAX_TEXT_LENGTH): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** The Error body of the specification (heading "Error"), with `details` on a 400 for bad values. */
@@ -49,7 +50,7 @@ export interface ApiErrorOptions {
   readonly params?: Readonly<Record<string, string | number>>;
   /** Response headers that belong to this refusal, such as `Allow` or `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Every fault of the values that were sent; `body.details` shows the first of them. */
+  /** All errors in the values that were sent; `body.details` contains the first of them. */
   readonly details?: readonly ErrorDetail[];
   /** The internal reason: logged, never sent. */
   readonly cause?: unknown;
@@ -57,7 +58,7 @@ export interface ApiErrorOptions {
   readonly isLogged?: boolean;
 }
 
-/** The body of an ApiError, which has its headers, too: an exception filter of a module sends what `getResponse()` returns. */
+/** The body of an ApiError, including its headers: an exception filter of a module sends what `getResponse()` returns. */
 export class BodyWithHeaders implements ErrorBody {
   readonly details?: readonly ErrorDetail[];
   readonly #headers: ApiError['headers'];
@@ -79,12 +80,12 @@ export class BodyWithHeaders implements ErrorBody {
   }
 }
 
-/** A refusal from the catalogue. Throw it where the fault is known; the error filter writes the response. */
+/** An error from the catalogue. Throw it where the problem is detected; the error filter writes the response. */
 export class ApiError extends HttpException {
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorBody;
-  /** Every fault, also those left out of the body. */
+  /** All errors, including those omitted from the body. */
   readonly faults: readonly ErrorDetail[];
   /** Whether the reason is in the log already, so that this refusal adds no line. */
   isLogged: boolean;

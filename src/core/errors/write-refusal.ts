@@ -47,11 +47,11 @@ function realmOf({ app }: Response): string {
  * filter handles has an Error body of this status, its code and details stay, and a message that is sent replaces its own.
  */
 export function exceptionOf(sent: unknown, status: number, handled: unknown): HttpException {
-  const given: unknown = handled instanceof ApiError ? handled.body : responseOf(handled);
+  const supplied: unknown = handled instanceof ApiError ? handled.body : responseOf(handled);
   // The response of another exception of the service, into which the filter has translated it.
   const isTranslated = isObject(sent) && BodyWithHeaders.headersOf(sent) !== undefined;
-  const isKept = !isTranslated && isErrorBody(given, status);
-  const body = isKept ? { ...given, message: textIn(sent) ?? given.message } : sent;
+  const isPreserved = !isTranslated && isErrorBody(supplied, status);
+  const body = isPreserved ? { ...supplied, message: textIn(sent) ?? supplied.message } : sent;
   return new HttpException(body as string | object, status, { cause: handled });
 }
 
@@ -60,7 +60,7 @@ function textIn(sent: unknown): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
-/** Sends the Error body for whatever was thrown, unless its client is gone; logs a status of 500 or above, unless no line is due. */
+/** Sends the Error body for any exception, unless the client is gone; logs statuses of 500 and above, unless they are logged already. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
   // A refusal was sent while the handler was running: its result is ignored.
   if (response.headersSent && request.refusalCode !== undefined) return;
@@ -103,12 +103,12 @@ function addLink(request: Request, response: Response, code: string): void {
 }
 
 /** Body and headers for anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
-function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
-  if (given instanceof ApiError) return given;
+function toRefusal(supplied: unknown): Pick<ApiError, 'body' | 'headers'> {
+  if (supplied instanceof ApiError) return supplied;
   // One of the package http-errors, which Express and its middlewares throw.
-  const thrown = nest.isHttpError(given)
-    ? new HttpException(nest.getHttpErrorMessage(given), given.statusCode)
-    : given;
+  const thrown = nest.isHttpError(supplied)
+    ? new HttpException(nest.getHttpErrorMessage(supplied), supplied.statusCode)
+    : supplied;
   const status = thrown instanceof HttpException ? thrown.getStatus() : 500;
   const sent = responseOf(thrown);
   if (isErrorBody(sent, status)) {
@@ -125,8 +125,8 @@ function toRefusal(given: unknown): Pick<ApiError, 'body' | 'headers'> {
   const name = STATUS_CODES[status];
   if (!(thrown instanceof HttpException) || status === 500 || (status > 500 && name === undefined))
     return new ApiError(HTTP_ERRORS.internal_error);
-  // A module may throw Nest's own exceptions: their code is the name of the status, and their message is sent, but not that of a
-  // failure, which may name hosts or statements.
+  // For Nest's exceptions, the code is the name of the status and the message is sent, except with a status of 500 or above, whose message
+  // may name hosts or statements.
   const message = status > 500 && name !== undefined ? name : messageOf(thrown);
   return { body: { code: slugOf(status), message, status }, headers: {} };
 }
@@ -168,6 +168,6 @@ function isObject(value: unknown): value is object {
 /** Whether a body has the members of the Error body, with the status that it is sent with. */
 function isErrorBody(body: unknown, status: number): body is ErrorBody {
   if (!isObject(body)) return false;
-  const { code, message, status: told } = body as Readonly<Record<string, unknown>>;
-  return typeof code === 'string' && typeof message === 'string' && told === status;
+  const { code, message, status: statusInBody } = body as Readonly<Record<string, unknown>>;
+  return typeof code === 'string' && typeof message === 'string' && statusInBody === status;
 }

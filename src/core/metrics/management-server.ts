@@ -15,7 +15,7 @@ import { Metrics } from './metrics.js';
 /** Paths of a management port with the administration, besides `/metrics`: the console reads its key from /account. */
 const ADMINISTRATION = /^\/(?:admin|console|account)(?:[/?]|$)/;
 
-/** Serves `/metrics` on a port apart from that of the API, with ADMIN_ON=management the administration, too. */
+/** Serves `/metrics` and, with ADMIN_ON=management, the administration on a separate port. */
 @Injectable()
 export class ManagementServer implements OnApplicationShutdown {
   /** The server of the application, which serves the administration on this port. */
@@ -32,11 +32,11 @@ export class ManagementServer implements OnApplicationShutdown {
   administer(server: Server): void {
     this.administration = server;
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-      const [answer] = server.listeners(event) as RequestListener[];
+      const [respond] = server.listeners(event) as RequestListener[];
       server.removeAllListeners(event).on(event, (request: IncomingMessage, response: ServerResponse) => {
         request.isByManagementPort = true;
-        if (ADMINISTRATION.test(targetOf(request))) answer?.(request, response);
-        else void this.answer(request, response);
+        if (ADMINISTRATION.test(targetOf(request))) respond?.(request, response);
+        else void this.respond(request, response);
       });
     }
   }
@@ -49,7 +49,7 @@ export class ManagementServer implements OnApplicationShutdown {
       throw new Error('ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.');
     if (managementPort === null) return null;
     const server =
-      this.administration ?? plainServer((request, response) => void this.answer(request, response));
+      this.administration ?? plainServer((request, response) => void this.respond(request, response));
     server.listen(managementPort, host);
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw listeningFault({ variable: 'MANAGEMENT_PORT', port: managementPort, host }, error);
@@ -63,7 +63,7 @@ export class ManagementServer implements OnApplicationShutdown {
     this.server?.closeAllConnections();
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '' } = request;
     const refuse = (refusal: ApiError) => writeRefusal(refusal, request as Request, response as Response);
     // Prometheus may be configured to send parameters (`params` of a scrape).

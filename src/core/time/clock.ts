@@ -17,7 +17,7 @@ export abstract class Clock {
   /** Milliseconds since some instant of this process: it never steps, and measures how long something has lasted. */
   abstract steady(): number;
 
-  /** Now, or so many milliseconds later, as ISO 8601 text in UTC. */
+  /** The current time, plus `laterMs`, as ISO 8601 text in UTC. */
   instant(laterMs = 0): string {
     return isoOf(this.now() + laterMs);
   }

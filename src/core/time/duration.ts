@@ -5,11 +5,11 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const UNITS = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 /** Ten years; anything longer should have no expiry. */
-const LONGEST_MS = 3_650 * DAY_MS;
+const MAX_MS = 3_650 * DAY_MS;
 
 /** A regular expression of the durations that parseDuration() accepts, but 0. */
 export const DURATION_PATTERN = Object.entries(UNITS)
-  .map(([unit, ms]) => `(?:${upTo(String(LONGEST_MS / ms))})${unit}`)
+  .map(([unit, ms]) => `(?:${upTo(String(MAX_MS / ms))})${unit}`)
   .join('|');
 
 /** A regular expression of the integers from 1 to a bound of several digits. */
@@ -32,5 +32,5 @@ export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   const [, amount, unit] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
   const milliseconds = Number(amount) * UNITS[(unit ?? 's') as keyof typeof UNITS];
-  return milliseconds <= LONGEST_MS ? milliseconds : undefined;
+  return milliseconds <= MAX_MS ? milliseconds : undefined;
 }

@@ -18,7 +18,7 @@ const TEXTS = new Set<unknown>([
 /** A number as a default, as TypeORM writes it and PostgreSQL returns it: `'1.5'`, `1.5`, `'-1.5'`. */
 const NUMBER = /^'?([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)'?$/i;
 
-/** Compares a declared default with that of the database as numbers, where it is one. TypeORM compares texts. */
+/** Compares numeric defaults as numbers; TypeORM compares texts. */
 export function compareNumericDefaults(driver: PostgresDriver): void {
   const compared = driver as unknown as {
     defaultEqual: (column: ColumnMetadata, found: { readonly default?: unknown }) => boolean;

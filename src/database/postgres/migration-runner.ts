@@ -28,12 +28,12 @@ interface FoundIndex {
   readonly isBusy: boolean;
 }
 
-/** How often it asks whether an index is made, in milliseconds. */
+/** Interval between checks of an index that is being created, in milliseconds. */
 const POLL_MS = 250;
 
 /**
- * Runs a migration outside of a transaction, so that it can be run again after it was interrupted; or, `isInside` the transaction of a
- * caller, on tables that nobody else uses, in which PostgreSQL makes no index concurrently.
+ * Runs a migration outside of a transaction, so that it can be repeated after an interruption. With `isInside`, it runs in the transaction
+ * of the caller, on tables that nobody else uses, where PostgreSQL cannot create indexes concurrently.
  */
 export class MigrationRunner extends PostgresRunner {
   constructor(
@@ -52,7 +52,7 @@ export class MigrationRunner extends PostgresRunner {
     await this.dropInvalid(table, index);
     try {
       const result = await super.query(sql, parameters, structured);
-      // IF NOT EXISTS is content with one that another session has begun since.
+      // IF NOT EXISTS also succeeds for an index that another session is still creating.
       if ((await this.findIndex(table, index))?.isValid === true) return result;
       throw new TypeORMError(`The index ${index} was not completed. Run the migration again.`);
     } catch (error) {
@@ -62,7 +62,7 @@ export class MigrationRunner extends PostgresRunner {
     }
   }
 
-  /** A migration that was interrupted may have made it. */
+  /** An interrupted migration may have created it. */
   protected override createIndexSql(table: Table, index: TableIndex): Query {
     return rewritten(super.createIndexSql(table, index), 'IF NOT EXISTS');
   }
@@ -71,7 +71,7 @@ export class MigrationRunner extends PostgresRunner {
     return rewritten(super.dropIndexSql(table, index), 'IF EXISTS');
   }
 
-  /** Drops the index if what made it was interrupted, or has failed. Throws if the index is of another table. */
+  /** Drops the index if its creation was interrupted or failed. Throws if the index belongs to another table. */
   private async dropInvalid(table: string, index: string): Promise<void> {
     let findIndex = await this.findIndex(table, index);
     if (findIndex?.isOnTable === false)

@@ -115,7 +115,7 @@ export class PooledConnection {
   }
 }
 
-/** A connection that knows when it was begun, by `performance.now()`. */
+/** A client with the time at which it was created, by `performance.now()`. */
 export class TimedClient extends pg.Client {
   readonly startedAt = performance.now();
 }

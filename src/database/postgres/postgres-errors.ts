@@ -100,7 +100,7 @@ export function errorKindOf(error: unknown): ErrorKind {
   // COPY … FROM STDIN, for which there is nothing to send.
   if (code === '57014' && messageOf(error).startsWith('COPY')) return 'other';
   if (known) return known;
-  // Its words are about the statement, and may have any name, such as that of a table.
+  // The message concerns the statement and may contain any name, such as that of a table.
   if (isServerError(error)) return 'other';
   const message = messageOf(error);
   return MESSAGE_KINDS.find(([words]) => words.test(message))?.[1] ?? 'other';

@@ -64,7 +64,7 @@ export class PostgresPool {
     };
   }
 
-  /** Why no write can begin while so many commits are late; undefined while one can. */
+  /** The error for new writes while all write slots are taken by late commits; undefined otherwise. */
   get commitError(): ApiError | undefined {
     if (this.late.size < this.writeSlots.max) return undefined;
     const cause = new Error(`${this.late.size} are late`);

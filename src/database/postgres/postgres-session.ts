@@ -95,7 +95,7 @@ export class PostgresSession implements TransactionSession {
   }
 }
 
-/** Releases it, too: one that stays has a lock, for which the server has few places, and so has each that is set within it. */
+/** Also releases the savepoint: each open one holds a lock, of which the server has few. */
 function undoSql(savepoint: string): string {
   return `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
 }

@@ -30,7 +30,7 @@ const REASONS: Readonly<Record<Exclude<ErrorKind, 'other'>, string>> = {
 interface WatchedPool {
   /** Connections whose commit is late. */
   readonly late: { readonly size: number };
-  /** Why no write can begin while so many are. */
+  /** The error for new writes while too many commits are late. */
   readonly commitError: ApiError | undefined;
   discardOutdated(): void;
 }
@@ -118,7 +118,7 @@ export class PostgresTroubles extends WriteTrouble {
     this.pool.discardOutdated();
   }
 
-  /** Whether a connection was begun before the last trouble was over: it may lead to a server that another has replaced. */
+  /** Whether a connection is older than the last recovery: it may lead to a server that was replaced. */
   outdates(client: object): boolean {
     return ((client as { readonly begunAt?: number }).begunAt ?? Infinity) < this.recoveredAt;
   }

@@ -5,7 +5,7 @@ import { type PostgresOptions, openSession } from './postgres-options.js';
 /** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
 export type Serving = 'alone' | 'among others';
 
-/** The advisory lock of the one process that serves, as its functions take it. */
+/** The advisory lock of the serving process, as an argument of the lock functions. */
 const LOCK = `hashtextextended('petstore only server', 0)`;
 const CLAIMS: Readonly<Record<Serving, string>> = {
   alone: `SELECT pg_try_advisory_lock(${LOCK}) AS claimed`,
@@ -17,7 +17,7 @@ const SERVED =
   `SELECT mode = 'ExclusiveLock' AS "isAlone" FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted ` +
   `AND (classid::bigint << 32 | objid::bigint) = ${LOCK} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`;
 
-/** The first half of the advisory locks that represent names of counts; the second is made of the name. */
+/** The first half of the advisory locks for names of counts; the second is a hash of the name. */
 const COUNTS = `hashtext('petstore counts in')`;
 const HOLD = `SELECT pg_advisory_lock_shared(${COUNTS}, hashtext($1))`;
 const FREE = `SELECT pg_advisory_unlock_shared(${COUNTS}, hashtext($1))`;
@@ -27,8 +27,8 @@ const IS_HELD_ELSEWHERE =
   `AND objid <> hashtext($1)::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`;
 
 /**
- * A session beside the pool for the locks of a process that serves, which the server releases when the process dies. If it does not
- * respond, it is closed, and opened again when needed.
+ * A session outside of the pool for the locks of a serving process, which the server releases when the process dies. If it does not
+ * respond, it is closed and reopened when needed.
  */
 export class SideSession {
   private session: Promise<Client> | undefined;
@@ -44,7 +44,7 @@ export class SideSession {
     return this.serving !== undefined && this.serving === this.session;
   }
 
-  /** Claims the database, unless already done; returns false if a process serves it beside which this one must not serve. */
+  /** Claims the database, unless already done; returns false if another process serves it and this one may not serve at the same time. */
   async claim(how: Serving): Promise<boolean> {
     if (this.serves) return true;
     const session = this.getSession();
@@ -59,7 +59,7 @@ export class SideSession {
     return row && (row.isAlone ? 'alone' : 'among others');
   }
 
-  /** Shows the others the name of the counts that this process shares with some of them; undefined when it shares none. */
+  /** Publishes the name of the counts that this process shares; undefined if it shares none. */
   async countsIn(name: string | undefined): Promise<void> {
     const session = this.getSession();
     const held = this.counted?.session === session ? this.counted.name : undefined;

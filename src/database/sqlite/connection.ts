@@ -3,7 +3,7 @@ import sqlite3 from 'sqlite3';
 import { commandOf, isReturning } from '../statements.js';
 import { type Parameters, exactParameters } from './exact-parameters.js';
 
-/** How long a lock of another process is waited for, in milliseconds. */
+/** How long to wait for a lock of another process, in milliseconds. */
 const LOCK_WAIT_MS = 4_000;
 
 /** A value that is bound to a parameter. */
@@ -12,7 +12,7 @@ export type Bound = string | number | bigint | null;
 /** A row, by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Which statements stay prepared: none by default. */
+/** Which statements stay prepared; none by default. */
 export interface Prepared {
   readonly max: number;
   readonly accepts: (sql: string) => boolean;
@@ -24,14 +24,14 @@ export interface ConnectionOptions {
   readonly prepared?: Prepared;
 }
 
-/** Called with `this` as sqlite3 calls it: the id of the last row, and how many were changed. */
+/** sqlite3 calls it with the last id and the number of changes in `this`. */
 type Handler = (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) => void;
 type Method = 'run' | 'all';
 type Execute = (sql: string, parameters: Parameters | undefined, handler: Handler) => void;
 
 /**
- * A connection to an SQLite file, which keeps statements prepared: sqlite3 prepares a statement in one hop through the thread pool and
- * runs it in the next, and each waits for a turn of the event loop. One statement must not run twice at a time.
+ * A connection to an SQLite file that caches prepared statements: sqlite3 prepares and runs a statement in two hops through the thread
+ * pool, each of which waits for a turn of the event loop. A statement must not run twice at the same time.
  */
 export class Connection {
   /** What TypeORM's query runner needs of a connection. */
@@ -49,12 +49,12 @@ export class Connection {
   ) {
     this.statements = new LRUCache({
       max: prepared.max,
-      // Behind what still runs on it.
+      // Queued behind what still runs on the statement.
       dispose: (statement) => statement.finalize(),
     });
   }
 
-  /** Opens a file, which must be there. */
+  /** Opens an existing file. */
   static async open(
     file: string,
     access: 'read' | 'write',
@@ -74,7 +74,7 @@ export class Connection {
   /** The rows of a statement. */
   all<R extends object = Row>(sql: string, parameters: readonly Bound[] = []): Promise<R[]> {
     return new Promise((resolve, reject) => {
-      // Not get(): it stops at the first row and leaves the read open, in which a kept statement would see this state forever.
+      // Not get(), which leaves the read open after the first row: a cached statement would then see this snapshot forever.
       this.execute('all', sql, parameters, (error, rows) => {
         if (error) reject(error);
         else resolve(rows as R[]);
@@ -94,18 +94,18 @@ export class Connection {
     );
   }
 
-  /** Ends the statement that runs by an error. */
+  /** Makes the running statement fail. */
   interrupt(): void {
     this.database.interrupt();
   }
 
-  /** Keeps no statement prepared any more, once it has ended: a connection with one cannot be closed. */
+  /** Finalizes all statements, once they have ended: a connection with a prepared one cannot be closed. */
   finalize(): void {
     this.isFinalized = true;
     this.statements.clear();
   }
 
-  /** Closes it once its statements have ended; a transaction that is open is rolled back. */
+  /** Closes the connection once its statements have ended; an open transaction is rolled back. */
   close(): Promise<void> {
     this.finalize();
     return new Promise((resolve, reject) => {
@@ -133,7 +133,7 @@ export class Connection {
       return;
     }
     const prepared = this.database.prepare(sql, (error: Error | null) => {
-      // Not kept: its table may exist by the next time.
+      // Not cached: its table may exist by the next time.
       if (error) handler.call(prepared as unknown as sqlite3.RunResult, error);
       else {
         this.statements.set(sql, prepared);
@@ -152,7 +152,7 @@ export class Connection {
   ): void {
     const { statements } = this;
     statement[method](parameters, function (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) {
-      // A statement that found the database locked would resume from the snapshot that it had then.
+      // After SQLITE_BUSY, a statement would resume with its old snapshot.
       if (error) statements.delete(sql);
       handler.call(this, error, rows);
     });
@@ -161,7 +161,7 @@ export class Connection {
 
 const CHANGES = new Set(['INSERT', 'REPLACE', 'UPDATE', 'DELETE']);
 
-/** Whether a statement says only how many rows it has changed. */
+/** Whether a statement returns only the number of changed rows. */
 function returnsNothing(sql: string): boolean {
   return CHANGES.has(commandOf(sql)) && !isReturning(sql);
 }

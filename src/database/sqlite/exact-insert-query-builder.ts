@@ -3,10 +3,7 @@ import { isInt64 } from '../int64.js';
 import { ReturningInsertQueryBuilder, generatedValues } from '../returning-insert-query-builder.js';
 import { exactReturning, isReturnedAsText } from './exact-returning.js';
 
-/**
- * Reads what an INSERT has stored from itself, by RETURNING. TypeORM computes ids from `last_insert_rowid()`, which an upsert or an
- * ignored row leaves as another INSERT has set it.
- */
+/** Adds RETURNING to inserts. TypeORM computes ids from `last_insert_rowid()`, which an upsert or an ignored row does not update. */
 export class ExactInsertQueryBuilder<
   Entity extends ObjectLiteral,
 > extends ReturningInsertQueryBuilder<Entity> {
@@ -31,7 +28,7 @@ export class ExactInsertQueryBuilder<
   }
 }
 
-/** As `generatedValues()`, with numbers where the entity has them: those that the database counts are returned as text. */
+/** As `generatedValues()`; auto-increment ids, which are returned as text, become numbers if the property is one. */
 export function generatedNumbers(
   metadata: EntityMetadata,
   returned: ObjectLiteral | undefined,

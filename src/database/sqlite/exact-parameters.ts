@@ -1,7 +1,7 @@
 import { DateUtils } from 'typeorm/util/DateUtils.js';
 import { INT64_MAX, INT64_MIN } from '../int64.js';
 
-/** The parameters of a statement: by their places, or by their names, such as `$id`. */
+/** The parameters of a statement: by position, or by name, such as `$id`. */
 export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 /** Texts, quoted names, comments and plain names, which may contain `?` or `$`; then a parameter, as SQLite reads it. */
@@ -9,10 +9,9 @@ const TOKENS =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|(\?\d*|[:@$][\w$\u0080-\uffff]+)/g;
 
 /**
- * A statement and its parameters as sqlite3 binds them exactly. By itself it binds an integer beyond 32 bits as a double, a bigint as
- * NULL, and a Date as a number, where TypeORM stores a text. An integer bound as text would be compared as text in an expression, and
- * is greater than every number there, so the statement casts it; the `+` leaves it without an affinity, as a parameter is. Throws
- * RangeError for a bigint beyond 64 bits.
+ * Rewrites a statement and its parameters so that sqlite3 binds them exactly. sqlite3 binds an integer beyond 32 bits as a double, a bigint
+ * as NULL, and a Date as a number, where TypeORM stores text. Large integers are bound as text and cast in the statement, because text
+ * compares greater than every number; the `+` removes the affinity of the cast. Throws RangeError for a bigint beyond 64 bits.
  */
 export function exactParameters(sql: string, parameters: Parameters | undefined): [string, Parameters] {
   const values = Array.isArray(parameters) ? (parameters as unknown[]) : Object.values(parameters ?? {});
@@ -38,13 +37,13 @@ export function exactParameters(sql: string, parameters: Parameters | undefined)
   return [rewritten, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, bound(value)]))];
 }
 
-/** Whether sqlite3 binds the value as it is. */
+/** Whether sqlite3 binds the value unchanged. */
 function isExact(value: unknown): boolean {
   if (typeof value === 'number') return (value | 0) === value || !Number.isSafeInteger(value);
   return typeof value !== 'bigint' && !(value instanceof Date);
 }
 
-/** A value that sqlite3 binds as it is, or a bigint that needs more than 32 bits. */
+/** A value that sqlite3 binds unchanged, or a bigint beyond 32 bits. */
 function exact(value: unknown): unknown {
   if (value instanceof Date) return DateUtils.mixedDateToUtcDatetimeString(value);
   if (isExact(value)) return value;

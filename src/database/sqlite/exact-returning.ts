@@ -10,7 +10,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { quoted } from '../dialect.js';
 import { isInt64 } from '../int64.js';
 
-/** What RETURNING returns; of int64 columns the text, which sqlite3 does not round. `named` are the columns of a list. */
+/** The columns of RETURNING, with int64 columns as text, which sqlite3 does not round. `named` are those of a list. */
 export function exactReturning(
   { expressionMap: { mainAlias, returning } }: Pick<QueryBuilder<ObjectLiteral>, 'expressionMap'>,
   named: readonly ColumnMetadata[],

@@ -71,7 +71,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
     );
   }
 
-  /** A relation that is selected by its name, as for loadRelationCountAndMap(), is read as its int64 column is. */
+  /** A relation selected by name, as by loadRelationCountAndMap(), is read like its int64 column. */
   protected override createSelectExpression(): string {
     const { selects, aliases } = this.expressionMap;
     const isExact = (selection: string): boolean => {
@@ -91,7 +91,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
     }
   }
 
-  /** TypeORM orders a column that is selected by its name by what is selected, which is text here. */
+  /** TypeORM orders a column selected by name by the selected expression, which is text here. */
   protected override createOrderByExpression(): string {
     const { selects, orderBys } = this.expressionMap;
     if (!this.isRead) return super.createOrderByExpression();
@@ -122,8 +122,8 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
   }
 
   /**
-   * The first of the two statements selects the keys again, as text, after the keys. sqlite3 keeps the last of two
-   * columns of one name, so TypeORM takes these.
+   * The first of the two statements selects the keys a second time, as text. Of two columns with one name, sqlite3 keeps the last, so
+   * TypeORM reads these.
    */
   protected override createOrderByCombinedWithSelectExpression(from: string): [string, OrderByCondition] {
     const [selects, orderBys] = super.createOrderByCombinedWithSelectExpression(from);

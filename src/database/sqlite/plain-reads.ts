@@ -7,12 +7,12 @@ import type { DatabaseFiles } from './troubles/database-files.js';
 import type { DatabaseTroubles } from './troubles/database-troubles.js';
 import { driverCodeOf } from './troubles/sqlite-errors.js';
 
-/** Functions that return the right value only on the connection that writes. */
+/** Functions that work only on the writing connection. */
 const NEEDS_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
 /**
- * The reads of repositories and of the DataSource outside of a transaction, on a separate connection: they wait for no
- * writer. It is not that of ReadConnection, which looks up keys: a long query of a module must not delay those.
+ * Runs reads of repositories and the DataSource outside of transactions on a separate connection, so that they do not wait for the writer.
+ * Key look-ups have another one (ReadConnection), so that long queries of a module do not delay them.
  */
 export class PlainReads {
   private connection: Connection | undefined;
@@ -25,7 +25,7 @@ export class PlainReads {
     private readonly troubles: DatabaseTroubles,
   ) {}
 
-  /** Opens the file, which must be there; before it, every read goes to the writer. */
+  /** Opens an existing file; until then, every read uses the writing connection. */
   async open(file: string, busyTimeoutMs: number): Promise<void> {
     const connection = await Connection.open(file, 'read', { busyTimeoutMs });
     this.connection = connection;
@@ -40,14 +40,14 @@ export class PlainReads {
     await connection?.close();
   }
 
-  /** Whether the statement certainly only reads, and reads what is committed. */
+  /** Whether a statement certainly reads committed data only. */
   accepts(sql: string): boolean {
     return this.runner !== undefined && onlyReads(sql) && !NEEDS_WRITER.test(sql);
   }
 
   /**
-   * What TypeORM returns for a statement that `takes` takes; undefined when only the writer can say, as of a temporary table.
-   * Throws service_unavailable when the database cannot be read.
+   * Runs an accepted statement; undefined if only the writing connection can, as for a temporary table. Throws service_unavailable if the
+   * database cannot be read.
    */
   query(sql: string, parameters: unknown[], structured: boolean): Promise<{ result: unknown } | undefined> {
     return this.turns.run(async () => {
@@ -64,7 +64,7 @@ export class PlainReads {
   }
 }
 
-/** TypeORM's query runner on another connection than the driver's; `on` shows which, at each statement. */
+/** TypeORM's query runner on another connection than the driver's; `on` returns it for each statement. */
 export class RunnerOn extends SqliteQueryRunner {
   constructor(
     driver: SqliteDriver,

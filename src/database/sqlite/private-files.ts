@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../core/config/settings.js';
 import { shellWord } from '../../core/shell-word.js';
 
-/** Permissions of files that the service creates: they contain hashes of keys and client data, so only its user has access. */
+/** Mode of created files: they contain hashes of keys and client data, so only the service's user has access. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** Permissions of the group and of all others. */
@@ -11,16 +11,16 @@ const GROUP_AND_OTHERS = 0o077;
 /** Permissions of all but the group. */
 const OTHERS = 0o007;
 const GROUP_AND_OTHERS_WRITE = 0o022;
-/** In such a folder, as /tmp is, a file can be replaced by its owner alone. */
+/** In a folder with this bit, such as /tmp, only the owner of a file can replace it. */
 const STICKY = 0o1000;
-/** Files that SQLite keeps beside a database, with its permissions. It reads them as parts of whatever file has that name. */
+/** Suffixes of SQLite's sidecar files, with the permissions of the database. SQLite applies them to any file with that name. */
 export const SIDECARS = ['-wal', '-shm', '-journal'];
-/** The file beside a database that its server locks (ServerLock): a user who may read it can lock it, too. */
+/** Suffix of the file that a server locks (ServerLock): any user who may read it can lock it. */
 export const LOCK_FILE = '-server';
 
 /**
- * The path of a database file with all links resolved: SQLite has `-wal`, `-shm` and `-journal` beside it. The file may be missing, even
- * as the target of a link. Throws ENOENT when its folder is missing.
+ * The path of a database file with all links resolved, next to which SQLite keeps its sidecar files. The file, or the target of a link, may
+ * be missing. Throws ENOENT if the folder is missing.
  */
 export async function realFileOf(file: string): Promise<string> {
   try {
@@ -34,8 +34,8 @@ export async function realFileOf(file: string): Promise<string> {
 }
 
 /**
- * Makes an empty file that the user of this process alone may read and write, whatever its umask; for a link, what it leads to. A file
- * that is there stays as it is. Throws the error of the file system.
+ * Creates an empty file, or the target of a link, that only the current user can access, whatever the umask. An existing file stays
+ * unchanged. Throws the error of the file system.
  */
 export async function makePrivateFile(file: string): Promise<void> {
   const created = await open(await realFileOf(file), 'wx', FILE_MODE).catch(
@@ -45,30 +45,30 @@ export async function makePrivateFile(file: string): Promise<void> {
     },
   );
   try {
-    // A umask may have removed permissions of the user, too.
+    // The umask may have removed permissions of the user as well.
     await created?.chmod(FILE_MODE);
   } finally {
     await created?.close();
   }
 }
 
-/** Makes a folder, and those around it that are missing, for the user of this process alone. Throws the error of the file system. */
+/** Creates a folder and its missing parents for the current user only. Throws the error of the file system. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   if (await stat(folder).catch(() => undefined)) return;
-  // One after the other: Node's own recursive mkdir() never ends below /proc.
+  // Step by step: Node's recursive mkdir() never returns below /proc.
   await makePrivateFolder(dirname(folder));
   try {
     await mkdir(folder, { mode: FOLDER_MODE });
     await chmod(folder, FOLDER_MODE);
   } catch (error) {
-    // Another process that starts at the same time may have made it.
+    // Another starting process may have created it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
 /**
- * Which files of a database other users of the machine may read or write, and whether they may replace files in its folder, with the
- * commands that fix it; undefined when only its user may, and on Windows, whose permissions differ.
+ * A warning if other users can read or write the files of a database or replace files in its folder, with the commands that fix it;
+ * undefined if not, and on Windows.
  */
 export async function exposedFiles(file: string): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
@@ -88,17 +88,14 @@ export async function exposedFiles(file: string): Promise<string | undefined> {
   return `Other users of this machine may ${what}. Run: ${commands.join(' && ')}`;
 }
 
-/**
- * In production, whether every user of the machine may read `.env`, which has secrets, with the command that fixes it; undefined if not,
- * and on Windows.
- */
+/** In production, a warning if all users can access `.env`, with the command that fixes it; undefined if not, and on Windows. */
 export async function exposedEnvFile({ nodeEnv }: Pick<Settings, 'nodeEnv'>): Promise<string | undefined> {
   if (process.platform === 'win32' || nodeEnv !== 'production') return undefined;
   if (((await modeOf('.env')) & OTHERS) === 0) return undefined;
   return 'All users of this machine may read or write .env, which may have passwords. Run: chmod o= .env';
 }
 
-/** The permissions of a file or folder; none if it does not exist. */
+/** The mode of a file or folder; 0 if it does not exist. */
 async function modeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.mode ?? 0;
 }

@@ -13,7 +13,7 @@ import type { Transactions } from '../transactions/transactions.js';
 /** Clients choose how lists are filtered and sorted, each in a separate statement. */
 const PREPARED = { max: 500, accepts: () => true };
 
-/** A DataSource on a file, with what is known of it. */
+/** A DataSource on a file. */
 interface SqliteFile extends DataSource {
   readonly transactions: Transactions;
   readonly files: DatabaseFiles;
@@ -21,8 +21,8 @@ interface SqliteFile extends DataSource {
 }
 
 /**
- * A second connection to an SQLite file, for reading alone: with a write-ahead log it waits for no writer, and sees at once what
- * is committed. A caller in a transaction reads in that instead, and sees its own writes.
+ * A second, read-only connection to an SQLite file: with a write-ahead log, it does not wait for the writer and sees commits at once.
+ * Within a transaction, the caller reads on the writing connection and sees its own writes.
  */
 export class ReadConnection extends JsonReader {
   private readonly inTransaction: OwnConnection;
@@ -41,7 +41,7 @@ export class ReadConnection extends JsonReader {
     );
   }
 
-  /** Opens the file of a DataSource, which must be there. */
+  /** Opens the existing file of a DataSource. */
   static async open(dataSource: SqliteFile, file: string, busyTimeoutMs: number): Promise<ReadConnection> {
     const connection = await Connection.open(file, 'read', { busyTimeoutMs, prepared: PREPARED });
     return new ReadConnection(connection, dataSource);
@@ -65,7 +65,7 @@ export class ReadConnection extends JsonReader {
   }
 }
 
-/** Reads by the connection of a DataSource: a database in memory has no other. */
+/** Reads on the DataSource's own connection: a database in memory has no other. */
 export class OwnConnection extends JsonReader {
   constructor(private readonly dataSource: DataSource) {
     super();
@@ -77,9 +77,9 @@ export class OwnConnection extends JsonReader {
   }
 }
 
-/** Most reads of one statement: more of them would save little, and one that is slow would delay more. */
+/** Maximum number of reads per statement: more would save little, and a slow one would delay more. */
 const MAX_JOINED = 16;
-/** Statements of which the joined ones are remembered: clients choose how lists are filtered and sorted, each in a separate one. */
+/** Number of statements whose joined forms are cached; clients choose filters and orders, which form separate statements. */
 const MAX_STATEMENTS = 500;
 
 interface PendingRead {
@@ -89,18 +89,18 @@ interface PendingRead {
 }
 
 /**
- * Joins reads by the same statement: those of one turn of the event loop, or that come while one is under way, are answered
- * by one statement with one hop through the thread pool. Each gets what it would have got alone, and fails alone.
+ * Joins reads with the same statement that arrive in one turn of the event loop, or during another read, into one statement with one hop
+ * through the thread pool. Each gets the same result as alone, and fails alone.
  */
 class JoinedReads {
   private readonly pending = new TransientMap<string, PendingRead[]>();
-  /** Joined statements, by the statement and the number of reads. */
+  /** Joined statements by original statement and number of reads. */
   private readonly statements = new LRUCache<string, string[]>({ max: MAX_STATEMENTS });
 
   /** `all` returns the rows of a statement, which must not run twice at a time. */
   constructor(private readonly all: (sql: string, parameters: readonly Bound[]) => Promise<readonly Row[]>) {}
 
-  /** The row of a statement that returns at most one and always has the same number of parameters. Rejects as `all` does. */
+  /** The row of a statement that returns at most one and has a fixed number of parameters. Rejects as `all` does. */
   first(sql: string, parameters: readonly Bound[]): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
       const pending = this.pending.get(sql);
@@ -109,7 +109,7 @@ class JoinedReads {
         return;
       }
       this.pending.set(sql, [{ parameters, resolve, reject }]);
-      // Whatever else has arrived by now is read with it.
+      // Reads that have already arrived join it.
       outsideOfSpans(() => setImmediate(() => void this.readAll(sql)));
     });
   }
@@ -124,7 +124,7 @@ class JoinedReads {
     this.pending.delete(sql);
   }
 
-  /** Never rejects: each read is settled by its own outcome. */
+  /** Settles each read; never rejects. */
   private async read(sql: string, reads: readonly PendingRead[]): Promise<void> {
     const [first] = reads;
     if (!first) return;
@@ -139,7 +139,7 @@ class JoinedReads {
         rows.set(row[READ_INDEX], row);
       for (const [index, { resolve }] of reads.entries()) resolve(rows.get(index));
     } catch (error) {
-      // It may be the fault of one alone.
+      // A single read may have caused it.
       if (reads.length === 1) first.reject(error);
       else for (const one of reads) await this.read(sql, [one]);
     }
@@ -152,12 +152,12 @@ class JoinedReads {
   }
 }
 
-/** The column of a joined statement that shows which read a row is of, counted from 0. */
+/** Column with the index of the read that a row belongs to. */
 const READ_INDEX = 'joined read';
 
 /**
- * One statement that performs several reads by the same one, each with its parameters, from one state of the database: the
- * rows of every read, with its number. `parameters` is how many each has; those of the second read follow the first's.
+ * A statement that performs several reads on one snapshot, with the index of the read in each row. `parameters` is the number of parameters
+ * of each read.
  */
 function joinedStatement(sql: string, parameters: number, reads: number): string {
   return Array.from({ length: reads }, (_, read) => {

@@ -2,8 +2,8 @@ import { access, realpath } from 'node:fs/promises';
 import { Connection } from './connection.js';
 
 /**
- * Runs work on a connection to a file that cannot write, and leaves beside the file what was there before. A connection that only reads
- * creates the write-ahead log (`-wal`, `-shm`), but cannot remove it, as the last one to close does that can write.
+ * Runs work on a read-only connection and leaves no new files: such a connection creates the write-ahead log (`-wal`, `-shm`) but cannot
+ * remove it when it closes.
  */
 export async function readUntouched<T>(
   file: string,
@@ -20,12 +20,12 @@ export async function readUntouched<T>(
       await connection.close();
     }
   } finally {
-    // One that was there holds what a killed process wrote last, and is left.
+    // An existing log contains the last writes of a killed process.
     if (!existed && (await exists(log))) await removeLog(file).catch(() => undefined);
   }
 }
 
-/** SQLite removes the log when it gets the lock for it, which it does not while anybody else has the file open. */
+/** On close, SQLite removes the log if no other process has the file open. */
 async function removeLog(file: string): Promise<void> {
   const connection = await Connection.open(file, 'write');
   // SQLite opens the log with the first read.
@@ -33,7 +33,7 @@ async function removeLog(file: string): Promise<void> {
   await connection.close();
 }
 
-/** Whether there is a file, or what a link leads to. */
+/** Whether a file exists, or the target of a link. */
 export function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

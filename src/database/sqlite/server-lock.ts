@@ -6,26 +6,26 @@ import { Connection } from './connection.js';
 import { LOCK_FILE, makePrivateFile, realFileOf } from './private-files.js';
 import { messageOf } from './troubles/sqlite-errors.js';
 
-/** How long a start waits for the process before it to end, in milliseconds. */
+/** How long a server waits for its predecessor to end, in milliseconds. */
 const SERVE_WAIT_MS = 3_000;
 /** How long others wait, in milliseconds: doctor reads the file for a moment. */
 const COMMAND_WAIT_MS = 200;
 const BUSY = 'SQLITE_BUSY';
 
 /**
- * The lock by which one process alone serves an SQLite file: that of SQLite itself, because Node.js has none, on an empty file
- * `<file>-server` beside it. The operating system releases it when its process ends in any way. The file stays: of two processes, one
- * might have locked a file that is removed, and the other one its successor.
+ * The lock that ensures that one process serves an SQLite file. Node.js has no file locks, so it is SQLite's, on the empty file
+ * `<file>-server`. The operating system releases it when the process ends. The file is never removed: otherwise two processes could hold
+ * locks on the old and the new file.
  */
 export class ServerLock {
-  /** A connection that nothing refers to is collected, and its lock with it. */
+  /** Keeps the connections from being garbage collected, which would release their locks. */
   private static readonly held = new Set<Connection>();
 
   private constructor(private readonly connection: Connection) {
     ServerLock.held.add(connection);
   }
 
-  /** For a server. Throws Refusal if another process still has the lock after 3 s, or if it cannot be taken here. */
+  /** Locks the file for a server. Throws Refusal if another process still holds the lock after 3 s, or if locking fails. */
   static async toServe(file: string): Promise<ServerLock> {
     const remedy = 'stop it first, or set DATABASE_URL to PostgreSQL, which several processes can serve.';
     const lock = await ServerLock.acquire(file, SERVE_WAIT_MS, `Another process serves ${file}: ${remedy}`);
@@ -33,7 +33,7 @@ export class ServerLock {
     return lock;
   }
 
-  /** So that no server starts during a restore. Throws Refusal while one runs. */
+  /** Locks the file for a restore. Throws Refusal while a server runs. */
   static toRestore(file: string): Promise<ServerLock> {
     return ServerLock.acquire(
       file,
@@ -43,8 +43,8 @@ export class ServerLock {
   }
 
   /**
-   * So that no server starts during a copy, which leaves nothing beside the file: undefined where none has served it, or can. Throws Refusal
-   * while one runs.
+   * Locks the file for a copy, which leaves no new files: undefined if the lock file does not exist or is not writable. Throws Refusal
+   * while a server runs.
    */
   static async toCopy(file: string): Promise<ServerLock | undefined> {
     const refusal = `A process serves ${file}. Stop the service, then copy.`;
@@ -57,7 +57,7 @@ export class ServerLock {
     return undefined;
   }
 
-  /** Whether a process serves a file. It is read, not locked, so that nobody is refused for it. */
+  /** Whether a process serves a file. The lock is only tested, not taken, so that no other process is refused. */
   static async isTaken(file: string): Promise<boolean> {
     return isHeld(await pathFor(file));
   }
@@ -66,11 +66,11 @@ export class ServerLock {
     const path = await pathFor(file);
     let connection: Connection | undefined;
     try {
-      // Only where it is missing: closing any descriptor of a file would drop the locks that this process has on it.
+      // Does not open an existing file: closing any descriptor would drop this process's locks on it.
       await makePrivateFile(path);
       await copyOwner(file, path);
       connection = await Connection.open(path, 'write', { busyTimeoutMs: waitMs });
-      // Nothing is ever written. A journal file would take room on a disk that may be full, and stay after a crash.
+      // Nothing is written; a journal file would need space on a possibly full disk and outlive a crash.
       await connection.all('PRAGMA journal_mode = MEMORY');
       await connection.all('BEGIN EXCLUSIVE');
       await refuseEarlierBuild(file, refusal);
@@ -91,7 +91,7 @@ export class ServerLock {
   }
 }
 
-/** The user of the service can open it, also where root has made it for a restore. */
+/** Lets the user of the service open a file that root created during a restore. */
 async function copyOwner(database: string, path: string): Promise<void> {
   const { uid, gid } = await stat(database).catch(() => stat(dirname(database)));
   const created = await stat(path);
@@ -106,7 +106,7 @@ async function refuseEarlierBuild(file: string, refusal: string): Promise<void> 
   for (const path of await locksOfEarlierBuilds(file)) if (await isHeld(path)) throw new Refusal(refusal);
 }
 
-/** Each process of an earlier build locked a separate file, `<file>-process-…`. */
+/** In earlier builds, each process locked a separate file, `<file>-process-…`. */
 async function locksOfEarlierBuilds(file: string): Promise<string[]> {
   const real = await realFileOf(file);
   const names = await readdir(dirname(real));
@@ -115,7 +115,7 @@ async function locksOfEarlierBuilds(file: string): Promise<string[]> {
     .map((name) => join(dirname(real), name));
 }
 
-/** Whether a process has locked a file; not one that is missing, or that this user may not open. */
+/** Whether a process has locked a file; false if it is missing or this user may not open it. */
 async function isHeld(path: string): Promise<boolean> {
   const connection = await Connection.open(path, 'read', { busyTimeoutMs: 0 }).catch(() => undefined);
   if (!connection) return false;

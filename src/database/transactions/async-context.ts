@@ -1,14 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A value that follows asynchronous work to everything that it calls and awaits. While no work runs with a value it is
- * switched off, because on Node.js 20 every promise of the process costs twice as much while it is on.
+ * A value that follows asynchronous work. It is disabled while no work uses it, because on Node.js 20 it doubles the cost of every promise.
  */
 export class AsyncContext<T extends object> {
   private readonly storage = new AsyncLocalStorage<T | undefined>();
   private working = 0;
 
-  /** The value of the work that calls this; also of work that was begun in it and has outlived it. */
+  /** The value of the calling work, even if that was started within work that has ended. */
   current(): T | undefined {
     return this.storage.getStore();
   }

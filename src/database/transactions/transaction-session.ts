@@ -16,13 +16,16 @@ export interface TransactionOptions {
   readonly name?: () => string;
   /** Its isolation level; that of the database by default. A transaction within another has that one's. */
   readonly isolation?: IsolationLevel | undefined;
-  /** It surrounds work that did not ask for one, in which transactions still have the isolation level that they ask for. */
+  /** It wraps work that did not ask for a transaction; transactions within it still get the isolation level that they ask for. */
   readonly isImplicit?: boolean;
-  /** It was begun by a query runner, beside which the same work may read by others. */
+  /** It was started with a query runner; the same work may read with other runners meanwhile. */
   readonly isManual?: boolean;
   /** Runs before its first statement. If it throws, nothing else runs in the transaction. */
   readonly first?: () => Promise<void>;
-  /** The cached kinds that its commit invalidates, if known; otherwise all, if it has written. Its first failing statement ends it. */
+  /**
+   * The cached kinds that its commit invalidates; by default all, if it has written. If set, the first failing statement ends the
+   * transaction.
+   */
   readonly invalidates?: readonly CachedKind[];
 }
 
@@ -30,11 +33,11 @@ export interface TransactionOptions {
 export interface TransactionSession {
   /** Runs a statement that sets or releases a savepoint. */
   control(sql: string): Promise<unknown>;
-  /** Undoes what was done since a savepoint, which is over. */
+  /** Rolls back to a savepoint and ends it. */
   undo(savepoint: string): Promise<unknown>;
-  /** When it throws, nothing was committed as far as is known. */
+  /** Commits. If it throws, nothing was committed as far as is known. */
   commit(): Promise<unknown>;
-  /** Undoes what was done in the transaction. */
+  /** Rolls the transaction back. */
   rollback(): Promise<unknown>;
   /** Gives the connection back; to be called once, after the commit or the rollback. */
   release(): void;

@@ -27,7 +27,7 @@ export interface DocumentOutline {
   readonly base: string;
   /** Path of its page; the document itself is at `openapi.json` and `openapi.yaml` below it. */
   readonly docsPath: string;
-  /** What its title has after that of the API, and its label in the header of pages; empty for the API. */
+  /** Suffix of its title, and its label in the header of pages; empty for the API. */
   readonly part: '' | 'administration' | 'account';
   /** Makes the prose, in Markdown. */
   readonly description: (facts: DocumentFacts) => string;

@@ -176,7 +176,7 @@ function completeOperation(
   const { response, isPublic, scopes = [], bound, isIdempotent, ifMatch } = occurrences.declared;
   const arrayName = response?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
-  // Every operation takes the credentials of the document, whatever @ApiBearerAuth() or @ApiBasicAuth() names.
+  // Every operation accepts the credentials of the document, whatever @ApiBearerAuth() or @ApiBasicAuth() declares.
   operation.security = isPublic ? [] : undefined;
   if (scopes.length > 0) describe(operation, `Needs the scope \`${scopes.join('`, `')}\`.`);
   if (bound) describe(operation, boundText(bound));

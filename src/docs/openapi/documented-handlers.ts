@@ -17,8 +17,8 @@ const WITHOUT_VERSION = new Set([ACCOUNT_DOCUMENT.prefix, ADMIN_DOCUMENT.prefix]
 /** The handlers that may be below a prefix: those of its version, and those without a version whose path may begin with it. */
 export class DocumentedHandlers {
   /**
-   * The modules of these handlers. Schemas of one name are one to @nestjs/swagger, although a Pet of the second version is another
-   * one than that of the first.
+   * The modules of these handlers. Versions are documented separately because @nestjs/swagger merges schemas with the same name, although a
+   * Pet may differ between versions.
    */
   readonly modules: Type[];
   /** By operation id, as @nestjs/swagger makes it. */

@@ -129,7 +129,7 @@ function paramsOf(
 ): Record<string, string | number> {
   switch (row.code) {
     case HTTP_ERRORS.not_acceptable.code:
-      return { type: answeredTypeOf(operation) };
+      return { type: successTypeOf(operation) };
     case HTTP_ERRORS.unsupported_media_type.code:
       return { type: bodyTypesOf(operation).join(' or ') };
     case HTTP_ERRORS.payload_too_large.code:
@@ -159,7 +159,7 @@ function parametersOf({ parameters = [] }: OperationObject): Record<string, stri
 }
 
 /** The media type of an operation's success; JSON where it has no body. */
-function answeredTypeOf({ responses }: OperationObject): string {
+function successTypeOf({ responses }: OperationObject): string {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] as
     ResponseObject | undefined;
   return Object.keys(success?.content ?? {})[0] ?? 'application/json';

@@ -24,8 +24,10 @@ export function exampleOperations({ paths, components }: OpenAPIObject): Example
 /** Whether an operation is a page of a list for which a client needs to send nothing, and which stays. */
 function isList(operation: OperationObject): boolean {
   if (operation.deprecated === true) return false;
-  const isFree = (operation.parameters ?? []).every((one) => '$ref' in one || one.required !== true);
-  return isFree && hasParameter(operation, 'limit') && hasParameter(operation, 'cursor');
+  const needsNoParameters = (operation.parameters ?? []).every(
+    (one) => '$ref' in one || one.required !== true,
+  );
+  return needsNoParameters && hasParameter(operation, 'limit') && hasParameter(operation, 'cursor');
 }
 
 function hasParameter({ parameters = [] }: OperationObject, name: string): boolean {

@@ -20,7 +20,7 @@ export function hasWebhooks(prefix: string): boolean {
   return createsEndpoints(`${prefix}/webhooks`);
 }
 
-/** Whether a path is that of an operation that creates webhook endpoints. */
+/** Whether a path creates webhook endpoints. */
 export function createsEndpoints(path: string): boolean {
   return ENDPOINTS.has(path);
 }

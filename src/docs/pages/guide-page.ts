@@ -58,7 +58,7 @@ export async function guidePage(facts: GuideFacts): Promise<PageContent> {
       code: ({ text }: Tokens.Code) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
     },
     hooks: {
-      // A table scrolls by itself where the window is narrower.
+      // A table scrolls horizontally in a narrow window.
       postprocess: (html: string) =>
         html
           .replaceAll('<table>', '<div class="table" tabindex="0"><table>')

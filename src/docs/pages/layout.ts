@@ -22,7 +22,7 @@ export interface PageContent {
   readonly path: string;
   /** Path of the place in the header that it is, if it is another one than its own. */
   readonly place?: string;
-  /** What is between header and footer, as HTML; its links are relative, made with `relativeTo()`. */
+  /** The content between header and footer, as HTML with relative links from `relativeTo()`. */
   readonly main: string;
   /** Style sheets, scripts and modules of scripts besides those of the frame, by their paths from the root of the service. */
   readonly styles?: readonly string[];

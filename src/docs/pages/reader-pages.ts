@@ -53,7 +53,7 @@ export function addReaderPages(
   ].join(', ');
   servePage(application, '/', new ServedAsset('.html', start), {
     // A client whose `Accept` does not name HTML gets the Error body.
-    answers: (request, response) => {
+    respondsTo: (request, response) => {
       if (prefersHtml(request, response)) return true;
       response.setHeader('Link', linksForPrograms);
       return false;

@@ -84,10 +84,10 @@ async function compressed(content: string | Buffer, coding: Coding): Promise<Buf
 
 /** The best coding that the client accepts (RFC 9110 section 12.5.3). */
 function codingFor(acceptEncoding: string): Coding {
-  const taken = new Set<string>();
+  const accepted = new Set<string>();
   for (const item of acceptEncoding.toLowerCase().split(',', MAX_CODINGS)) {
     const [coding = '', weight = ''] = item.split(';', 2);
-    if (!/^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(weight)) taken.add(coding.trim());
+    if (!/^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(weight)) accepted.add(coding.trim());
   }
-  return (['br', 'gzip'] as const).find((coding) => taken.has(coding)) ?? 'identity';
+  return (['br', 'gzip'] as const).find((coding) => accepted.has(coding)) ?? 'identity';
 }

@@ -19,13 +19,13 @@ export const CONTENT_SECURITY_POLICY: Readonly<Record<string, string>> = {
 const MAX_SEGMENTS = 16;
 
 /** Longest `Accept` that is parsed, in characters. One that fills the head takes 10 ms; browsers send less than 200 characters. */
-const LONGEST_ACCEPT = 1_000;
+const MAX_ACCEPT_LENGTH = 1_000;
 
 /** Whether to respond with HTML: only where `Accept` names it and does not prefer JSON. */
 export function prefersHtml(request: Request, response: Response): boolean {
   response.vary('Accept');
   const { accept = '' } = request.headers;
-  return accept.length <= LONGEST_ACCEPT && request.accepts(['json', 'html']) === 'html';
+  return accept.length <= MAX_ACCEPT_LENGTH && request.accepts(['json', 'html']) === 'html';
 }
 
 /** What differs for some pages. */
@@ -34,7 +34,7 @@ export interface ServedOptions {
   readonly policy?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether to serve this request; by default every GET and HEAD. A request that is not served gets 404. */
-  readonly answers?: (request: Request, response: Response) => boolean;
+  readonly respondsTo?: (request: Request, response: Response) => boolean;
 }
 
 /** Serves a page or a file at a path, after all routes, where it costs other requests nothing. */
@@ -42,11 +42,11 @@ export function servePage(
   application: Application,
   path: string,
   asset: ServedAsset,
-  { policy, headers = {}, answers }: ServedOptions = {},
+  { policy, headers = {}, respondsTo }: ServedOptions = {},
 ): void {
   const ofPage = policyOf(policy);
   application.get(path, (request, response, next) => {
-    if (answers?.(request, response) === false) return next();
+    if (respondsTo?.(request, response) === false) return next();
     // Logs and metrics name the folder of a file.
     request.route = undefined;
     noteServed(request, path);
@@ -60,8 +60,8 @@ export function servePage(
 export function serveMissing(application: Application, pageFor: (path: string) => string): void {
   application.use((request, response, next) => {
     const path = request.originalUrl.split('?', 1)[0] ?? '';
-    const isOffered = READS.has(request.method) && path.split('/').length <= MAX_SEGMENTS;
-    if (isOffered && prefersHtml(request, response))
+    const isServed = READS.has(request.method) && path.split('/').length <= MAX_SEGMENTS;
+    if (isServed && prefersHtml(request, response))
       request.missingPage = () => {
         protect(response, policyOf());
         response.setHeader('Content-Type', 'text/html; charset=utf-8');

@@ -13,7 +13,7 @@ const PERIOD_MS = 1_000;
 const ABORTED_MS = 1_000;
 
 /** A piece of work. */
-export interface Piece {
+export interface WorkItem {
   /** Pieces of one key run one after the other. */
   readonly key: string;
   /** Returns whether more may be due at once. Rejects when the database fails. */
@@ -25,16 +25,16 @@ export interface BackgroundWork {
   /** Only the process that holds this lease works; undefined where each piece takes a separate lease. */
   readonly lease?: string;
   /** For how many seconds without work the lease is kept, because giving it back and taking it costs two commits. */
-  readonly keptSeconds?: number;
+  readonly leaseSeconds?: number;
   /** How long a stop waits for what runs, in milliseconds, if that is less than SHUTDOWN_TIMEOUT_MS. */
   readonly stopMs?: number;
   /** How many pieces run side by side. */
-  readonly most: number;
+  readonly maxConcurrent: number;
   /**
    * What is due, the most urgent first, without the keys in progress: those of pieces that run or are to be recorded. It is called before the
    * lease is taken, and again after that: another process may have done some of it. What has no place is due again when a piece has ended.
    */
-  readonly due: (inProgress: ReadonlySet<string>) => Promise<readonly Piece[]>;
+  readonly findDue: (inProgress: ReadonlySet<string>) => Promise<readonly WorkItem[]>;
   /** Writes how pieces have ended; their keys are in progress until it has succeeded. */
   readonly record?: () => Promise<void>;
   /** Milliseconds until something is due, if that is known. */
@@ -46,19 +46,19 @@ export interface BackgroundWork {
 }
 
 /**
- * Does work in the background: when it is woken and once a second it polls for what is due, and runs it while this process holds
- * the lease. A piece that hangs delays no other key. Nothing begins by itself before `begin()`.
+ * Runs work in the background. When woken and once a second, it polls for due work, and runs it while this process holds the lease. An item
+ * that hangs does not delay other keys. Nothing runs before `begin()`.
  */
 export class BackgroundLoop {
   private readonly polls = new OneAtATime(() => this.poll());
-  private readonly running = new TransientMap<Piece, Promise<boolean>>();
+  private readonly running = new TransientMap<WorkItem, Promise<boolean>>();
   /** Keys whose pieces have ended and are not recorded. */
-  private readonly toRecord: string[] = [];
+  private readonly pendingRecords: string[] = [];
   private readonly inProgress = new Set<string>();
   private readonly abort = new AbortController();
   private lease: HeldLease | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private alarm: NodeJS.Timeout | undefined;
+  private wakeTimer: NodeJS.Timeout | undefined;
   private stopped: Promise<void> | undefined;
   private isServing = false;
   private isFailing = false;
@@ -72,12 +72,12 @@ export class BackgroundLoop {
     private readonly transactions: Transactions,
   ) {}
 
-  /** Whether nothing more is begun. */
+  /** Whether no more work is started. */
   get isStopping(): boolean {
     return this.stopped !== undefined;
   }
 
-  /** Runs by itself from now on what is due. */
+  /** Starts polling and running due work. */
   begin(): void {
     if (this.isStopping) return;
     this.isServing = true;
@@ -119,7 +119,7 @@ export class BackgroundLoop {
   private async end(timeoutMs: number): Promise<void> {
     this.isServing = false;
     clearInterval(this.timer);
-    clearTimeout(this.alarm);
+    clearTimeout(this.wakeTimer);
     if (!(await this.isIdleWithin(Math.min(timeoutMs, this.work.stopMs ?? timeoutMs)))) {
       const reason = new Error('The service stops.');
       this.abort.abort(reason);
@@ -151,14 +151,17 @@ export class BackgroundLoop {
   private async poll(): Promise<void> {
     try {
       if (this.inProgress.size === 0) this.lease?.check();
-      const isLost = this.lease?.abort.signal.aborted === true;
+      const isLeaseLost = this.lease?.abort.signal.aborted === true;
       // Work under a lost lease must have ended.
-      if (isLost) await this.idle();
+      if (isLeaseLost) await this.idle();
       await this.record();
-      if (isLost) await this.giveBack();
-      if (!this.isStopping && this.running.size < this.work.most) await this.startDue();
-      if (this.inProgress.size === 0 && (this.isStopping || this.idleSeconds >= (this.work.keptSeconds ?? 0)))
-        await this.giveBack();
+      if (isLeaseLost) await this.returnLease();
+      if (!this.isStopping && this.running.size < this.work.maxConcurrent) await this.startDue();
+      if (
+        this.inProgress.size === 0 &&
+        (this.isStopping || this.idleSeconds >= (this.work.leaseSeconds ?? 0))
+      )
+        await this.returnLease();
     } catch (error) {
       this.fail(error);
     }
@@ -167,31 +170,31 @@ export class BackgroundLoop {
 
   private async record(): Promise<void> {
     // Those that end from now on are recorded by the next poll.
-    const { length } = this.toRecord;
+    const { length } = this.pendingRecords;
     await this.work.record?.();
-    for (const key of this.toRecord.splice(0, length)) this.inProgress.delete(key);
+    for (const key of this.pendingRecords.splice(0, length)) this.inProgress.delete(key);
     if (length > 0) this.recover();
   }
 
   private async startDue(): Promise<void> {
     const { lease } = this.work;
-    let pieces = await this.work.due(this.inProgress);
-    if (pieces.length > 0 && lease !== undefined && !this.lease) {
-      this.lease = await this.leases.take(lease);
+    let items = await this.work.findDue(this.inProgress);
+    if (items.length > 0 && lease !== undefined && !this.lease) {
+      this.lease = await this.leases.acquire(lease);
       if (!this.lease) return;
       // Each piece that runs listens: no leak to be warned of.
       setMaxListeners(0, this.lease.abort.signal);
-      pieces = await this.work.due(this.inProgress);
+      items = await this.work.findDue(this.inProgress);
     }
     if (this.isStopping) return;
-    if (this.inProgress.size + pieces.length === 0) this.recover();
-    for (const piece of pieces.slice(0, this.work.most - this.running.size)) {
-      this.inProgress.add(piece.key);
-      void this.start(piece);
+    if (this.inProgress.size + items.length === 0) this.recover();
+    for (const item of items.slice(0, this.work.maxConcurrent - this.running.size)) {
+      this.inProgress.add(item.key);
+      void this.start(item);
     }
   }
 
-  private async giveBack(): Promise<void> {
+  private async returnLease(): Promise<void> {
     const { lease } = this;
     this.lease = undefined;
     await lease?.release();
@@ -201,21 +204,21 @@ export class BackgroundLoop {
     return this.lease ? this.lease.abort.signal : this.abort.signal;
   }
 
-  private async start(piece: Piece): Promise<void> {
-    const run = this.carryOut(piece);
-    this.running.set(piece, run);
+  private async start(item: WorkItem): Promise<void> {
+    const run = this.execute(item);
+    this.running.set(item, run);
     const isMore = await run;
-    this.running.delete(piece);
+    this.running.delete(item);
     this.idleSeconds = 0;
     if (!isMore) return;
     this.done += 1;
     this.wake();
   }
 
-  private async carryOut({ key, run }: Piece): Promise<boolean> {
+  private async execute({ key, run }: WorkItem): Promise<boolean> {
     try {
       const isMore = await run(this.signal, this);
-      if (this.work.record) this.toRecord.push(key);
+      if (this.work.record) this.pendingRecords.push(key);
       else {
         this.inProgress.delete(key);
         this.recover();
@@ -230,14 +233,14 @@ export class BackgroundLoop {
 
   /** Polls again when something is due before the second is over. Overdue work belongs to another process, or the database has failed. */
   private setAlarm(): void {
-    clearTimeout(this.alarm);
+    clearTimeout(this.wakeTimer);
     const left = this.work.untilDue?.();
     if (!this.isServing || left === undefined || left >= PERIOD_MS) return;
-    this.alarm = setTimeout(() => void this.pollOutside(), left).unref();
+    this.wakeTimer = setTimeout(() => void this.pollOutside(), left).unref();
   }
 
   private fail(error: unknown): void {
-    // A poll that had begun when the service stopped may find the database closed.
+    // A poll that started before the service stopped may find the database closed.
     if (!this.isFailing && !this.isStopping) this.work.logger.error(this.work.refused, error);
     this.isFailing = true;
   }

@@ -31,7 +31,7 @@ export class BackgroundLoops implements OnModuleDestroy {
     return loop;
   }
 
-  /** Has the loop with this lease look for due work. Call it after the commit. */
+  /** Wakes the loop with this lease. Call it after the commit. */
   wake(lease: string): void {
     this.loops.find((loop) => loop.work.lease === lease)?.wake();
   }

@@ -2,10 +2,10 @@ import { CLOCKS_DIFFER_MS } from '../../core/time/clock.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 
 /** Shortest and longest time between two runs, in milliseconds. */
-const SHORTEST_MS = 1_000;
-const LONGEST_MS = 366 * DAY_MS;
+const MIN_MS = 1_000;
+const MAX_MS = 366 * DAY_MS;
 /** Longest time between two tries of a job that fails, in milliseconds. */
-const LONGEST_RETRY_MS = 15 * MINUTE_MS;
+const MAX_RETRY_MS = 15 * MINUTE_MS;
 
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
@@ -16,38 +16,38 @@ export type JobSchedule =
   /** Once a day at this time in UTC, such as `03:30`. */
   | { readonly at: string; readonly every?: never };
 
-/** The fault of a schedule, in words that complete "has …"; undefined if it is valid. */
+/** The error in a schedule, to complete "has …"; undefined if it is valid. */
 export function scheduleFault({ every, at }: JobSchedule): string | undefined {
   if (at !== undefined)
     return TIME.test(at) ? undefined : `at: "${at}", which is not a time in UTC from 00:00 to 23:59`;
-  const isRight = Number.isSafeInteger(every) && every >= SHORTEST_MS && every <= LONGEST_MS;
+  const isRight = Number.isSafeInteger(every) && every >= MIN_MS && every <= MAX_MS;
   return isRight
     ? undefined
     : `every: ${every}, which is not a whole number of milliseconds from 1 s (1_000) to 366 days`;
 }
 
 /**
- * When a job is due after a run that was due at one instant and began at another: at the first moment of its schedule after the
- * begin. A run that begins late moves none of these moments, and those that it missed are not made up for. `due` may lie ahead:
- * the clock was put back, or someone had the job run before its time.
+ * The next due time after a run that was `due` at one time and started at another: the first time in the schedule after the start. A late
+ * start does not shift the schedule, and missed runs are not made up for. `due` may be in the future, if the clock was set back or the job
+ * was run early.
  */
-export function dueAfter({ every, at }: JobSchedule, due: number, begun: number): number {
+export function dueAfter({ every, at }: JobSchedule, due: number, startedAt: number): number {
   if (at === undefined) {
-    const sinceDue = (begun - due) % every;
-    return begun + every - (sinceDue < 0 ? sinceDue + every : sinceDue);
+    const elapsed = (startedAt - due) % every;
+    return startedAt + every - (elapsed < 0 ? elapsed + every : elapsed);
   }
   const [, hours, minutes] = TIME.exec(at) ?? [];
   const time = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
-  const today = Math.floor(begun / DAY_MS) * DAY_MS + time;
-  return today > begun ? today : today + DAY_MS;
+  const today = Math.floor(startedAt / DAY_MS) * DAY_MS + time;
+  return today > startedAt ? today : today + DAY_MS;
 }
 
 /**
- * Milliseconds until a job that failed so many times in succession is tried again: a minute, or its period if that is
- * shorter, and twice as long each time up to a quarter of an hour.
+ * Milliseconds until a failed job is retried: a minute, or its period if that is shorter, doubled with each consecutive failure up to 15
+ * minutes.
  */
 export function retryDelay({ every = MINUTE_MS }: JobSchedule, failures: number): number {
-  return Math.min(Math.min(every, MINUTE_MS) * 2 ** Math.min(failures - 1, 30), LONGEST_RETRY_MS);
+  return Math.min(Math.min(every, MINUTE_MS) * 2 ** Math.min(failures - 1, 30), MAX_RETRY_MS);
 }
 
 /** Whether a job is due; also when it is so late that the clock must have been put back since. */
@@ -57,6 +57,6 @@ export function isDue(
   failures: number,
   now: number,
 ): boolean {
-  const longest = (failures > 0 ? Math.max(every, LONGEST_RETRY_MS) : every) + CLOCKS_DIFFER_MS;
-  return dueAt <= now || dueAt > now + longest;
+  const max = (failures > 0 ? Math.max(every, MAX_RETRY_MS) : every) + CLOCKS_DIFFER_MS;
+  return dueAt <= now || dueAt > now + max;
 }

@@ -3,7 +3,7 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { DataSource, In } from 'typeorm';
 import { Clock } from '../../core/time/clock.js';
 import { Transactions } from '../../database/transactions/transactions.js';
-import type { BackgroundLoop, Piece } from './background-loop.js';
+import type { BackgroundLoop, WorkItem } from './background-loop.js';
 import { BackgroundLoops } from './background-loops.js';
 import { JOB, type JobOptions } from './job.decorator.js';
 import { JobState } from './job.entity.js';
@@ -37,8 +37,8 @@ export class Jobs implements OnApplicationBootstrap {
     loops: BackgroundLoops,
   ) {
     this.loop = loops.addLater({
-      most: Number.POSITIVE_INFINITY,
-      due: (inProgress) => this.due(inProgress),
+      maxConcurrent: Number.POSITIVE_INFINITY,
+      findDue: (inProgress) => this.due(inProgress),
       untilDue: () => this.untilDue(),
       logger: this.logger,
       refused: 'Jobs cannot run until the database has recovered',
@@ -84,8 +84,8 @@ export class Jobs implements OnApplicationBootstrap {
     if ('error' in outcome) throw outcome.error ?? new Error(`Job "${name}" failed.`);
   }
 
-  private async due(inProgress: ReadonlySet<string>): Promise<Piece[]> {
-    const pieces: Piece[] = [];
+  private async due(inProgress: ReadonlySet<string>): Promise<WorkItem[]> {
+    const items: WorkItem[] = [];
     for (const [key, job] of this.jobs) {
       if (inProgress.has(key)) continue;
       // The database is read only when a job may be due.
@@ -94,9 +94,9 @@ export class Jobs implements OnApplicationBootstrap {
       if (!this.isDue(job.declared, await this.read(job.declared))) continue;
       const run = async (stopped: AbortSignal): Promise<boolean> =>
         (await this.attempt(job, 'if due', stopped)) !== undefined;
-      pieces.push({ key, run });
+      items.push({ key, run });
     }
-    return pieces;
+    return items;
   }
 
   private async overdue(): Promise<{ labels: { job: string }; value: number }[]> {
@@ -126,30 +126,30 @@ export class Jobs implements OnApplicationBootstrap {
     stopped: AbortSignal,
   ): Promise<JobOutcome | undefined> {
     const { declared } = job;
-    const lease = await this.leases.take(`job/${declared.name}`);
+    const lease = await this.leases.acquire(`job/${declared.name}`);
     if (!lease) return undefined;
     const { signal } = lease.abort;
-    // Not AbortSignal.any(), see withinTime.
-    const pass = (): void => lease.abort.abort(stopped.reason);
-    stopped.addEventListener('abort', pass);
-    if (stopped.aborted) pass();
+    // Not AbortSignal.any(), see withTimeout().
+    const elapsed = (): void => lease.abort.abort(stopped.reason);
+    stopped.addEventListener('abort', elapsed);
+    if (stopped.aborted) elapsed();
     try {
       const before = await this.read(declared);
       if (when === 'if due' && !this.isDue(declared, before)) return undefined;
-      const begun = this.clock.now();
+      const startedAt = this.clock.now();
       const outcome = await this.carryOut(job, signal);
       // One that was aborted stays due: it has not done its work.
       if (outcome.is === 'aborted') this.logger.warn(`Job ${declared.name} was aborted; it is run again`);
-      else await this.store(this.after(declared, before, begun, outcome));
+      else await this.store(this.after(declared, before, startedAt, outcome));
       return outcome;
     } finally {
-      stopped.removeEventListener('abort', pass);
+      stopped.removeEventListener('abort', elapsed);
       await lease.release();
     }
   }
 
   private async carryOut(job: ProviderMethod<JobOptions>, signal: AbortSignal): Promise<JobOutcome> {
-    const begun = this.clock.steady();
+    const startedAt = this.clock.steady();
     const outcome = await this.transactions.outside(async (): Promise<JobOutcome> => {
       try {
         await job.call(signal);
@@ -158,12 +158,12 @@ export class Jobs implements OnApplicationBootstrap {
         return { is: signal.aborted ? 'aborted' : 'failed', error };
       }
     });
-    this.metrics.count(job.declared.name, outcome, (this.clock.steady() - begun) / 1_000);
+    this.metrics.count(job.declared.name, outcome, (this.clock.steady() - startedAt) / 1_000);
     return outcome;
   }
 
   /** When a job is due next, after a run that began at this moment. */
-  private after(job: JobOptions, before: JobState, begun: number, { is, error }: JobOutcome): JobState {
+  private after(job: JobOptions, before: JobState, startedAt: number, { is, error }: JobOutcome): JobState {
     const { name } = job;
     const failures = is === 'failed' ? before.failures + 1 : 0;
     if (failures === 1) this.logger.error(`Job ${name} failed; it is tried again until it succeeds`, error);
@@ -171,7 +171,7 @@ export class Jobs implements OnApplicationBootstrap {
       this.logger.log(`Job ${name} succeeds again, after ${before.failures} failures`);
     const dueAt =
       failures === 0
-        ? dueAfter(job, Number(before.dueAt), begun)
+        ? dueAfter(job, Number(before.dueAt), startedAt)
         : this.clock.now() + retryDelay(job, failures);
     return { name, dueAt: BigInt(dueAt), failures };
   }

@@ -8,7 +8,7 @@ import { Lease } from './lease.entity.js';
 /** A lease that was not renewed for this time is free again, in milliseconds. */
 export const LEASE_MS = 15_000;
 /** Its holder gives it up earlier by what a busy process may be late, in milliseconds after it last renewed it. */
-const HELD_MS = 10_000;
+const VALIDITY_MS = 10_000;
 /** How often it is renewed, in milliseconds. */
 const RENEWAL_MS = 3_000;
 
@@ -18,9 +18,11 @@ const next = (beat: number): number => (beat + 1) % MAX_BEATS;
 
 /** A lease that this process holds. */
 export interface HeldLease {
-  /** Aborts when the lease is lost; its holder may abort what runs under it, too. */
+  /** Aborts when the lease is lost; the holder may use it to abort its work as well. */
   readonly abort: AbortController;
-  /** Gives it up when it was not renewed in time, as after the process stood still. Call it before work is begun under it. */
+  /**
+   * Gives up a lease that was not renewed in time, such as after the process was suspended. Call it before starting work under the lease.
+   */
   readonly check: () => void;
   /** Gives it back. Never rejects: one that cannot be given back is free after its time. */
   readonly release: () => Promise<void>;
@@ -44,7 +46,7 @@ interface Held {
 export class Leases {
   private readonly logger = new Logger('Jobs');
   private readonly held = new Set<Held>();
-  private readonly seen = new Map<string, { readonly beat: number; readonly since: number }>();
+  private readonly observed = new Map<string, { readonly beat: number; readonly since: number }>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -54,8 +56,8 @@ export class Leases {
   ) {}
 
   /** Takes a lease; undefined while it is held, in this process or another. Rejects when the database fails. */
-  async take(name: string): Promise<HeldLease | undefined> {
-    const held = await this.occupy(name);
+  async acquire(name: string): Promise<HeldLease | undefined> {
+    const held = await this.takeOver(name);
     if (!held) return undefined;
     this.held.add(held);
     this.timer ??= setInterval(() => void this.renewAll(), RENEWAL_MS).unref();
@@ -67,7 +69,7 @@ export class Leases {
     await Promise.all([...this.held].map((held) => this.renew(held)));
   }
 
-  private async occupy(name: string): Promise<Held | undefined> {
+  private async takeOver(name: string): Promise<Held | undefined> {
     const row = await this.dataSource.manager.findOneBy(Lease, { name });
     if (row && row.holder !== null && !this.isAbandoned(row)) return undefined;
     const held: Held = {
@@ -95,20 +97,20 @@ export class Leases {
   /** Whether the row has not changed for the time of a lease. */
   private isAbandoned({ name, beat }: Lease): boolean {
     const now = this.clock.steady();
-    const seen = this.seen.get(name);
-    if (seen?.beat === beat) return now - seen.since >= LEASE_MS;
-    this.seen.set(name, { beat, since: now });
+    const observed = this.observed.get(name);
+    if (observed?.beat === beat) return now - observed.since >= LEASE_MS;
+    this.observed.set(name, { beat, since: now });
     return false;
   }
 
   private async renew(held: Held): Promise<void> {
-    const begun = this.clock.steady();
+    const startedAt = this.clock.steady();
     if (!this.isInTime(held)) return;
     if (held.isRenewing || held.abort.signal.aborted) return;
     held.isRenewing = true;
     try {
-      if (await this.change(held, held.holder)) held.renewedAt = begun;
-      else if (this.held.has(held)) this.lose(held, 'another process took it over');
+      if (await this.change(held, held.holder)) held.renewedAt = startedAt;
+      else if (this.held.has(held)) this.onLost(held, 'another process took it over');
     } catch {
       // The database is unavailable: the next one tries again, and the reason is in the log.
     } finally {
@@ -117,15 +119,15 @@ export class Leases {
   }
 
   private isInTime(held: Held): boolean {
-    if (this.clock.steady() - held.renewedAt < HELD_MS) return true;
-    this.lose(held, 'it could not be renewed in time');
+    if (this.clock.steady() - held.renewedAt < VALIDITY_MS) return true;
+    this.onLost(held, 'it could not be renewed in time');
     return false;
   }
 
-  private lose({ name, abort }: Held, why: string): void {
+  private onLost({ name, abort }: Held, reason: string): void {
     if (abort.signal.aborted) return;
-    this.logger.warn(`The lease ${name} is lost: ${why}. Its work is aborted`);
-    abort.abort(new Error(`The lease ${name} is lost: ${why}.`));
+    this.logger.warn(`The lease ${name} is lost: ${reason}. Its work is aborted`);
+    abort.abort(new Error(`The lease ${name} is lost: ${reason}.`));
   }
 
   private async release(held: Held): Promise<void> {

@@ -18,7 +18,7 @@ export function providerMethods<Declared>(
   metadata: symbol,
 ): ProviderMethod<Declared>[] {
   return discovery.getProviders().flatMap((wrapper) => {
-    // Of a provider that is made for each request this is a prototype of it.
+    // For a request-scoped provider, this is its prototype.
     const instance: unknown = wrapper.instance;
     if (typeof instance !== 'object' || instance === null || wrapper.isAlias) return [];
     const prototype = Object.getPrototypeOf(instance) as object | null;

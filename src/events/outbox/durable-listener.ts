@@ -2,11 +2,11 @@ import { format } from 'node:util';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../../core/time/clock.js';
 import type { Transactions } from '../../database/transactions/transactions.js';
-import type { BackgroundLoop, BackgroundWork, Piece } from '../jobs/background-loop.js';
-import { withinTime } from '../limited-time.js';
+import type { BackgroundLoop, BackgroundWork, WorkItem } from '../jobs/background-loop.js';
+import { withTimeout } from '../limited-time.js';
 import type { OutboxEvent } from './outbox-event.entity.js';
 import type { OutboxMetrics } from './outbox-metrics.js';
-import { type FailedDelivery, LONGEST_RETRY_MS, type OutboxStore } from './outbox-store.js';
+import { type FailedDelivery, MAX_RETRY_MS, type OutboxStore } from './outbox-store.js';
 import { eventDataFrom } from './event-data.js';
 
 /** Number of events that are read at once. */
@@ -14,16 +14,16 @@ const BATCH = 100;
 /** Number of keys whose events are handled in parallel. */
 const MAX_KEYS = 8;
 /** Longest time that a listener may take for one event, in milliseconds. */
-const LONGEST_ATTEMPT_MS = 60_000;
+const ATTEMPT_TIMEOUT_MS = 60_000;
 /** First time until an event is tried again, in milliseconds; it doubles from one failure to the next. */
 const FIRST_RETRY_MS = 1_000;
 /** After how many failures an event is parked: some eight hours after the first. */
 const MAX_FAILURES = 20;
 /** After how many consecutive failures a listener is paused. */
-const MAX_IN_SUCCESSION = 5;
+const MAX_CONSECUTIVE = 5;
 /** First and longest of these pauses, in milliseconds; they double in between. */
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 /** Shortest time between two lines of the log about one listener, in milliseconds. */
 const LINE_MS = 60_000;
 
@@ -49,13 +49,13 @@ export type Handler = (data: object, delivery: Delivery) => unknown;
  */
 export class DurableListener implements BackgroundWork {
   readonly lease: string;
-  readonly most = MAX_KEYS;
+  readonly maxConcurrent = MAX_KEYS;
   readonly logger = new Logger('Events');
   readonly refused: string;
   readonly recovered: string;
   private handled: bigint[] = [];
   private failed: FailedDelivery[] = [];
-  private failuresInSuccession = 0;
+  private consecutiveFailures = 0;
   private pausedUntil = Number.NEGATIVE_INFINITY;
   private loggedAt = Number.NEGATIVE_INFINITY;
   private failuresSinceLine = 0;
@@ -75,7 +75,7 @@ export class DurableListener implements BackgroundWork {
   }
 
   /** The first events of keys that are not in hand, by key. */
-  async due(inProgress: ReadonlySet<string>): Promise<Piece[]> {
+  async findDue(inProgress: ReadonlySet<string>): Promise<WorkItem[]> {
     // A listener that fails with everything is tried with one event at a time.
     if (this.isPausing || (this.isFailing && inProgress.size > 0)) return [];
     const events = await this.store.next(this.name, this.isFailing ? 1 : BATCH, [...inProgress]);
@@ -116,7 +116,7 @@ export class DurableListener implements BackgroundWork {
   private async handle(row: OutboxEvent, signal: AbortSignal): Promise<boolean> {
     const { id, event, failures, publishedAt } = row;
     try {
-      await withinTime(LONGEST_ATTEMPT_MS, signal, (limited) =>
+      await withTimeout(ATTEMPT_TIMEOUT_MS, signal, (limited) =>
         this.transactions.outside(() => {
           const handler = this.handlers.get(event);
           if (!handler) throw new Error(`Listener ${this.name} no longer listens to ${event}.`);
@@ -124,13 +124,13 @@ export class DurableListener implements BackgroundWork {
         }),
       );
     } catch (error) {
-      // Cut by the stop or by the loss of the lease: no fault of the listener, and it will be given again.
+      // Aborted by the stop or the loss of the lease, not by the listener; it will be delivered again.
       if (!signal.aborted) this.fail(row, error);
       return false;
     }
     this.metrics.count(this.name, 'handled');
     this.handled.push(id);
-    this.failuresInSuccession = 0;
+    this.consecutiveFailures = 0;
     this.pausedUntil = Number.NEGATIVE_INFINITY;
     return true;
   }
@@ -140,7 +140,7 @@ export class DurableListener implements BackgroundWork {
     const error = thrown instanceof Error ? thrown : new Error(format('%s', thrown));
     const failures = row.failures + 1;
     const isParked = failures >= MAX_FAILURES;
-    const delay = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+    const delay = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
     this.failed.push({ id: row.id, failures, dueAt: isParked ? null : this.clock.now() + delay, error });
     this.metrics.count(this.name, 'failed');
     if (isParked) this.metrics.count(this.name, 'parked');
@@ -150,7 +150,7 @@ export class DurableListener implements BackgroundWork {
   }
 
   private get isFailing(): boolean {
-    return this.failuresInSuccession >= MAX_IN_SUCCESSION;
+    return this.consecutiveFailures >= MAX_CONSECUTIVE;
   }
 
   private get isPausing(): boolean {
@@ -158,20 +158,20 @@ export class DurableListener implements BackgroundWork {
   }
 
   private pause(): void {
-    this.failuresInSuccession += 1;
+    this.consecutiveFailures += 1;
     if (!this.isFailing) return;
-    const doubled = FIRST_PAUSE_MS * 2 ** Math.min(this.failuresInSuccession - MAX_IN_SUCCESSION, 16);
-    this.pausedUntil = this.clock.steady() + Math.min(doubled, LONGEST_PAUSE_MS);
+    const doubled = FIRST_PAUSE_MS * 2 ** Math.min(this.consecutiveFailures - MAX_CONSECUTIVE, 16);
+    this.pausedUntil = this.clock.steady() + Math.min(doubled, MAX_PAUSE_MS);
   }
 
   private log({ event, id }: OutboxEvent, isParked: boolean, { message, stack }: Error): void {
     this.failuresSinceLine += 1;
     const now = this.clock.steady();
     if (now - this.loggedAt < LINE_MS) return;
-    const whole =
+    const full =
       this.failuresSinceLine > 1 ? ` (${this.failuresSinceLine} failures since the last line)` : '';
     const next = isParked ? 'is parked: `petstore outbox list` shows it' : 'is tried again';
-    this.logger.error(`Listener ${this.name} failed (${message}); ${event} ${id} ${next}${whole}`, stack);
+    this.logger.error(`Listener ${this.name} failed (${message}); ${event} ${id} ${next}${full}`, stack);
     this.loggedAt = now;
     this.failuresSinceLine = 0;
   }

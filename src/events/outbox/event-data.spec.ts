@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LONGEST_DATA, eventDataFrom, textOfEventData } from './event-data.js';
+import { MAX_DATA_LENGTH, eventDataFrom, textOfEventData } from './event-data.js';
 
 const leaf = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -53,7 +53,7 @@ describe('what an event tells', () => {
 
   it('leaves out what is undefined, and has an end', () => {
     expect(textOfEventData({ a: undefined })).toBe('{}');
-    expect(textOfEventData({ a: 'x'.repeat(LONGEST_DATA - 8) })).toHaveLength(LONGEST_DATA);
-    expect(() => textOfEventData({ a: 'x'.repeat(LONGEST_DATA - 7) })).toThrow(RangeError);
+    expect(textOfEventData({ a: 'x'.repeat(MAX_DATA_LENGTH - 8) })).toHaveLength(MAX_DATA_LENGTH);
+    expect(() => textOfEventData({ a: 'x'.repeat(MAX_DATA_LENGTH - 7) })).toThrow(RangeError);
   });
 });

@@ -1,5 +1,5 @@
 /** Longest text of one event, in UTF-16 code units. */
-export const LONGEST_DATA = 65_536;
+export const MAX_DATA_LENGTH = 65_536;
 
 const INT64 = '$int64';
 const DATE = '$date';
@@ -11,9 +11,9 @@ const DATE = '$date';
  */
 export function textOfEventData(data: object): string {
   const text = JSON.stringify(written(data, 'the event'));
-  if (text.length > LONGEST_DATA)
+  if (text.length > MAX_DATA_LENGTH)
     throw new RangeError(
-      `A durable event of ${text.length} characters is too long; ${LONGEST_DATA} are allowed.`,
+      `A durable event of ${text.length} characters is too long; ${MAX_DATA_LENGTH} are allowed.`,
     );
   return text;
 }

@@ -10,7 +10,7 @@ type Labels = 'listener' | 'event';
 @Injectable()
 export class OutboxMetrics {
   private readonly deliveries: Counter<'listener' | 'outcome'>;
-  private heard: readonly Record<Labels, string>[] = [];
+  private handled: readonly Record<Labels, string>[] = [];
   private reading: Promise<readonly Backlog[]> | undefined;
 
   constructor(
@@ -38,11 +38,11 @@ export class OutboxMetrics {
     );
   }
 
-  /** Shows these events of listeners in the gauges, too, while none of them waits. */
-  show(heard: readonly Record<Labels, string>[]): void {
-    this.heard = heard;
+  /** Includes these events and listeners in the gauges even while none is waiting. */
+  show(handled: readonly Record<Labels, string>[]): void {
+    this.handled = handled;
     // An increase needs a sample before the first delivery.
-    for (const { listener } of heard)
+    for (const { listener } of handled)
       for (const outcome of ['handled', 'failed', 'parked']) this.deliveries.inc({ listener, outcome }, 0);
   }
 
@@ -52,7 +52,7 @@ export class OutboxMetrics {
   }
 
   private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<Labels>[]> {
-    const none = this.heard.map((labels) => ({ labels, value: 0 }));
+    const none = this.handled.map((labels) => ({ labels, value: 0 }));
     const waiting = (await this.backlog()).map((one) => ({
       labels: { listener: one.listener, event: one.event },
       value: valueOf(one),

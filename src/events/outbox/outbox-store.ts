@@ -7,10 +7,10 @@ import { Sweeper } from '../../database/sweeper.js';
 import { AT_ONCE, OutboxEvent } from './outbox-event.entity.js';
 
 /** How long an event is kept that nobody handles, in milliseconds. */
-const KEPT_MS = 90 * DAY_MS;
-const LONGEST_ERROR = 500;
+const RETENTION_MS = 90 * DAY_MS;
+const MAX_ERROR_LENGTH = 500;
 /** Longest time until an event is tried again, in milliseconds. */
-export const LONGEST_RETRY_MS = HOUR_MS;
+export const MAX_RETRY_MS = HOUR_MS;
 
 /** The result of a failed delivery. */
 export interface FailedDelivery {
@@ -42,7 +42,7 @@ export class OutboxStore {
     sweeper.add({
       entity: OutboxEvent,
       where: 'published_at < :oldest',
-      parameters: (now) => ({ oldest: isoOf(now - KEPT_MS) }),
+      parameters: (now) => ({ oldest: isoOf(now - RETENTION_MS) }),
     });
   }
 
@@ -60,9 +60,9 @@ export class OutboxStore {
    * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again,
    * and none of the keys that are in progress. An event that is due later than any retry can be is not waited for: the clock was set back.
    */
-  next(listener: string, most: number, inProgress: readonly string[] = []): Promise<OutboxEvent[]> {
+  next(listener: string, limit: number, inProgress: readonly string[] = []): Promise<OutboxEvent[]> {
     const now = this.clock.now();
-    const later = { soonest: now + 1, latest: now + LONGEST_RETRY_MS + CLOCKS_DIFFER_MS };
+    const later = { soonest: now + 1, latest: now + MAX_RETRY_MS + CLOCKS_DIFFER_MS };
     const deliverable = this.dataSource.manager
       .createQueryBuilder(OutboxEvent, 'waiting')
       .where('waiting.listener = :listener AND waiting.due_at IS NOT NULL', { listener, ...later })
@@ -72,7 +72,7 @@ export class OutboxStore {
          WHERE later.listener = :listener AND later.key = waiting.key AND later.due_at BETWEEN :soonest AND :latest)`,
       )
       .orderBy('waiting.id')
-      .limit(most);
+      .limit(limit);
     if (inProgress.length > 0) deliverable.andWhere('waiting.key NOT IN (:...inProgress)', { inProgress });
     return deliverable.getMany();
   }
@@ -83,11 +83,11 @@ export class OutboxStore {
       if (handled.length > 0) await manager.delete(OutboxEvent, { id: In(handled) });
       for (const { id, failures, dueAt, error } of failed) {
         // PostgreSQL refuses NUL.
-        const why = String(error).replaceAll('\0', ' ').slice(0, LONGEST_ERROR);
+        const reason = String(error).replaceAll('\0', ' ').slice(0, MAX_ERROR_LENGTH);
         await manager.update(
           OutboxEvent,
           { id },
-          { failures, dueAt: dueAt === null ? null : BigInt(dueAt), error: why },
+          { failures, dueAt: dueAt === null ? null : BigInt(dueAt), error: reason },
         );
       }
     });
@@ -118,11 +118,11 @@ export class OutboxStore {
   }
 
   /** The first events that are parked, oldest first. */
-  parked(most: number): Promise<OutboxEvent[]> {
+  parked(limit: number): Promise<OutboxEvent[]> {
     return this.dataSource.manager.find(OutboxEvent, {
       where: { dueAt: IsNull() },
       order: { id: 'ASC' },
-      take: most,
+      take: limit,
     });
   }
 

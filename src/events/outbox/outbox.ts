@@ -10,7 +10,7 @@ import { OutboxMetrics } from './outbox-metrics.js';
 import { OutboxStore } from './outbox-store.js';
 import { textOfEventData } from './event-data.js';
 
-const LONGEST_KEY = 255;
+const MAX_KEY_LENGTH = 255;
 
 /** Where a method keeps which durable events it listens to. */
 export const DURABLE_LISTENER = Symbol('durable listener');
@@ -55,7 +55,7 @@ export class Outbox implements OnApplicationBootstrap {
         [...handlers.keys()].map((event) => ({ listener, event })),
       ),
     );
-    this.host.listen$.subscribe(() => void this.tellOfOrphans());
+    this.host.listen$.subscribe(() => void this.logOrphans());
   }
 
   /**
@@ -63,7 +63,8 @@ export class Outbox implements OnApplicationBootstrap {
    * cannot keep.
    */
   async add(event: string, key: string, data: object): Promise<void> {
-    if (key.length > LONGEST_KEY) throw new RangeError(`A key of ${event} is longer than ${LONGEST_KEY}.`);
+    if (key.length > MAX_KEY_LENGTH)
+      throw new RangeError(`A key of ${event} is longer than ${MAX_KEY_LENGTH}.`);
     const text = textOfEventData(data);
     const listeners = [...this.listeners].flatMap(([name, handlers]) => (handlers.has(event) ? [name] : []));
     if (listeners.length === 0) return;
@@ -102,7 +103,7 @@ export class Outbox implements OnApplicationBootstrap {
   }
 
   /** Events of a listener that was renamed or removed wait for nobody. */
-  private async tellOfOrphans(): Promise<void> {
+  private async logOrphans(): Promise<void> {
     try {
       for (const [listener, count] of await this.store.byListener('waiting'))
         if (!this.listeners.has(listener))

@@ -24,7 +24,7 @@ const PROTOTYPE = /(?:^|\[)__proto__(?:$|[[\]])/;
 
 const LINE_BREAK = Buffer.from('\r\n');
 /** Maximum bytes of the header of a part. Beyond 2,000 fields, busboy ignores what follows. */
-const LONGEST_HEAD = 4_096;
+const MAX_HEAD_LENGTH = 4_096;
 
 /** Takes the content of a part, piece by piece; throws when nobody would receive it. */
 type Content = (piece: Buffer, isLast: boolean) => void;
@@ -131,8 +131,8 @@ class MultipartCheck {
 
   private readHead(): boolean {
     const end = this.pending.indexOf('\r\n\r\n');
-    if ((end === -1 ? this.pending.length : end) > LONGEST_HEAD)
-      throw fault(`the header of a part has more than ${LONGEST_HEAD} bytes`);
+    if ((end === -1 ? this.pending.length : end) > MAX_HEAD_LENGTH)
+      throw fault(`the header of a part has more than ${MAX_HEAD_LENGTH} bytes`);
     if (end === -1) return false;
     this.content = this.contentOf(this.pending.toString('latin1', 0, end));
     this.pending = this.pending.subarray(end + 4);

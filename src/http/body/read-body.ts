@@ -83,19 +83,19 @@ function codingOf({ headers }: Request): string {
  */
 function openBody(request: Request, response: Response, limit: number): void {
   if (request.errored) throw request.errored;
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (Math.max(request.readableLength, announced) > limit) throw tooLarge(limit);
-  failBeyond(limit, request);
+  const declaredLength = Number(request.headers['content-length'] ?? 0);
+  if (Math.max(request.readableLength, declaredLength) > limit) throw tooLarge(limit);
+  failAbove(limit, request);
   // HTTP/1.0 has no 100 Continue (RFC 9110 section 10.1.1).
   if (request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1')
     response.writeContinue();
 }
 
 /**
- * Has the stream of a body fail beyond `limit` bytes. Node's parser puts every chunk into the stream by `push()`, so that counting there
- * limits whatever reads it later: this service, multer, a pipe or an iterator.
+ * Makes the stream of a body fail beyond `limit` bytes. Node's parser passes every chunk to `push()`, so counting there limits any reader:
+ * this service, multer, a pipe or an iterator.
  */
-function failBeyond(limit: number, request: Request): void {
+function failAbove(limit: number, request: Request): void {
   const push = request.push.bind(request);
   // What has arrived already waits in the stream.
   let received = request.readableLength;
@@ -119,15 +119,15 @@ export function failBody(request: IncomingMessage, refusal: Error): void {
 function bytesOf(request: Request): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const take = (chunk: Buffer): void => void chunks.push(chunk);
-    const settle = (error: Error | null): void => {
-      request.off('data', take).off('end', end).off('error', settle).off('close', broken);
+    const onChunk = (chunk: Buffer): void => void chunks.push(chunk);
+    const finish = (error: Error | null): void => {
+      request.off('data', onChunk).off('end', end).off('error', finish).off('close', broken);
       if (error) reject(error);
       else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     };
-    const end = (): void => settle(null);
-    const broken = (): void => settle(request.errored ?? new Error('The body broke off.'));
-    request.on('data', take).once('end', end).once('error', settle).once('close', broken);
+    const end = (): void => finish(null);
+    const broken = (): void => finish(request.errored ?? new Error('The body broke off.'));
+    request.on('data', onChunk).once('end', end).once('error', finish).once('close', broken);
   });
 }
 

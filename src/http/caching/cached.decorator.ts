@@ -69,7 +69,7 @@ class CachedGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const { method, originalUrl } = context.getArgByIndex<Request>(0);
     if (method !== 'GET') return true;
-    // Requested once: those of a moment before the handler reads hold for what it reads, too.
+    // Requested once: versions from just before the handler reads are also valid for what it reads.
     const versions = this.cache.versionsFor(originalUrl);
     return versions instanceof Promise
       ? versions.then((known) => this.respond(context, known))
@@ -78,7 +78,7 @@ class CachedGuard implements CanActivate {
 
   private respond(context: ExecutionContext, versions: Versions): boolean | Promise<boolean> {
     const [request, response] = context.getArgs<[Request, Response]>();
-    if (this.early.areOpenTo(CachedGuard, context)) {
+    if (this.early.areBypassable(CachedGuard, context)) {
       const body = this.cache.find(response, versions);
       if (body) return this.early.send(context, body);
     }

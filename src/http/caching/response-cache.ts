@@ -16,9 +16,9 @@ const SHARE = 1 / 16;
 const MIN_MIB = 16;
 const MAX_MIB = 64;
 /** Memory of a response besides its target and its body, in bytes: measured, with its entity tag. */
-const BYTES_BESIDE = 256;
+const OVERHEAD_BYTES = 256;
 /** Longest request target whose response is cached, in characters. */
-const LONGEST_TARGET = 512;
+const MAX_TARGET_LENGTH = 512;
 
 /** What every request of a target gets, as long as the data is the same. */
 interface CachedResponse {
@@ -45,7 +45,9 @@ interface Pending {
   readonly cached: Promise<CachedResponse | undefined>;
 }
 
-/** Caches the responses of `@Cached()` operations by request target, each while the data version is that of its read: never stale. */
+/**
+ * Caches the responses of `@Cached()` operations by request target, each while the data version is unchanged since its read: never stale.
+ */
 @Injectable()
 export class ResponseCache {
   /** Hits and misses; a shared running read is a hit. */
@@ -79,7 +81,7 @@ export class ResponseCache {
 
   /** The versions as of a moment after a request of this target has arrived. */
   versionsFor(target: string): Versions | Promise<Versions> {
-    return target.length > LONGEST_TARGET ? NO_VERSIONS : this.dataVersion.fresh();
+    return target.length > MAX_TARGET_LENGTH ? NO_VERSIONS : this.dataVersion.fresh();
   }
 
   /** The cached body for a response, which gets the cached `Link`; undefined when nothing of these versions is cached. */
@@ -169,7 +171,7 @@ function shareOf(bytes: number): number {
 }
 
 function bytesOf({ cached: { body, link = '' } }: Entry, target: string): number {
-  return BYTES_BESIDE + target.length + String(link).length + bytesOfText(body.text);
+  return OVERHEAD_BYTES + target.length + String(link).length + bytesOfText(body.text);
 }
 
 /** V8 keeps a text with a character beyond Latin-1 as two bytes a character. */

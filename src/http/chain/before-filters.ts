@@ -10,8 +10,8 @@ const ELSEWHERE =
 type Prepare = (thrown: unknown, host: ArgumentsHost, isOfModule: boolean) => unknown;
 
 /**
- * Has `prepare` called with each exception of an application's requests before its filter, whichever that is, and with whether that may be
- * one of a module; the filter gets what it returns, or resolves to. Nest has no public place for this: a filter of a module handles an exception instead of that of the service.
+ * Calls `prepare` with each exception of a request before its filter, and with whether that may belong to a module; the filter gets the
+ * returned or resolved value. Nest has no public hook for this, because a filter of a module replaces that of the service.
  */
 export function beforeFilters(application: INestApplication, prepare: Prepare): void {
   const { middlewareModule, routesResolver } = application as unknown as {
@@ -24,7 +24,7 @@ export function beforeFilters(application: INestApplication, prepare: Prepare): 
   const register = middlewareModule?.register?.bind(middlewareModule);
   if (!middlewareModule || !register) throw new Error(ELSEWHERE);
   prepareIn(routesResolver?.routerExceptionsFilter, prepare);
-  // The filters of middlewares are made when they are registered.
+  // Filters of middlewares are created at registration.
   middlewareModule.register = async (...args) => {
     await register(...args);
     prepareIn(middlewareModule.routerExceptionFilter, prepare);

@@ -13,8 +13,8 @@ import { refuseAtEnd } from '../replies/reply.js';
 import { InvalidArgument, ValidationPipe } from '../validation/validation.pipe.js';
 
 /**
- * Prepares the response to an exception before its filter, ErrorFilter or one of a module, sends it: with the headers of the exception and
- * of the rate limit. A 400 for invalid values gets the faults of all arguments, not only of the first.
+ * Prepares the response to an exception before its filter, ErrorFilter or one of a module, sends it: sets the headers of the exception and
+ * of the rate limit. A 400 for invalid values lists the errors of all arguments, not only of the first.
  */
 @Injectable()
 export class Exceptions {
@@ -103,7 +103,7 @@ const VALIDATED: ReadonlyMap<RouteParamtypes | 'custom', ArgumentMetadata['type'
   [RouteParamtypes.BODY, 'body'],
 ]);
 
-/** The arguments of a handler that only ValidationPipe validates, in the order in which their faults are named. */
+/** The arguments of a handler that only ValidationPipe validates, in the order in which errors are reported. */
 function validatedArguments(parameters: readonly HandlerParameter[]): ArgumentMetadata[] {
   return parameters.flatMap(({ kind, metatype, data, pipes = [], schema }) => {
     const type = VALIDATED.get(kind);

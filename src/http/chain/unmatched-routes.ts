@@ -35,14 +35,14 @@ export class UnmatchedRoutes implements OnModuleInit {
     const guarded = new Set([...GUARDED_SEGMENTS, ...routesOf(express).flatMap(guardedSegmentOf)]);
     const anyone = (request: Request, response: Response) => this.pageFor(request, response);
     declareOperation(anyone, { isPublic: true });
-    const answer = this.throughChain(this.refuse);
-    const answerAnyone = this.throughChain(anyone);
+    const respond = this.throughChain(this.refuse);
+    const respondToAnyone = this.throughChain(anyone);
     const refuse: RequestHandler = (request, response, next) => {
       // A route that has passed the request on is not the one of logs and metrics.
       request.route = undefined;
       const isOpen =
         request.headers.authorization === undefined && !guarded.has(segmentOf(request.originalUrl));
-      (isOpen ? answerAnyone : answer)(request, response, next);
+      (isOpen ? respondToAnyone : respond)(request, response, next);
     };
     const setNotFoundHandler = httpAdapter.setNotFoundHandler?.bind(httpAdapter);
     httpAdapter.setNotFoundHandler = (_, ...rest) => {
@@ -55,7 +55,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     };
   }
 
-  /** Has the guards of the chain run before a handler. */
+  /** Runs the guards of the chain before a handler. */
   private throughChain(
     handler: (request: Request, response: Response) => string | undefined,
   ): RequestHandler {
@@ -97,7 +97,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     return undefined;
   };
 
-  /** The routes that have the path of a request, whatever their method. */
+  /** The routes that match the path of a request, whatever their method. */
   private routesAt({ app, path }: Request): RegisteredRoute[] {
     // Pages are registered as late as this handler.
     this.routes ??= routesOf(app);
@@ -106,8 +106,8 @@ export class UnmatchedRoutes implements OnModuleInit {
 
   private methodsOf(routes: readonly RegisteredRoute[]): string[] {
     if (routes.length === 0 || routes.some(({ method }) => method === 'ALL')) return [];
-    const there = routes.filter(({ handler }) => !this.deprecations.isRemoved(handler));
-    const methods = new Set([...there.map(({ method }) => method), 'OPTIONS']);
+    const existing = routes.filter(({ handler }) => !this.deprecations.isRemoved(handler));
+    const methods = new Set([...existing.map(({ method }) => method), 'OPTIONS']);
     if (methods.has('GET')) methods.add('HEAD');
     return [...methods].toSorted();
   }

@@ -88,7 +88,7 @@ function trackByOf({ prototype }: Type): unknown {
   return (prototype as { readonly trackBy?: unknown } | undefined)?.trackBy;
 }
 
-/** The class of a part that is given as a class, as an instance, or made by Nest for each request. */
+/** The class of an enhancer, which is given as a class or an instance, or created per request. */
 function classOf(part: object): Type {
   if (part instanceof InstanceWrapper) return part.metatype as Type;
   return (typeof part === 'function' ? part : part.constructor) as Type;

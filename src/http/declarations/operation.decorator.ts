@@ -57,7 +57,10 @@ export function pageOf(
   return { status: 200, description, arrayOf, schemaName, headers, optionalHeaders: NEXT_PAGE };
 }
 
-/** States an operation once: its id, texts and success. What the chain adds (errors, headers, security) is documented by itself. */
+/**
+ * Declares the id, texts and success responses of an operation. What the chain adds (errors, headers, security) is documented
+ * automatically.
+ */
 export function Operation<Dto>(operation: {
   readonly id: string;
   readonly summary: string;

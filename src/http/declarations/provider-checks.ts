@@ -11,7 +11,7 @@ const scanner = new MetadataScanner();
 /** Nest's metadata key of a gateway, by @nestjs/websockets, which the service itself does not need. */
 const IS_GATEWAY = 'websockets:is_gateway';
 
-/** Checks that each name of a job or a durable listener, which the database keeps, belongs to one method, and that of a provider. */
+/** Checks that each name of a job or durable listener, which the database stores, belongs to one method of a provider. */
 export function checkNames(discovery: DiscoveryService): void {
   const sources = new Map<string, string>();
   const providers = discovery.getProviders();

@@ -6,7 +6,7 @@ import type { InstanceWrapper, PropertyMetadata } from '@nestjs/core/injector/in
 import { DECORATORS } from '@nestjs/swagger';
 import { declarationFault } from '../../core/declaration-faults.js';
 import { openThrottleFault } from '../../throttling/throttle-decorators.js';
-import { leavesResponse } from '../operations/handler-parameters.js';
+import { leavesResponseToHandler } from '../operations/handler-parameters.js';
 import { type RegisteredOperation, metadataOf, operationsOf } from '../operations/registered-operation.js';
 import { knowModels } from '../operations/declared-shape.js';
 import { checkEnhancers } from './enhancer-checks.js';
@@ -49,7 +49,7 @@ export function checkOperation(operation: RegisteredOperation, isProduction: boo
         `it is @Idempotent(), but its body of ${consumption.types.join(' or ')} is not read before it runs. Remove one of them.`,
       );
     const takesResponse = operation.parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
-    if (takesResponse && !leavesResponse(controller, operation.method))
+    if (takesResponse && !leavesResponseToHandler(controller, operation.method))
       fault('@Idempotent() stores the result of the handler. Return it, with @Res({ passthrough: true }).');
   }
   const isOperation = operation.id !== undefined;
@@ -61,7 +61,7 @@ export function checkOperation(operation: RegisteredOperation, isProduction: boo
   }
 }
 
-/** Checks that no controller with a stored response knows its caller, by a provider that is made for each request. */
+/** Checks that no controller with stored responses depends on its caller through a request-scoped provider. */
 export function checkStored(discovery: DiscoveryService): void {
   const ofRequests = discovery.getControllers().filter((controller) => {
     const { scope } = controller;

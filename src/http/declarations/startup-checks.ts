@@ -27,7 +27,7 @@ import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
 import { checkIds, checkOperation, checkStored } from './route-checks.js';
 import { operationsOf } from '../operations/registered-operation.js';
 
-/** Checks the declarations of the whole application before the database is opened: throws for a fault, warns of a likely mistake. */
+/** Checks the declarations of the whole application before the database is opened: throws for an error, warns of a likely mistake. */
 @Injectable()
 class ModuleChecks extends DeclarationChecks {
   constructor(
@@ -53,9 +53,9 @@ class ModuleChecks extends DeclarationChecks {
 }
 
 /**
- * Checks what is known once every provider is made and the database is open: throws DeclarationError for a stored response of a
- * controller that is made for each request, for what the application adds to all requests or changes of their paths, and, outside
- * production, when the schema of the database lacks what entities have.
+ * Checks that need all providers and the open database. Throws DeclarationError for stored responses of request-scoped controllers, for
+ * what the application adds to all requests or changes in their paths, and, outside of production, if the database lacks what entities
+ * declare.
  */
 @Injectable()
 export class LateChecks implements OnModuleInit {
@@ -69,7 +69,7 @@ export class LateChecks implements OnModuleInit {
     private readonly modules: ModulesContainer,
   ) {}
 
-  /** Has the configuration of an application checked when it is started; setupApp() calls this. */
+  /** Registers the configuration of an application, which is checked at the start; setupApp() calls this. */
   watch(config: ApplicationConfig): void {
     this.config = config;
   }

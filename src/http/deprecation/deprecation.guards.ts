@@ -28,7 +28,7 @@ export class DeprecationService {
   /** Those whose sunset the metrics show. */
   private readonly shown = new WeakSet<Deprecation>();
   private readonly prefix;
-  /** The header fields of each, made once: formatting a date takes longer than all other headers of a response. */
+  /** The header fields of each, cached: formatting a date takes longer than all other headers of a response. */
   private readonly fields = new HandlerMetadata(([handler]) =>
     this.fieldsOf(declaredOn(handler).deprecation),
   );

@@ -41,12 +41,12 @@ export function Idempotent(): MethodDecorator {
 /** Metadata key of Nest's `@SerializeOptions()`. */
 const SERIALIZE_OPTIONS = 'class_serializer:options';
 
-const LONGEST = 255;
+const MAX_LENGTH = 255;
 
 /** Allowed values of an `Idempotency-Key`, as JSON Schema: visible ASCII characters, or a String of Structured Fields. */
 export const IDEMPOTENCY_KEY_FORM = {
   minLength: 1,
-  maxLength: 2 * LONGEST + 2,
+  maxLength: 2 * MAX_LENGTH + 2,
   pattern: '^([!#-~][!-~]*|"([ !#-\\[\\]-~]|\\\\["\\\\])+")$',
 } as const;
 
@@ -59,7 +59,7 @@ const ALLOWED = new RegExp(IDEMPOTENCY_KEY_FORM.pattern);
 export function keyIn(field: string): string | undefined {
   if (!ALLOWED.test(field)) return undefined;
   const key = field.startsWith('"') ? field.slice(1, -1).replaceAll(/\\(.)/g, '$1') : field;
-  return key.length <= LONGEST ? key : undefined;
+  return key.length <= MAX_LENGTH ? key : undefined;
 }
 
 /** The `Idempotency-Key` of a request; undefined without one. Throws validation_failed when it is malformed. */
@@ -122,13 +122,18 @@ export class IdempotencyGuard implements CanActivate {
     const keyed = { clientId: callerOf(request)?.clientId ?? '', key, digest: requestDigest(request) };
     const stored = await this.store.find(keyed.clientId, key);
     if (stored) checkDigest(stored, keyed);
-    if (stored && this.early.areOpenTo(IdempotencyGuard, context))
+    if (stored && this.early.areBypassable(IdempotencyGuard, context))
       return this.early.send(context, replay(stored, context.getArgByIndex(1)));
-    request.idempotent = { guard: this, keyed, stored, isIntercepted: this.early.isIntercepted(context) };
+    request.idempotent = {
+      guard: this,
+      keyed,
+      stored,
+      isIntercepted: this.early.isIntercepted(context),
+    };
     return true;
   }
 
-  /** The result of a handler: the stored one, or that of the handler, which is stored. Throws idempotency_in_progress. */
+  /** The stored result of a handler or, if there is none, its new result, which is stored. Throws idempotency_in_progress. */
   async wrap(
     response: Response,
     { keyed, stored, isIntercepted }: IdempotentRequest,

@@ -1,15 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { keyIn } from './idempotent.decorator.js';
 
-interface Kept {
+interface StoredRow {
   readonly client_id: string;
   readonly key: string;
   readonly created_at: string;
 }
 
 /**
- * Rewrites the keys that were kept as they were sent, in double quotes. Where the same key is kept without them, too, the later response
- * stays: a retry follows soon, and of the other it is refused or gets this response, so nothing is carried out again.
+ * Removes the double quotes of stored keys. If a key also exists without quotes, the later response is kept: a retry comes soon, and one of
+ * the earlier request is refused or gets this response, so nothing runs twice.
  */
 export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -18,11 +18,14 @@ export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
     // A parsed key is shorter than what was sent: its place is free by then, if it was another key in quotes.
     const quoted = (await runner.query(
       `SELECT client_id, key, created_at FROM idempotency_entries WHERE key LIKE '"%' ORDER BY length(key)`,
-    )) as Kept[];
+    )) as StoredRow[];
     for (const { client_id, key, created_at } of quoted) {
       const parsed = keyIn(key);
       if (parsed === undefined) continue;
-      const [other] = (await runner.query(`SELECT created_at FROM ${entry}`, [client_id, parsed])) as Kept[];
+      const [other] = (await runner.query(`SELECT created_at FROM ${entry}`, [
+        client_id,
+        parsed,
+      ])) as StoredRow[];
       const isEarlier = other !== undefined && created_at <= other.created_at;
       if (other) await runner.query(`DELETE FROM ${entry}`, [client_id, isEarlier ? key : parsed]);
       if (!isEarlier)

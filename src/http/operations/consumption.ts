@@ -54,7 +54,7 @@ function typesOf(parameters: readonly HandlerParameter[]): readonly string[] {
   return body?.metatype && isMergePatch(body.metatype) ? OF_PATCH : JSON_ALONE;
 }
 
-/** Whether a `Content-Type` is of a type or range that a handler takes; JSON must be in UTF-8. */
+/** Whether a handler accepts a `Content-Type`; JSON must be in UTF-8. */
 export function takes({ types }: Consumption, contentType: string | undefined): boolean {
   if (types[0] === JSON_TYPE && isJsonInUtf8(contentType)) return true;
   const sent = mediaTypeOf(contentType);

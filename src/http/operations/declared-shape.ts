@@ -88,8 +88,8 @@ function extraModelsOf(target: object): readonly Type[] {
 
 /** The name of a class among the schemas: its own, unless `@ApiSchema()` gives another. */
 export function schemaName(model: Type): string {
-  const given = (Reflect.getOwnMetadata(DECORATORS.API_SCHEMA, model) ?? []) as { readonly name?: string }[];
-  return given.at(-1)?.name ?? model.name;
+  const known = (Reflect.getOwnMetadata(DECORATORS.API_SCHEMA, model) ?? []) as { readonly name?: string }[];
+  return known.at(-1)?.name ?? model.name;
 }
 
 /** What a schema within a class declares, read as @nestjs/swagger does. */
@@ -179,7 +179,7 @@ function nameIn($ref: string): string {
 }
 
 /** The values of an enumeration, as `@ApiProperty()` takes it: a list, an object, or a function that returns one. */
-function valuesOf(given: unknown): readonly unknown[] {
-  const values: unknown = typeof given === 'function' ? (given as () => unknown)() : given;
+function valuesOf(known: unknown): readonly unknown[] {
+  const values: unknown = typeof known === 'function' ? (known as () => unknown)() : known;
   return Array.isArray(values) ? values : Object.values(values as object);
 }

@@ -84,7 +84,7 @@ export function wrapHandler(
 }
 
 /** Whether a method that receives the response object leaves it to the chain to send the response (`passthrough: true`). */
-export function leavesResponse(controller: Type, method: string): boolean {
+export function leavesResponseToHandler(controller: Type, method: string): boolean {
   return Reflect.getMetadata(RESPONSE_PASSTHROUGH_METADATA, controller, method) === true;
 }
 

@@ -20,7 +20,7 @@ export interface RegisteredOperation extends DeclaredOperation {
   readonly responseType: string;
 }
 
-/** The operations by their handlers and controllers, each made once: guards read them for every request. */
+/** The operations by handler and controller, cached: guards read them for every request. */
 export const OPERATIONS = new HandlerMetadata<RegisteredOperation>(([handler, target]) => {
   const controller = target as Type;
   const method = methodNameOf(handler, controller) ?? '';
@@ -50,7 +50,7 @@ export function operationsOf(discovery: DiscoveryService): RegisteredOperation[]
   });
 }
 
-/** Metadata of Nest and its packages about an operation: that of its handler, or of its controller where the handler has none. */
+/** Metadata of Nest and its packages for an operation: from its handler or, by default, from its controller. */
 export function metadataOf(
   { handler, controller }: Pick<RegisteredOperation, 'handler' | 'controller'>,
   key: string,

@@ -7,7 +7,7 @@ export interface RegisteredRoute {
   readonly path: string;
   /** The function that was registered; one of Nest's has the metadata of the controller's method. */
   readonly handler: RequestHandler;
-  /** Whether a path is that of the route, as Express compares them; throws URIError for one that cannot be decoded. */
+  /** Whether a path matches the route, as in Express; throws URIError if it cannot be decoded. */
   readonly isAt: (path: string) => boolean;
 }
 

@@ -9,11 +9,11 @@ export type Lacks = (member: string, owner: string) => void;
 /** What a schema declares of a value. */
 export interface Shape {
   /**
-   * The declared part of a value; undefined where the value is of another kind, so that nothing of it is shown. `isText`: it was read
-   * from JSON text, so that its members have their names in JSON, not those of properties.
+   * The declared part of a value; undefined if its type differs, so that nothing is shown. With `isText`, it was parsed from JSON, so its
+   * members have their names in JSON, not those of properties.
    */
   show(value: unknown, lacks: Lacks, isText?: boolean): unknown;
-  /** Whether a value is one of this schema, whatever else it has. */
+  /** Whether a value matches this schema; further members are allowed. */
   matches(value: unknown, isText?: boolean): boolean;
 }
 
@@ -26,7 +26,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** A schema that allows anything: every value is shown as it is. */
 export const FREE: Shape = { show: (value) => value, matches: () => true };
-/** A schema that nobody has described: nothing is shown. */
+/** A schema without a description: nothing is shown. */
 export const UNKNOWN: Shape = { show: () => undefined, matches: () => false };
 
 /** A text, number or boolean of one of these kinds, and what JSON makes one of, such as a Date. */
@@ -85,7 +85,7 @@ export class ObjectShape implements Shape {
     // A class that declares nothing says nothing of what is shown.
     if (this.members.length === 0 && !this.others) return given;
     const isOfText = isText || given instanceof JsonText;
-    // What was made for this class is shown already.
+    // An instance of this class is shown already.
     if (given instanceof JsonText && this.dto && given.dto === this.dto) return given;
     const value = inJson(given);
     if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isOfText));

@@ -92,7 +92,7 @@ export const Paged = createParamDecorator(
 /** Characters of the digest that binds a cursor to its list. */
 const DIGEST_LENGTH = 8;
 
-/** Makes the cursor of a position: opaque, URL-safe, and bound to the list and the filter that it was made for. */
+/** Encodes a position as a cursor: opaque, URL-safe, and bound to its list and filter. */
 function encodeCursor(position: Position, list: string): string {
   const text = Buffer.from(JSON.stringify(position)).toString('base64url');
   return digestOf(text, list) + text;

@@ -33,9 +33,9 @@ function declare(target: object, more: Partial<DeclaredSelection>): void {
 }
 
 /**
- * Makes an optional field of a PageQuery a filter: listed is what has this value in `property`, which has the name of the parameter
- * unless it is given; any of the values, of a field that is a `list`; or what compares so with it. A `prefix` is the beginning of
- * a text, in which no character has a special meaning. A filter by anything but equality orders the list by its property.
+ * Turns an optional field of a PageQuery into a filter. An entity is listed if `property` (by default, the one named like the parameter)
+ * equals the value, equals any value of a `list` field, or satisfies `comparison`. A `prefix` is literal text without wildcards. A
+ * comparison other than equality orders the list by its property.
  */
 export function Filter(
   options: { readonly property?: string; readonly comparison?: Comparison } = {},
@@ -50,7 +50,7 @@ export function Filter(
 
 const NO_TEXT: ReadonlySet<unknown> = new Set([Number, BigInt, Boolean]);
 
-/** The fault of a comparison with a field of this type. */
+/** The error for a comparison that a field of this type does not support. */
 function comparisonFault(comparison: Comparison, type: unknown): string | undefined {
   if (comparison === '=') return undefined;
   if (type === Array) return `a list is compared by "=" alone, not by "${comparison}". Change one of them.`;

@@ -15,7 +15,7 @@ import { ValidationPipe } from '../validation/validation.pipe.js';
 export class EarlyResponses {
   private config: ApplicationConfig | undefined;
   /** The last guard of a handler that no pipe or interceptor of a module follows. */
-  private readonly openTo = new HandlerMetadata(([handler, controller]) => {
+  private readonly eligible = new HandlerMetadata(([handler, controller]) => {
     const { config } = this;
     if (!config) return undefined;
     // Nest sets the headers of @Header() after the guards.
@@ -56,8 +56,8 @@ export class EarlyResponses {
   }
 
   /** Whether this guard of a handler may send its response: no guard, pipe or interceptor of a module follows. */
-  areOpenTo(guard: Type<CanActivate>, context: ExecutionContext): boolean {
-    return this.openTo.of(context) === guard;
+  areBypassable(guard: Type<CanActivate>, context: ExecutionContext): boolean {
+    return this.eligible.of(context) === guard;
   }
 
   /** Whether an interceptor of a module gets the result of a handler. */

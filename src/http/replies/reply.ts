@@ -40,14 +40,14 @@ export function represent(response: Response, body: unknown, operation?: Registe
 }
 
 /** A relative reference (RFC 9110 section 10.2.2): the service does not know by which host the client has reached it. */
-function locate(locationOf: (answer: never) => string, body: unknown, response: Response): void {
-  const answer: unknown = body instanceof JsonText ? body.toJSON() : body;
-  response.setHeader('Location', publicPrefixOf(response.req) + locationOf(answer as never));
+function locate(locationOf: (sendOf: never) => string, body: unknown, response: Response): void {
+  const sendOf: unknown = body instanceof JsonText ? body.toJSON() : body;
+  response.setHeader('Location', publicPrefixOf(response.req) + locationOf(sendOf as never));
 }
 
 /** A response as JSON text; what the DTO declares of it, if one is given. */
-export function jsonOf(answer: unknown, dto: Type | undefined): string {
-  return textOf(answer, dto).text;
+export function jsonOf(sendOf: unknown, dto: Type | undefined): string {
+  return textOf(sendOf, dto).text;
 }
 
 /** Texts that a handler has written itself, such as one that is cached, reduced to what their DTO declares. */
@@ -186,7 +186,7 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
   };
 }
 
-/** Has an error that a filter sends by `end()` become the Error body, too, also without a text. */
+/** Also turns an error that a filter sends with `end()`, even without a text, into the Error body. */
 export function refuseAtEnd(response: Response): void {
   // That of a middleware, such as one that compresses.
   const before = Object.getOwnPropertyDescriptor(response, 'end');

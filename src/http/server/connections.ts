@@ -19,7 +19,7 @@ import {
   hold,
   isHeld,
   isReadingMessage,
-  parseOn,
+  resumeParsing,
   release,
   restOf,
   stopAfterHead,
@@ -53,7 +53,7 @@ interface Connection {
   /** The response in progress; on an idle connection the last response, until the next check. */
   current: ServerResponse | undefined;
   /** The response whose `close` event has a listener, because something waits for its end. */
-  watched: ServerResponse | undefined;
+  tracked: ServerResponse | undefined;
   /** The next request: nothing more is read from the connection while it waits, and the parser stops after its head. */
   readonly waiting: Waiting[];
   /** Whether a request waits for the response before it. */
@@ -88,7 +88,7 @@ export class Connections {
   private readonly connections = new TransientMap<Socket, Connection>();
   private readonly waitingBytes = new WaitingBytes();
 
-  /** Connections whose turn it is to continue, the one that waits longest first. */
+  /** Connections that may continue, the longest waiting first. */
   private readonly continuing = new TransientMap<Socket, Connection>();
   private isContinuing = false;
 
@@ -111,17 +111,17 @@ export class Connections {
     server.removeListener('request', handle);
     const opened = server instanceof TlsServer ? 'secureConnection' : 'connection';
     server.on(opened, (socket: Socket) => this.open(socket));
-    const arrive: RequestListener = (request, response) => {
+    const onRequest: RequestListener = (request, response) => {
       readRequestLine(request);
       readForwardedFor(request);
       noteArrival(request);
-      this.arrive(request, response);
+      this.onRequest(request, response);
     };
-    server.on('request', arrive);
+    server.on('request', onRequest);
     // Otherwise Node would send 100 Continue before any guard has seen the head (RFC 9110 section 10.1.1).
-    server.on('checkContinue', arrive);
+    server.on('checkContinue', onRequest);
     // Without this listener Node would send 417 for any other `Expect`; the service ignores such a field.
-    server.on('checkExpectation', arrive);
+    server.on('checkExpectation', onRequest);
     server.once('listening', () => {
       const timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
       server.once('close', () => clearInterval(timer));
@@ -153,7 +153,7 @@ export class Connections {
   }
 
   /** Releases a connection for an upgrade; returns false if earlier requests have no response yet. */
-  giveUp(socket: Socket): boolean {
+  abandon(socket: Socket): boolean {
     const connection = this.connections.get(socket);
     return !!connection && isIdle(connection) && this.connections.delete(socket);
   }
@@ -205,7 +205,7 @@ export class Connections {
   private refuse(connection: Connection | undefined, socket: Socket, row: ErrorRow): void {
     const current = connection?.current;
     if (current && !current.closed && hasUnreadBody(current.req)) {
-      // A response that was begun before may end; one without an end yet is broken off.
+      // A started response may finish; one that never ends is aborted.
       if (current.headersSent) setImmediate(() => current.writableEnded || socket.destroy());
       else this.refusals.refuseInPlace(current, row);
     } else this.refuseInTurn(socket, row);
@@ -251,7 +251,7 @@ export class Connections {
   private open(socket: Socket): Connection {
     const connection: Connection = {
       current: undefined,
-      watched: undefined,
+      tracked: undefined,
       waiting: [],
       isHeld: false,
       rest: undefined,
@@ -271,7 +271,7 @@ export class Connections {
     return connection;
   }
 
-  private arrive(request: IncomingMessage, response: ServerResponse): void {
+  private onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.connections.get(socket) ?? this.open(socket);
     connection.arrived += 1;
@@ -285,11 +285,11 @@ export class Connections {
       connection.waiting.push([request, response]);
       process.nextTick(() => this.next(connection, socket));
     } else {
-      this.begin(connection, request, response);
+      this.start(connection, request, response);
     }
   }
 
-  private begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+  private start(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.current = response;
     connection.checkAt = this.nextCheck();
     if (this.draining && connection.waiting.length === 0) response.setHeader('Connection', 'close');
@@ -299,12 +299,12 @@ export class Connections {
   /** Continues when the response in progress is closed; called only when something waits, so that most responses need no listener. */
   private watch(connection: Connection, socket: Socket): void {
     const { current } = connection;
-    if (!current || current.closed || connection.watched === current) return;
-    connection.watched = current;
-    current.once('close', () => this.answered(connection, socket));
+    if (!current || current.closed || connection.tracked === current) return;
+    connection.tracked = current;
+    current.once('close', () => this.onResponse(connection, socket));
   }
 
-  private answered(connection: Connection, socket: Socket): void {
+  private onResponse(connection: Connection, socket: Socket): void {
     // In a later turn of the event loop, so that other connections are served in between.
     if (connection.waiting.length > 0 && socket.writable) {
       this.continuing.set(socket, connection);
@@ -316,10 +316,10 @@ export class Connections {
   private continueLater(): void {
     if (this.isContinuing) return;
     this.isContinuing = true;
-    setImmediate(() => this.continueSome());
+    setImmediate(() => this.continueNext());
   }
 
-  private continueSome(): void {
+  private continueNext(): void {
     this.isContinuing = false;
     for (const [socket, connection] of this.continuing.upTo(MAX_CONTINUING)) {
       this.continuing.delete(socket);
@@ -330,10 +330,10 @@ export class Connections {
 
   private next(connection: Connection, socket: Socket): void {
     if (socket.destroyed) return;
-    if (connection.isHeld && connection.waiting.length === 1) this.readOn(connection, socket);
+    if (connection.isHeld && connection.waiting.length === 1) this.continueReading(connection, socket);
     const waiting = connection.waiting.shift();
     if (!waiting) return;
-    this.begin(connection, ...waiting);
+    this.start(connection, ...waiting);
     if (isHeld(socket)) this.watch(connection, socket);
   }
 
@@ -341,11 +341,11 @@ export class Connections {
    * Reads the body of the request that has waited, and the next head. A client may end its side after its last request: Node, which would
    * then close the connection without the response, reads that only after the response.
    */
-  private readOn(connection: Connection, socket: Socket): void {
+  private continueReading(connection: Connection, socket: Socket): void {
     const { rest, isLate } = connection;
     Object.assign(connection, { isHeld: false, rest: undefined, isLate: false });
     this.waitingBytes.delete(socket);
-    if (rest) parseOn(socket, rest);
+    if (rest) resumeParsing(socket, rest);
     if (isLate) this.timeAgain(connection, socket);
     if (!connection.isHeld && !connection.last && unreadRequestOf(connection)) release(socket);
   }

@@ -3,7 +3,7 @@ import { MessageChannel } from 'node:worker_threads';
 /** Shortest time between two probes, in milliseconds. */
 const PERIOD_MS = 20;
 /** After this time without a probe the last one says nothing about now, in milliseconds. */
-const FORGOTTEN_AFTER_MS = 1_000;
+const EXPIRES_AFTER_MS = 1_000;
 
 /**
  * Measures how long new work waits for the event loop. A message that the process sends to itself is queued with the
@@ -30,7 +30,7 @@ export class EventLoopLag {
 
   /** The lag that the latest probe found, in milliseconds; 0 without requests. */
   get ms(): number {
-    return performance.now() - this.sentAt > FORGOTTEN_AFTER_MS + this.latest ? 0 : this.latest;
+    return performance.now() - this.sentAt > EXPIRES_AFTER_MS + this.latest ? 0 : this.latest;
   }
 
   /** To be called for each request, so that the loop is probed. */
@@ -45,7 +45,7 @@ export class EventLoopLag {
   }
 
   /** Whether the latest probe and the running one both exceed the bound. */
-  isStanding(): boolean {
+  isBlocked(): boolean {
     return this.isUnderWay && this.latest > this.boundMs && performance.now() - this.sentAt > this.boundMs;
   }
 }

@@ -6,7 +6,7 @@ import type { Connections } from './connections.js';
 /** Time between two attempts to close idle connections while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;
 /** How long idle and new connections stay open after the stop has begun, in milliseconds; a request on them is still served. */
-const LAST_REQUEST_MS = 300;
+const IDLE_GRACE_MS = 300;
 /** How many connections may wait to be accepted: what Node asks the operating system for. */
 const BACKLOG = 511;
 
@@ -25,7 +25,7 @@ export async function stopServing(
   await acceptArrived(server, timeoutMs / 2);
   // The `close()` of `http.Server` would close idle connections at once, although a client may be sending its next request.
   NetServer.prototype.close.call(server);
-  const idleFrom = performance.now() + Math.min(LAST_REQUEST_MS, timeoutMs);
+  const idleFrom = performance.now() + Math.min(IDLE_GRACE_MS, timeoutMs);
   // The server itself is closed only when its upgraded connections are, which belong to modules: they end with the application.
   while (!connections.areClosed) {
     const now = performance.now();

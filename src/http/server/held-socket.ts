@@ -69,7 +69,7 @@ export function restOf(
 }
 
 /** Makes the parser continue with what was read before. */
-export function parseOn(socket: Socket, rest: Buffer): void {
+export function resumeParsing(socket: Socket, rest: Buffer): void {
   parserOf(socket)?.resume();
   // Node's own listener passes it to the parser.
   socket.emit('data', rest);
@@ -85,12 +85,12 @@ export function isReadingMessage(socket: Socket): boolean {
  * that: a request that arrived in time would find its connection closed, which resets it. Turns that take long are not trusted either.
  */
 export async function afterReading(): Promise<void> {
-  let began: number;
+  let startedAt: number;
   let turns = 0;
   do {
-    began = performance.now();
+    startedAt = performance.now();
     // From a timer or another immediate, it runs after the next poll for input.
     await setImmediate();
     turns += 1;
-  } while (performance.now() - began > SHORT_TURN_MS && turns < MAX_TURNS);
+  } while (performance.now() - startedAt > SHORT_TURN_MS && turns < MAX_TURNS);
 }

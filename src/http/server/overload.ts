@@ -19,7 +19,7 @@ const QUIET_MS = 5_000;
 /** `Retry-After` of refusals is 1 to this many seconds in turn, so that clients do not all come back at once. */
 const MAX_RETRY_AFTER_S = 3;
 /** This many requests are always admitted, because the rate says nothing about the capacity of an idle service. */
-const SURE_IN_FLIGHT = 500;
+const ALWAYS_ACCEPTED = 500;
 /** Beyond those, as many as get their response in this time, in seconds (Little's law). */
 const MAX_WAIT_S = 1;
 /** Their handlers get a request without waiting for its body. */
@@ -29,20 +29,20 @@ const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 type Reason = 'in_flight' | 'event_loop_lag';
 
 /**
- * Refuses requests that would have to wait too long: when so many are in flight that one more would delay all of them, or when
- * the event loop does not get through what arrives. A refusal costs a fraction of a response. Nothing is counted towards a quota,
- * and the log has no line for it, only for the begin and the end of the overload.
+ * Refuses requests that would wait too long: when one more request in flight would delay all of them, or when the event loop falls behind.
+ * A refusal costs a fraction of a response. Refused requests do not count toward a quota, and only the start and end of an overload are
+ * logged.
  */
 @Injectable()
 export class Overload implements NestMiddleware {
   private readonly logger = new Logger('Overload');
   private readonly inFlight = new RequestsInFlight();
   private readonly lag;
-  private readonly shed;
+  private readonly shedRequests;
   private exempt: ReadonlySet<string> | undefined;
   private refused = 0;
   private lastRefusedAt = 0;
-  private begunAt: number | undefined;
+  private startedAt: number | undefined;
 
   constructor(
     private readonly settings: Settings,
@@ -50,13 +50,13 @@ export class Overload implements NestMiddleware {
     metrics: Metrics,
   ) {
     this.lag = new EventLoopLag(settings.maxEventLoopLagMs);
-    this.shed = metrics.counter(
+    this.shedRequests = metrics.counter(
       'http_requests_shed_total',
       'Requests refused with 503 because of overload.',
       ['reason'],
     );
     // An increase needs a sample before the first refusal.
-    for (const reason of ['in_flight', 'event_loop_lag']) this.shed.inc({ reason }, 0);
+    for (const reason of ['in_flight', 'event_loop_lag']) this.shedRequests.inc({ reason }, 0);
     metrics.gauge('http_requests_in_flight', 'Requests in progress.', [], () => this.inFlight.count);
     metrics.gauge(
       'http_event_loop_lag_seconds',
@@ -78,24 +78,24 @@ export class Overload implements NestMiddleware {
 
   /** Logs when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
   check(now: number): void {
-    if (this.begunAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
-    const seconds = Math.ceil((this.lastRefusedAt - this.begunAt) / 1_000);
+    if (this.startedAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
+    const seconds = Math.ceil((this.lastRefusedAt - this.startedAt) / 1_000);
     this.logger.log(`No longer overloaded: ${this.refused} requests were refused with 503 in ${seconds} s`);
-    this.begunAt = undefined;
+    this.startedAt = undefined;
     this.refused = 0;
   }
 
   private reason(): Reason | undefined {
     const { maxRequestsInFlight, maxEventLoopLagMs } = this.settings;
     if (maxRequestsInFlight > 0 && this.areInFlight(maxRequestsInFlight)) return 'in_flight';
-    return maxEventLoopLagMs > 0 && this.lag.isStanding() ? 'event_loop_lag' : undefined;
+    return maxEventLoopLagMs > 0 && this.lag.isBlocked() ? 'event_loop_lag' : undefined;
   }
 
   /** Whether the limit of requests in flight is reached; `most` is its maximum. */
-  private areInFlight(most: number): boolean {
+  private areInFlight(limit: number): boolean {
     const { count } = this.inFlight;
-    if (count < SURE_IN_FLIGHT && count < most) return false;
-    return count >= most || count >= this.inFlight.answeredPerSecond * MAX_WAIT_S;
+    if (count < ALWAYS_ACCEPTED && count < limit) return false;
+    return count >= limit || count >= this.inFlight.completedPerSecond * MAX_WAIT_S;
   }
 
   private isExempt({ app, path }: Request): boolean {
@@ -110,15 +110,15 @@ export class Overload implements NestMiddleware {
 
   private count(request: Request, response: Response & Countable): void {
     if (hasUnreadBody(request) && !BODILESS.has(request.method))
-      (request as Request & ReportingRequest).whenWhole = () => this.inFlight.begin(response);
-    else this.inFlight.begin(response);
+      (request as Request & ReportingRequest).whenWhole = () => this.inFlight.start(response);
+    else this.inFlight.start(response);
   }
 
   private async refuse(request: Request, response: Response, reason: Reason): Promise<void> {
     // The log has lines for the begin and the end of an overload alone.
     request.isUnlogged = true;
     request.servedRoute = 'shed';
-    const headers = { ...this.note(reason), ...(await this.quota.headersFor(request)) };
+    const headers = { ...this.logShedding(reason), ...(await this.quota.headersFor(request)) };
     const params = { reason: 'it is overloaded' };
     // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
     if (announcesBody(request)) await setImmediate(request.resume());
@@ -127,14 +127,14 @@ export class Overload implements NestMiddleware {
   }
 
   /** Counts a refusal; returns its `Retry-After`. */
-  private note(reason: Reason): { 'Retry-After': string } {
+  private logShedding(reason: Reason): { 'Retry-After': string } {
     this.lastRefusedAt = performance.now();
-    if (this.begunAt === undefined) {
-      this.begunAt = this.lastRefusedAt;
+    if (this.startedAt === undefined) {
+      this.startedAt = this.lastRefusedAt;
       this.logger.warn(`Overloaded: ${this.causeOf(reason)}. Excess requests are refused with 503`);
     }
     this.refused += 1;
-    this.shed.inc({ reason });
+    this.shedRequests.inc({ reason });
     return { 'Retry-After': String(1 + (this.refused % MAX_RETRY_AFTER_S)) };
   }
 

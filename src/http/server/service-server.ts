@@ -160,13 +160,13 @@ export function lingerBeforeClosing(socket: Socket): void {
 }
 
 /** What all connections together have discarded in this second. */
-const discarded = { second: 0, bytes: 0 };
+const discardedBytes = { second: 0, bytes: 0 };
 
 /** Counts discarded bytes; returns for how many milliseconds no more may be read. */
 function discard(bytes: number): number {
   const now = performance.now();
   const second = Math.floor(now / 1_000);
-  if (second !== discarded.second) Object.assign(discarded, { second, bytes: 0 });
-  discarded.bytes += bytes;
-  return discarded.bytes > MAX_DISCARDED_PER_SECOND ? (second + 1) * 1_000 - now : 0;
+  if (second !== discardedBytes.second) Object.assign(discardedBytes, { second, bytes: 0 });
+  discardedBytes.bytes += bytes;
+  return discardedBytes.bytes > MAX_DISCARDED_PER_SECOND ? (second + 1) * 1_000 - now : 0;
 }

@@ -10,9 +10,9 @@ import { malformationOf, readRequestLine } from './malformed-request.middleware.
 /** A close frame with the code 1001, going away (RFC 6455 sections 5.5.1 and 7.4.1). */
 const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 /** How long an upgraded connection may take to close when the service stops, in milliseconds. */
-const LAST_WORDS_MS = 1_000;
+const CLOSE_GRACE_MS = 1_000;
 /** How long the listeners may take for the first byte of a response, in milliseconds. */
-const LONGEST_SILENCE_MS = 10_000;
+const MAX_SILENCE_MS = 10_000;
 
 const NOT_UPGRADED: ErrorRow = {
   ...HTTP_ERRORS.malformed_request,
@@ -40,7 +40,7 @@ export class Upgrades implements BeforeApplicationShutdown {
       socket.on('error', () => socket.destroy());
       readRequestLine(request);
       const malformation = malformationOf(request)?.body;
-      if (malformation || !this.connections.giveUp(socket)) {
+      if (malformation || !this.connections.abandon(socket)) {
         this.connections.refuseInTurn(socket, { ...NOT_UPGRADED, ...malformation });
         return true;
       }
@@ -59,7 +59,7 @@ export class Upgrades implements BeforeApplicationShutdown {
   beforeApplicationShutdown(): void {
     for (const [socket, isWebSocket] of this.upgraded.all()) {
       socket.end(isWebSocket ? GOING_AWAY : '');
-      setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
+      setTimeout(() => socket.destroy(), CLOSE_GRACE_MS).unref();
     }
   }
 }
@@ -67,15 +67,15 @@ export class Upgrades implements BeforeApplicationShutdown {
 /** Calls `refuse` when the listeners close a connection, or leave it alone for too long, before they have sent a byte. */
 function unlessTaken(socket: Socket, refuse: () => void): void {
   const { bytesWritten } = socket;
-  const isLeft = () => socket.writable && socket.bytesWritten === bytesWritten;
+  const isUnhandled = () => socket.writable && socket.bytesWritten === bytesWritten;
   for (const name of ['destroy', 'end'] as const) {
     const close = socket[name].bind(socket) as (...args: unknown[]) => Socket;
     socket[name] = (...args: unknown[]) => {
-      if (args.length === 0 && isLeft()) refuse();
+      if (args.length === 0 && isUnhandled()) refuse();
       else close(...args);
       return socket;
     };
   }
-  const late = setTimeout(() => isLeft() && refuse(), LONGEST_SILENCE_MS).unref();
+  const late = setTimeout(() => isUnhandled() && refuse(), MAX_SILENCE_MS).unref();
   socket.once('close', () => clearTimeout(late));
 }

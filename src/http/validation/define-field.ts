@@ -35,17 +35,17 @@ export interface FieldOptions<Sent> {
 export interface FieldKind<Value> {
   /** The type and its bounds, for the OpenAPI document. */
   readonly schema: ApiPropertyOptions;
-  /** Code of the fault when a value is of another kind. */
+  /** Code of the error if a value has the wrong type. */
   readonly code: string;
   /** The allowed values, in words that complete "This must be …". */
   readonly mustBe: string;
-  /** Converts a JSON value; undefined when it is of another kind. */
+  /** Converts a JSON value; undefined if it has the wrong type. */
   readonly parse: (sent: unknown) => Value | undefined;
   /** Converts the text of a path or query parameter, where that differs. */
   readonly text?: { readonly mustBe?: string; readonly parse: (sent: unknown) => Value | undefined };
   /** The decorator and the type that its property has to have, such as `['@Text()', String]`; the start compares them. */
   readonly declares?: readonly [decorator: string, type: object];
-  /** The fault of its bounds or values, which stops the start. */
+  /** The error in its bounds or values, which stops the start. */
   readonly fault?: string | undefined;
   /** Further rules for a value of this kind. */
   readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
@@ -130,7 +130,7 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
   };
 }
 
-/** The fault of a required field that is not sent; class-validator’s rules give the same. */
+/** The error for a missing required field; class-validator's rules report the same. */
 export const REQUIRED = { code: 'required', message: 'This field is required.' };
 
 /**
@@ -206,9 +206,9 @@ function sentAs({ groups = [] }: ClassTransformOptions): SentAs {
 
 /** The compiler emits Object for a type that is not a class, or that it does not know. */
 function typeFault({ declares }: Pick<FieldKind<never>, 'declares'>, type: unknown): string | undefined {
-  const [decorator, made] = declares ?? [];
-  if (!made || typeof type !== 'function' || type === Object || type === made) return undefined;
-  return `its type is ${nameOf(type)}, but ${decorator} makes it ${nameOf(made)}. Change one of them.`;
+  const [decorator, created] = declares ?? [];
+  if (!created || typeof type !== 'function' || type === Object || type === created) return undefined;
+  return `its type is ${nameOf(type)}, but ${decorator} makes it ${nameOf(created)}. Change one of them.`;
 }
 
 function nameOf(type: object): string {
@@ -216,7 +216,7 @@ function nameOf(type: object): string {
   return [String, Number, Boolean, BigInt].includes(type as never) ? name.toLowerCase() : name;
 }
 
-/** The fault of bounds that no value is within. */
+/** The error for bounds that no value can satisfy. */
 export function boundsFault<Bound extends number | string>(
   minimum: Bound,
   maximum: Bound,
@@ -227,7 +227,7 @@ export function boundsFault<Bound extends number | string>(
     : `its ${name} ${maximum} is below ${minimum}, so that no value fits.`;
 }
 
-/** The fault of a list of allowed values. */
+/** The error in a list of allowed values. */
 export function valuesFault(values: readonly string[]): string | undefined {
   if (values.length === 0) return 'it allows no value. Name at least one.';
   const twice = values.find((value, at) => values.indexOf(value) !== at);

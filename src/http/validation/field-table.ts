@@ -39,8 +39,10 @@ export function defaultedFieldOf(metatype: new () => object): string | undefined
     const [rule] = (constraints ?? []) as unknown[];
     return rule instanceof FieldRule && rule.field?.fallback !== undefined;
   });
-  const made = new metatype() as Readonly<Record<string, unknown>>;
-  return byDefault?.propertyName ?? [...declaredFieldsOf(metatype)].find((name) => made[name] !== undefined);
+  const created = new metatype() as Readonly<Record<string, unknown>>;
+  return (
+    byDefault?.propertyName ?? [...declaredFieldsOf(metatype)].find((name) => created[name] !== undefined)
+  );
 }
 
 /** Whether a class declares any field. */
@@ -63,15 +65,15 @@ export function partKnownFields(body: object, metatype: Class): { declared: obje
   return { declared, faults: unknown.map((field) => ({ field, ...fault })) };
 }
 
-/** The fault of a field that a class does not declare. */
+/** The error for a field that the class does not declare. */
 export function unknownFieldOf(metatype: Class): Omit<ErrorDetail, 'field'> {
   const names = [...declaredFieldsOf(metatype)].join(', ');
   return { code: 'unknown_field', message: `This field is unknown; the known fields are ${names}.` };
 }
 
 /**
- * A fault for every query parameter that is a declared one in another spelling: in another case, or followed by brackets, as
- * some clients write lists. It would be ignored, although the client relies on it. Other unknown parameters are ignored.
+ * An error for every query parameter that is a misspelling of a declared one: in another case, or followed by brackets, as some clients
+ * write lists. It would be ignored although the client relies on it. Other unknown parameters are ignored.
  */
 export function misspelledParameters(query: object, metatype: Class): ErrorDetail[] {
   const { names, byLowerCase } = fieldsOf(metatype);
@@ -79,9 +81,9 @@ export function misspelledParameters(query: object, metatype: Class): ErrorDetai
   for (const field of Object.keys(query)) {
     if (names.has(field)) continue;
     const end = field.indexOf('[');
-    const meant = byLowerCase.get((end === -1 ? field : field.slice(0, end)).trim().toLowerCase());
-    if (meant !== undefined)
-      faults.push({ field, code: 'misspelled_parameter', message: `This parameter is written ${meant}.` });
+    const intended = byLowerCase.get((end === -1 ? field : field.slice(0, end)).trim().toLowerCase());
+    if (intended !== undefined)
+      faults.push({ field, code: 'misspelled_parameter', message: `This parameter is written ${intended}.` });
   }
   return faults;
 }
@@ -117,7 +119,7 @@ export class FieldTable {
     private readonly rows: readonly Row[],
   ) {}
 
-  /** An instance of the class with what was sent; every fault of it, in the order of the declarations, is added to `faults`. */
+  /** Creates an instance of the class with the sent values and adds every error, in the order of the declarations, to `faults`. */
   read(sent: object, as: SentAs, faults: ErrorDetail[]): object {
     const object = new this.metatype() as Record<string, unknown>;
     for (const { name, field } of this.rows) {
@@ -132,7 +134,7 @@ export class FieldTable {
       const value = object[name];
       if (!conditions.every((condition) => condition(object, value))) continue;
       for (const { code, holds, message } of rules)
-        // A promise, which nobody awaits, is not true.
+        // A promise, which is not awaited, does not count as true.
         if ((holds(value) as unknown) !== true) faults.push({ field: name, code, message: message(value) });
     }
     const [code, message] = INEXACT_NUMBER;

@@ -23,7 +23,7 @@ export function inexactNumbers(body: object, fieldsOf: (type: Class) => Readonly
   const found: string[] = [];
   const search = (value: unknown, path: string, isFree: boolean): void => {
     if (typeof value === 'bigint' || value instanceof JsonDecimal) {
-      if (isFree && !isKept(value)) found.push(path);
+      if (isFree && !isPreserved(value)) found.push(path);
       return;
     }
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
@@ -45,7 +45,7 @@ export function inexactNumbers(body: object, fieldsOf: (type: Class) => Readonly
   return found;
 }
 
-function isKept(number: bigint | JsonDecimal): boolean {
+function isPreserved(number: bigint | JsonDecimal): boolean {
   if (typeof number === 'bigint') return false;
   const double = Number(number.text);
   if (!Number.isInteger(double)) return Number.isFinite(double);

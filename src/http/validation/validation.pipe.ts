@@ -25,7 +25,7 @@ import {
 import { isMergePatch } from '../operations/consumption.js';
 import { sentFields } from './merge-patch.js';
 
-/** The refusal of one argument of a handler, with every fault of it. */
+/** The error for one argument of a handler, with all errors in it. */
 export class InvalidArgument extends ApiError {
   constructor(
     readonly argument: ArgumentMetadata,
@@ -50,7 +50,7 @@ const OF_PARAMETERS = {
 };
 const OF_BODIES = { ...OF_PARAMETERS, forbidNonWhitelisted: true };
 
-/** Validates an argument and names every fault of it. Unknown fields are a fault in a body, and in a query only if misspelt. */
+/** Validates an argument and reports all errors in it. Unknown fields are an error in a body, and in a query only if misspelled. */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
   private readonly parameters = new PlainNumbersPipe({ ...OF_PARAMETERS, transformOptions: FROM_TEXT });
@@ -112,7 +112,7 @@ export class ValidationPipe implements PipeTransform {
     return object;
   }
 
-  /** The value as its class; throws InvalidArgument for what class-validator finds, and for faults that are known already. */
+  /** Converts the value to its class; throws InvalidArgument for errors of class-validator and those already known. */
   private async valid(
     pipe: PlainNumbersPipe,
     value: unknown,
@@ -171,7 +171,7 @@ function detailsOf(
   if (UNKNOWN in constraints && target !== undefined)
     return [{ field, ...unknownFieldOf(target.constructor as Type) }];
   const rules = Object.entries(constraints);
-  // An absent value breaks every rule of its field. One fault says so, in the words of the platform’s fields.
+  // A missing value breaks every rule of its field. Report one error, in the words of the platform's fields.
   const isMissing = (rule: string): boolean =>
     target !== undefined && value === undefined && STOCK_RULES.has(rule);
   const own = rules

@@ -1,7 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 
 /** When the clock is set back by up to this much, the current window stays current, in milliseconds. */
-const HELD_MS = 60_000;
+const RETENTION_MS = 60_000;
 
 /** The current one of the windows of one length, which all end at the same instant: no timer and no scan is needed. */
 class CurrentWindow {
@@ -11,11 +11,11 @@ class CurrentWindow {
   constructor(private readonly lengthMs: number) {}
 
   /** Makes the window that contains `now` the current one. Returns whether the previous one has ended, or the clock was set back. */
-  turnTo(now: number): 'ended' | 'set back' | undefined {
-    if (now >= this.start - HELD_MS && now < this.start + this.lengthMs) return undefined;
-    const turn = now >= this.start ? 'ended' : 'set back';
+  advanceTo(now: number): 'ended' | 'set back' | undefined {
+    if (now >= this.start - RETENTION_MS && now < this.start + this.lengthMs) return undefined;
+    const rotate = now >= this.start ? 'ended' : 'set back';
     this.start = Math.floor(now / this.lengthMs) * this.lengthMs;
-    return turn;
+    return rotate;
   }
 }
 
@@ -32,8 +32,8 @@ export class WindowCounts {
   }
 
   /** Makes the window that contains `now` the current one. */
-  turnTo(now: number): void {
-    if (this.window.turnTo(now) === 'ended') this.counts = new Map();
+  advanceTo(now: number): void {
+    if (this.window.advanceTo(now) === 'ended') this.counts = new Map();
   }
 
   /** Requests counted for a key in the current window. */
@@ -66,12 +66,12 @@ export class ClientCounts {
   constructor(private readonly isKept: boolean) {}
 
   /** Makes the minute and the day that contain `now` the current ones. */
-  turnTo(now: number): void {
+  advanceTo(now: number): void {
     const { minute, day } = this.windows;
-    if (minute.turnTo(now) === 'ended') this.minuteNumber += 1;
-    const turn = day.turnTo(now);
-    if (turn === 'ended') this.counts = new Map();
-    else if (turn && this.isKept) for (const count of this.counts.values()) count.day = undefined;
+    if (minute.advanceTo(now) === 'ended') this.minuteNumber += 1;
+    const rotate = day.advanceTo(now);
+    if (rotate === 'ended') this.counts = new Map();
+    else if (rotate && this.isKept) for (const count of this.counts.values()) count.day = undefined;
   }
 
   /** What a client has used; undefined if nothing. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.js';
-import { BAN_RULES, type BanRules, RefusedKeys, heldToLength, neverRefused, recordRefusal } from '../bans.js';
+import { BAN_RULES, type BanRules, RefusedKeys, clampLength, neverRefused, recordRefusal } from '../bans.js';
 import { QuotaStore } from '../quota-store.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 import {
@@ -35,7 +35,7 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   take(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
-    this.clients.turnTo(now);
+    this.clients.advanceTo(now);
     const loading = this.journal && this.load(request, this.journal);
     return loading
       ? this.afterWait(loading, now).then((later) => this.take(request, later))
@@ -43,11 +43,11 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 
   peek(request: QuotaRequest, now: number): QuotaVerdict | Promise<QuotaVerdict> {
-    this.clients.turnTo(now);
+    this.clients.advanceTo(now);
     const loading = this.journal && this.load(request, this.journal);
     return loading
       ? this.afterWait(loading, now).then((later) => this.peek(request, later))
-      : this.look(request, now);
+      : this.findViolated(request, now);
   }
 
   async unban(keyId: string, _subjectId: string, now: number): Promise<void> {
@@ -63,18 +63,18 @@ export class MemoryQuotaStore extends QuotaStore {
 
   /** Restores strikes and bans that the journal kept over a restart. */
   restoreBans(bans: readonly KeyBanState[], now: number): void {
-    for (const { keyId, state } of bans) this.refused.set(keyId, heldToLength(state, now, this.rules), now);
+    for (const { keyId, state } of bans) this.refused.set(keyId, clampLength(state, now, this.rules), now);
   }
 
   /** The time of a request that had to wait for the journal: the wait may have passed the end of a window. */
   private async afterWait(loading: Promise<void>, now: number): Promise<number> {
-    const began = this.clock.steady();
+    const startedAt = this.clock.steady();
     await loading;
-    return now + Math.floor(this.clock.steady() - began);
+    return now + Math.floor(this.clock.steady() - startedAt);
   }
 
   private decide(request: QuotaRequest, now: number): QuotaVerdict {
-    const verdict = this.look(request, now);
+    const verdict = this.findViolated(request, now);
     if (!verdict.admitted) return request.keyId === undefined ? verdict : this.refuse(request.keyId, verdict);
     const own = request.isClient ? this.clients.of(request.subject) : undefined;
     const { minute, day } = this.clients.windows;
@@ -90,7 +90,7 @@ export class MemoryQuotaStore extends QuotaStore {
     return verdict;
   }
 
-  private look(request: QuotaRequest, now: number): QuotaVerdict {
+  private findViolated(request: QuotaRequest, now: number): QuotaVerdict {
     const states: WindowState[] = [];
     const own = request.isClient ? this.clients.find(request.subject) : undefined;
     let admitted = true;
@@ -113,14 +113,14 @@ export class MemoryQuotaStore extends QuotaStore {
   private othersOf({ lengthMs }: QuotaWindow, now: number): WindowCounts {
     let counts = this.others.get(lengthMs);
     if (!counts) this.others.set(lengthMs, (counts = new WindowCounts(lengthMs)));
-    counts.turnTo(now);
+    counts.advanceTo(now);
     return counts;
   }
 
   private refuse(keyId: string, verdict: QuotaVerdict): QuotaVerdict {
     const { at } = verdict;
     // The clock may have been set back since the key was last refused.
-    const state = heldToLength(this.refused.find(keyId) ?? neverRefused(), at, this.rules);
+    const state = clampLength(this.refused.find(keyId) ?? neverRefused(), at, this.rules);
     if (verdict.bannedUntil === undefined) recordRefusal(state, at, retryAtOf(verdict), this.rules);
     else if (state.bannedUntil === verdict.bannedUntil) return verdict;
     this.refused.set(keyId, state, at);

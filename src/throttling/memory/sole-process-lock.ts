@@ -7,18 +7,18 @@ import type { Serving, SideSession } from '../../database/postgres/side-session.
 import { QuotaStore } from '../quota-store.js';
 
 /** How long a start waits for the process before it to end, in milliseconds. */
-const PATIENCE_MS = 3_000;
+const WAIT_MS = 3_000;
 /**
  * For how long others may count under another name before it means another Redis, in milliseconds: when Redis has lost its data, an
  * instance takes over the name that another gave it with its next heartbeat, and shows it a second later.
  */
 const OTHER_REDIS_MS = 8_000;
 /** Mean pause between two looks of a start, in milliseconds. */
-const START_LOOK_MS = 250;
+const START_CHECK_MS = 250;
 /** How often a process that serves makes sure of it, in milliseconds. */
 const PERIOD_MS = 1_000;
 /** After how many claims in a row the log has why they fail: for 25 s a server may keep a session that this process has lost. */
-const TOLD_AFTER = 30;
+const LOG_AFTER = 30;
 
 /**
  * Lets a process serve only beside those that it can count quotas with. Without Redis a process counts for itself, so on PostgreSQL a
@@ -40,13 +40,13 @@ export class SoleProcessLock implements OnApplicationShutdown {
   ) {}
 
   /** Claims the database for this process. Throws an Error that says what to do when a process serves beside which it must not. */
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     const { server } = this;
     if (!server) return;
-    await until(PATIENCE_MS, () => server.claim(this.serving), takenFor(this.serving));
+    await until(WAIT_MS, () => server.claim(this.serving), lockedFor(this.serving));
     if (this.serving === 'among others')
       await until(OTHER_REDIS_MS, () => this.sharesRedis(server), OTHER_REDIS);
-    this.timer = setInterval(() => void this.look(server), PERIOD_MS).unref();
+    this.timer = setInterval(() => void this.check(server), PERIOD_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -74,11 +74,11 @@ export class SoleProcessLock implements OnApplicationShutdown {
   }
 
   /** A lock whose session was lost is claimed again. */
-  private async look(server: SideSession): Promise<void> {
+  private async check(server: SideSession): Promise<void> {
     try {
       this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
       // The other one began while this one could not reach the database.
-      if (this.refusals === TOLD_AFTER) this.logger.error(takenFor(this.serving));
+      if (this.refusals === LOG_AFTER) this.logger.error(lockedFor(this.serving));
       const { countsIn } = this.quotas;
       // While Redis fails, it stays the Redis of this instance.
       if (countsIn !== undefined) await server.countsIn(countsIn);
@@ -92,34 +92,34 @@ export class SoleProcessLock implements OnApplicationShutdown {
  * Why a start would be refused beside the instances that run on the database now, undefined if it would not; claims nothing. A process
  * that serves alone may be the service itself, so it does not refuse another that would. `countsIn` reads the name of the counts in Redis.
  */
-export async function refusalBeside(
+export async function refusalFor(
   server: SideSession,
   serving: Serving,
   countsIn: () => Promise<string | undefined>,
 ): Promise<string | undefined> {
-  const there = await server.served();
-  if (there === undefined || (there === 'alone' && serving === 'alone')) return undefined;
-  if (there !== serving) return takenFor(serving);
+  const existing = await server.served();
+  if (existing === undefined || (existing === 'alone' && serving === 'alone')) return undefined;
+  if (existing !== serving) return lockedFor(serving);
   const name = await countsIn();
   return name !== undefined && (await server.isCountedElsewhere(name)) ? OTHER_REDIS : undefined;
 }
 
-function takenFor(serving: Serving): string {
+function lockedFor(serving: Serving): string {
   const which = serving === 'alone' ? 'Another instance' : 'An instance without REDIS_URL';
-  return `${which} runs on this database. ${WHY}`;
+  return `${which} runs on this database. ${REASONS}`;
 }
 
 /** Asks again and again until the response is yes; throws the refusal after this time. */
-async function until(limitMs: number, ask: () => Promise<boolean>, refusal: string): Promise<void> {
+async function until(limitMs: number, claim: () => Promise<boolean>, refusal: string): Promise<void> {
   const end = performance.now() + limitMs;
-  while (!(await ask())) {
+  while (!(await claim())) {
     if (performance.now() >= end) throw new Error(refusal);
     // Two that start at the same time and differ must not meet each other each time.
-    await pause(START_LOOK_MS * (0.5 + Math.random()));
+    await pause(START_CHECK_MS * (0.5 + Math.random()));
   }
 }
 
-const WHY =
+const REASONS =
   'Without Redis each counts quotas for itself, so that a client can use its quota once in each. Set REDIS_URL in all of ' +
   'them, or stop the other one.';
 

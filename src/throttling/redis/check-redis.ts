@@ -21,9 +21,9 @@ interface CheckedRedis {
   /** By how much the clock of Redis is ahead of this machine's, in milliseconds; less than 0 when it is behind. */
   readonly aheadMs: number;
   /** Its `maxmemory-policy` where that is not `noeviction`. */
-  readonly evicts: string | undefined;
+  readonly evictsKeys: string | undefined;
   /** Whether it loses all counts when it restarts; false where its user may not ask. */
-  readonly forgets: boolean;
+  readonly isVolatile: boolean;
   /** The random name of what is in it; empty before the first instance. */
   readonly countsIn: string;
 }
@@ -49,17 +49,17 @@ export async function checkRedis(location: RedisLocation): Promise<CheckedRedis>
     await redis.zcard(keys.beats());
     const before = clock.now();
     const [seconds, microseconds] = await redis.time();
-    const there = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-    const aheadMs = there - (before + clock.now()) / 2;
+    const reply = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+    const aheadMs = reply - (before + clock.now()) / 2;
     // A user of Redis may lack the right to ask.
     const memory = await redis.info('memory').catch(() => '');
-    const forgets = await losesData(redis);
+    const isVolatile = await losesData(redis);
     // A wrong password is reported by this event alone where the user `default` may do all of that.
     if (reason) throw reason;
     return {
       aheadMs,
-      evicts: /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(memory)?.[1],
-      forgets,
+      evictsKeys: /^maxmemory_policy:(?!noeviction)([\w-]+)/m.exec(memory)?.[1],
+      isVolatile,
       countsIn: (await redis.get(keys.data())) ?? '',
     };
   } catch (error) {

@@ -10,11 +10,11 @@ import {
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
 
 /** How long a start waits for them to end, in milliseconds. */
-const PATIENCE_MS = 15_000;
+const WAIT_MS = 15_000;
 /** How often it looks, in milliseconds. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** After this time without a heartbeat one has ended, in milliseconds. */
-const GONE_MS = 10_000;
+const STALE_MS = 10_000;
 /** How long Redis may take to connect, and to answer, in milliseconds. */
 const LIMIT_MS = 1_000;
 
@@ -36,12 +36,12 @@ export async function waitForOlderBuilds(location: RedisLocation): Promise<void>
       .then(() => prepare(redis))
       .catch(() => undefined);
     let isFound = false;
-    for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
       // A question without a response says nothing new.
       isFound = await isAny(redis, beats).catch(() => isFound);
       if (!isFound) return;
-      if (waitedMs >= PATIENCE_MS) throw new Error(FOUND);
-      await pause(LOOK_MS);
+      if (waitedMs >= WAIT_MS) throw new Error(FOUND);
+      await pause(POLL_MS);
     }
   } finally {
     redis.disconnect();
@@ -52,5 +52,5 @@ export async function waitForOlderBuilds(location: RedisLocation): Promise<void>
 async function isAny(redis: RedisClient, beats: string): Promise<boolean> {
   const [seconds, microseconds] = await redis.time();
   const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-  return (await redis.zcount(beats, now - GONE_MS, now)) > 0;
+  return (await redis.zcount(beats, now - STALE_MS, now)) > 0;
 }

@@ -26,7 +26,7 @@ export class RedisKeys {
     return this.name('shared', 'beats');
   }
 
-  /** The heartbeats of instances of the builds before `beats()`, which this build cannot run beside. */
+  /** The heartbeats of earlier builds, with which this build cannot share counts. */
   beatsOfOlderBuilds(): string {
     return this.name('shared', 'instances');
   }

@@ -15,18 +15,18 @@ import {
   redisClient,
 } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
-import { toldReason } from './redis-remedies.js';
+import { describedReason } from './redis-remedies.js';
 import { BEAT_SCRIPT } from './redis-scripts.js';
 
 /** Time between two heartbeats, in milliseconds. */
 const BEAT_MS = 1_000;
 /** After this time without a heartbeat an instance no longer counts, in milliseconds. */
-const GONE_MS = 10_000;
+const STALE_MS = 10_000;
 /**
  * For how long a smaller number of instances is ignored, in milliseconds: after an outage all heartbeats have expired, and the first
  * instance to come back would find only itself.
  */
-const KEPT_MS = 15_000;
+const OUTAGE_GRACE_MS = 15_000;
 /** How long connecting to one server may take, in milliseconds. */
 const CONNECT_LIMIT_MS = 1_000;
 /** How long a start waits for the connection, in milliseconds: a Sentinel is asked first. */
@@ -66,7 +66,7 @@ export class RedisLink {
   private timer: NodeJS.Timeout | undefined;
   private hasJoined = false;
   private isClosed = false;
-  private keptUntil = 0;
+  private graceUntil = 0;
   /** Why the connection was refused last; the error of a command only says that it could not be sent. */
   private refusal: Error | undefined;
 
@@ -106,7 +106,7 @@ export class RedisLink {
     // Without a listener ioredis writes the error to the log itself.
     for (const event of ['error', 'node error'])
       this.redis.on(event, (error: Error) => (this.refusal = reasonOf(error)));
-    // That one node of a Cluster is gone is a failure, too: its replica may know less than it did.
+    // The loss of one Cluster node counts as a failure: its replica may lag behind.
     const closed = () => {
       if (this.isUp) this.failed(new Error(CLOSED));
     };
@@ -133,21 +133,21 @@ export class RedisLink {
     const reason = await this.beat();
     if (!this.isUp)
       this.logger.warn(
-        `Redis cannot be used (${toldReason(reason)}); quotas are counted by this instance alone until it can`,
+        `Redis cannot be used (${describedReason(reason)}); quotas are counted by this instance alone until it can`,
       );
   }
 
-  /** Redis failed a request: from now on this instance counts by itself, until a heartbeat succeeds. */
+  /** Redis failed a request: this instance counts on its own until a heartbeat succeeds. */
   failed(error: unknown): void {
     if (this.isClosed) return;
-    this.keptUntil = this.clock.steady() + KEPT_MS;
+    this.graceUntil = this.clock.steady() + OUTAGE_GRACE_MS;
     // Ends the commands under way, whose requests are decided locally. By the next connection the name may lead to another server, or
     // the password may be correct.
     if (this.redis.status === 'ready') this.redis.disconnect(true);
     if (!this.isUp) return;
     this.changed(false);
     this.logger.warn(
-      `Redis failed (${toldReason(error)}); this instance counts alone, at 1/${this.instances} of each limit`,
+      `Redis failed (${describedReason(error)}); this instance counts alone, at 1/${this.instances} of each limit`,
     );
   }
 
@@ -163,52 +163,52 @@ export class RedisLink {
   private async beat(): Promise<unknown> {
     let reason: unknown;
     try {
-      this.counted(await this.ask());
+      this.instanceCount(await this.sendBeat());
     } catch (error) {
       reason = error;
     }
     // ioredis reports a wrong password after the commands behind it, which another user may have been allowed.
     await immediate();
     reason = this.refusal ?? reason;
-    if (reason === undefined) this.back();
+    if (reason === undefined) this.onReconnected();
     else this.failed(reason);
     if (!this.isClosed) this.timer = setTimeout(() => void this.beat(), BEAT_MS).unref();
     return reason;
   }
 
-  private async ask(): Promise<unknown> {
+  private async sendBeat(): Promise<unknown> {
     if (this.redis.status !== 'ready') throw new Error(CLOSED);
     this.refusal = undefined;
     await prepare(this.redis);
     const id = this.hasJoined ? this.id : '';
     const keys = [this.keys.beats(), this.keys.data()];
     const redis = this.redis as RedisClient & BeatCommand;
-    const [answer] = await Promise.all([
-      redis.beatQuota(keys.length, ...keys, id, GONE_MS, this.name, DATA_NAME_MS),
+    const [reply] = await Promise.all([
+      redis.beatQuota(keys.length, ...keys, id, STALE_MS, this.name, DATA_NAME_MS),
       this.probe(),
       // A decision needs one master of a Cluster, the next another.
       ...mastersOf(redis).map((master) => master.ping()),
     ]);
-    return answer;
+    return reply;
   }
 
-  private counted(answer: unknown): void {
-    const [count, name] = Array.isArray(answer) ? (answer as unknown[]) : [];
+  private instanceCount(reply: unknown): void {
+    const [count, name] = Array.isArray(reply) ? (reply as unknown[]) : [];
     if (!Number.isSafeInteger(count) || typeof name !== 'string')
       throw new Error('it returned an invalid count');
     this.name = name;
     const now = this.clock.steady();
-    if ((count as number) < this.instances && now < this.keptUntil) return;
+    if ((count as number) < this.instances && now < this.graceUntil) return;
     this.instances = Math.max(1, count as number);
-    this.keptUntil = now + KEPT_MS;
+    this.graceUntil = now + OUTAGE_GRACE_MS;
     this.metrics.instances.set(this.instances);
   }
 
-  private back(): void {
+  private onReconnected(): void {
     if (this.isUp || this.isClosed) return;
     this.changed(true);
     this.logger.log('Quotas are counted in Redis');
-    void losesData(this.redis).then((loses) => this.metrics.persistent.set(loses ? 0 : 1));
+    void losesData(this.redis).then((isVolatile) => this.metrics.persistent.set(isVolatile ? 0 : 1));
   }
 
   private changed(isUp: boolean): void {

@@ -35,8 +35,8 @@ export class RedisQuotaStore extends QuotaStore {
     const limits: number[] = [];
     for (const { limit, lengthMs } of request.windows) limits.push(limit, lengthMs);
     this.batch.open();
-    const answer = await this.redis.takeQuota(keys.length, ...keys, now, hasKey, ...limits);
-    const [bannedUntil = 0, banBegins, admitted, ...used] = numbersOf(answer);
+    const reply = await this.redis.takeQuota(keys.length, ...keys, now, hasKey, ...limits);
+    const [bannedUntil = 0, banBegins, admitted, ...used] = numbersOf(reply);
     const verdict = verdictOf(request, now, admitted === 1, bannedUntil, used);
     return banBegins === 1 ? { ...verdict, banBegins: true } : verdict;
   }
@@ -68,8 +68,8 @@ export class RedisQuotaStore extends QuotaStore {
 }
 
 /** The response of the script as numbers; throws for anything else. */
-function numbersOf(answer: unknown): number[] {
-  if (Array.isArray(answer) && answer.every(Number.isSafeInteger)) return answer as number[];
+function numbersOf(reply: unknown): number[] {
+  if (Array.isArray(reply) && reply.every(Number.isSafeInteger)) return reply as number[];
   throw new Error('it returned an invalid decision');
 }
 

@@ -17,15 +17,15 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 export function remedyFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as NodeJS.ErrnoException;
-  const told = `${code ?? ''} ${error.message}`;
-  return REMEDIES.find(([pattern]) => pattern.test(told))?.[1] ?? certificateRemedy(error, TRUST);
+  const described = `${code ?? ''} ${error.message}`;
+  return REMEDIES.find(([pattern]) => pattern.test(described))?.[1] ?? certificateRemedy(error, TRUST);
 }
 
 /** What ioredis says of a command whose connection was closed before or after it was sent. */
 const CLOSED = /^(?:Stream isn't writeable|Reached the max retries|Connection is closed|Cluster isn't ready)/;
 
 /** The text of an error for the log: without the position in the script that Redis appends, and with the remedy if it is known. */
-export function toldReason(error: unknown): string {
+export function describedReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (CLOSED.test(text)) return 'the connection was closed';
   if (text === 'Command timed out') return 'no response within REDIS_TIMEOUT_MS';

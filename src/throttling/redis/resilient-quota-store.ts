@@ -32,8 +32,8 @@ interface RedisSettings {
 export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   constructor(
     private readonly link: RedisLink,
-    private readonly shared: QuotaStore,
-    private readonly alone: MemoryQuotaStore,
+    private readonly sharedStore: QuotaStore,
+    private readonly localStore: MemoryQuotaStore,
     clock: Clock,
     private readonly rules: BanRules,
     private readonly journal?: QuotaJournal,
@@ -41,19 +41,19 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     super(clock);
   }
 
-  /** Connects to Redis. Resolves when it is unavailable, too. The journal notes days. */
+  /** Connects to Redis. Resolves even if Redis is unavailable. The journal records counts per day. */
   static async open(
     { location, prefix, limitMs, rules = BAN_RULES }: RedisSettings,
-    alone: MemoryQuotaStore,
+    localStore: MemoryQuotaStore,
     metrics: Metrics,
     clock: Clock,
     journal?: QuotaJournal,
   ): Promise<ResilientQuotaStore> {
     const keys = new RedisKeys(prefix, isClusterUrl(location.url));
     const link = new RedisLink(location, keys, metrics, clock, limitMs);
-    const shared = new RedisQuotaStore(link.redis, keys, clock, rules);
-    await link.open(() => shared.probe());
-    return new ResilientQuotaStore(link, shared, alone, clock, rules, journal);
+    const sharedStore = new RedisQuotaStore(link.redis, keys, clock, rules);
+    await link.open(() => sharedStore.probe());
+    return new ResilientQuotaStore(link, sharedStore, localStore, clock, rules, journal);
   }
 
   /** From now on this process is one of the instances that share a limit when Redis fails: it serves. */
@@ -78,8 +78,8 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   async unban(keyId: string, subjectId: string, now: number): Promise<void> {
     if (this.link.isUp) {
       try {
-        await this.shared.unban(keyId, subjectId, now);
-        return this.alone.forgetBan(keyId);
+        await this.sharedStore.unban(keyId, subjectId, now);
+        return this.localStore.forgetBan(keyId);
       } catch (error) {
         this.link.failed(error);
       }
@@ -91,39 +91,39 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     await this.link.close();
   }
 
-  private async decide(how: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
-    const began = this.clock.steady();
+  private async decide(op: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
+    const startedAt = this.clock.steady();
     if (this.link.isUp) {
       try {
-        const verdict = await this.shared[how](request, now);
-        this.noteBan(request, verdict);
+        const verdict = await this.sharedStore[op](request, now);
+        this.recordBan(request, verdict);
         return verdict;
       } catch (error) {
         this.link.failed(error);
       }
     }
     // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
-    return this.decideAlone(how, request, now + Math.floor(this.clock.steady() - began));
+    return this.decideAlone(op, request, now + Math.floor(this.clock.steady() - startedAt));
   }
 
   /** A refusal by a share is not a strike: without the key, only a ban of it decides. */
-  private async decideAlone(how: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
+  private async decideAlone(op: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const { instances } = this.link;
     const windows = request.windows.map((window) => ({
       ...window,
       limit: Math.max(1, Math.floor(window.limit / instances)),
     }));
     const share = { ...request, windows };
-    const { bannedUntil } = await this.alone.peek(share, now);
-    return this.alone[how](bannedUntil === undefined ? { ...share, keyId: undefined } : share, now);
+    const { bannedUntil } = await this.localStore.peek(share, now);
+    return this.localStore[op](bannedUntil === undefined ? { ...share, keyId: undefined } : share, now);
   }
 
   /** Notes the ban of a key as Redis has it, for the time in which Redis fails. */
-  private noteBan({ keyId }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
+  private recordBan({ keyId }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
     if (keyId === undefined) return;
-    this.alone.forgetBan(keyId);
+    this.localStore.forgetBan(keyId);
     if (bannedUntil !== undefined)
-      this.alone.restoreBans([{ keyId, state: banUntil(bannedUntil, at, this.rules) }], at);
+      this.localStore.restoreBans([{ keyId, state: banUntil(bannedUntil, at, this.rules) }], at);
   }
 
   private note({ subject, windows }: QuotaRequest, now: number): void {

@@ -27,7 +27,7 @@ export class EndpointChanges {
   ): Promise<T> {
     // Not within the transaction that counts the changes.
     await this.fanOuts.catchUp();
-    return this.limits.changing(number === 'limited' ? by.clientId : undefined, () =>
+    return this.limits.whileChanging(number === 'limited' ? by.clientId : undefined, () =>
       this.changes.run(by, async (manager) => {
         await this.fanOuts.beforeChange(manager);
         return work(manager);

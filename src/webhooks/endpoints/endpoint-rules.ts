@@ -10,7 +10,7 @@ import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 export const MAX_ENDPOINTS = 20;
 
 /** The events that an endpoint can subscribe to, by name in alphabetical order. */
-export function tellableEvents(): WebhookEventDto[] {
+export function grantableEvents(): WebhookEventDto[] {
   return declaredWebhookEvents()
     .filter((event) => event !== WEBHOOK_TEST)
     .map(({ name, description, scope }) => ({ name, description, scope: scope?.name ?? null }));
@@ -18,7 +18,7 @@ export function tellableEvents(): WebhookEventDto[] {
 
 /** Faults of the field `events`: each unknown event, by its position. */
 export function eventFaults(events: readonly string[]): ErrorDetail[] {
-  const known = new Set(tellableEvents().map(({ name }) => name));
+  const known = new Set(grantableEvents().map(({ name }) => name));
   const message = `There is no such event. The events are ${[...known].join(', ')}.`;
   return events.flatMap((name, place) =>
     known.has(name) ? [] : [{ field: `events.${place}`, code: 'unknown_event', message }],
@@ -35,16 +35,16 @@ export function requireEventScopes(events: readonly string[], { scopes: held }: 
   const lacking = new Set<string>();
   for (const name of events) {
     const event = declared.get(name);
-    if (!event) throw notHeld([`those of ${name}, which no module declares any more`], []);
+    if (!event) throw missingScopes([`those of ${name}, which no module declares any more`], []);
     if (event.scope && !isHeld(event.scope.name, held)) lacking.add(event.scope.name);
   }
   const scopes = [...lacking].toSorted();
-  if (scopes.length > 0) throw notHeld(scopes, scopes);
+  if (scopes.length > 0) throw missingScopes(scopes, scopes);
 }
 
-function notHeld(told: readonly string[], scopes: readonly string[]): ApiError {
+function missingScopes(missing: readonly string[], scopes: readonly string[]): ApiError {
   return new ApiError(WEBHOOK_ERRORS.event_scope_not_held, {
-    params: { scopes: told.join(', ') },
+    params: { scopes: missing.join(', ') },
     headers: { 'WWW-Authenticate': scopeChallenge(scopes) },
   });
 }

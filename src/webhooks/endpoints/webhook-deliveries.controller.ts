@@ -13,7 +13,7 @@ import {
   WebhookEndpointParams,
 } from './dto/webhook-delivery.dto.js';
 import { WebhookEndpointStateDto, WebhookEventDto } from './dto/webhook-endpoint.dto.js';
-import { tellableEvents } from './endpoint-rules.js';
+import { grantableEvents } from './endpoint-rules.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WEBHOOKS_TAG } from './webhooks.controller.js';
@@ -180,7 +180,7 @@ export function webhookDeliveriesController(audience: Audience): Type {
       },
     })
     listEvents(): WebhookEventDto[] {
-      return tellableEvents();
+      return grantableEvents();
     }
   }
   return WebhookDeliveriesController;

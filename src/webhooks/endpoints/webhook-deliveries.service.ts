@@ -99,7 +99,7 @@ export class WebhookDeliveriesService {
    */
   async retry(endpointId: string, by: Requester): Promise<WebhookEndpointStateDto> {
     await this.dataSource.transaction(async (manager) => {
-      await this.retryNow(await this.sendable(endpointId, by, manager), manager);
+      await this.retryNow(await this.requireSendable(endpointId, by, manager), manager);
     });
     return this.endpoints.get(endpointId, by);
   }
@@ -110,7 +110,7 @@ export class WebhookDeliveriesService {
    */
   retryDelivery(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {
-      const endpoint = await this.sendable(endpointId, by, manager);
+      const endpoint = await this.requireSendable(endpointId, by, manager);
       const delivery = await this.find(endpointId, id, by, manager);
       const { state } = delivery;
       if (state !== 'waiting')
@@ -139,13 +139,13 @@ export class WebhookDeliveriesService {
     return delivery;
   }
 
-  /** An endpoint that messages are sent to, which nobody can delete until the transaction ends. */
-  private async sendable(
+  /** An endpoint that can receive messages, protected against deletion until the transaction ends. */
+  private async requireSendable(
     endpointId: string,
     by: Requester,
     manager: EntityManager,
   ): Promise<SubscribedEndpoint> {
-    await keepEndpoint(manager, endpointId);
+    await lockEndpoint(manager, endpointId);
     const endpoint = await this.endpoints.find(endpointId, by, manager);
     const { id, clientId, disabledAt } = endpoint;
     if (disabledAt !== null)
@@ -165,7 +165,7 @@ export class WebhookDeliveriesService {
     prepare: (manager: EntityManager) => Promise<WebhookMessage>,
   ): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {
-      const endpoint = await this.sendable(endpointId, by, manager);
+      const endpoint = await this.requireSendable(endpointId, by, manager);
       const message = await prepare(manager);
       const delivery = manager.create(WebhookDelivery, {
         endpointId,
@@ -190,15 +190,15 @@ export class WebhookDeliveriesService {
   private async retryNow(endpoint: SubscribedEndpoint, manager: EntityManager): Promise<SubscribedEndpoint> {
     this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
     if (endpoint.failures === 0) return endpoint;
-    const retried = { failures: 1, dueAt: BigInt(this.clock.now()), delay: 0 };
-    await manager.update(WebhookEndpoint, { id: endpoint.id, failures: MoreThan(0) }, retried);
-    return Object.assign(endpoint, retried);
+    const retry = { failures: 1, dueAt: BigInt(this.clock.now()), delay: 0 };
+    await manager.update(WebhookEndpoint, { id: endpoint.id, failures: MoreThan(0) }, retry);
+    return Object.assign(endpoint, retry);
   }
 }
 
-/** Lets nobody delete an endpoint, if there is one, until the transaction ends. */
-async function keepEndpoint(manager: EntityManager, id: string): Promise<void> {
+/** Protects an endpoint, if it exists, against deletion until the transaction ends. */
+async function lockEndpoint(manager: EntityManager, id: string): Promise<void> {
   const { driver, dialect } = manager.connection as Database;
-  const kept = `SELECT 1 FROM webhook_endpoints WHERE id = :id ${dialect.lockRows('webhook_endpoints')}`;
-  await manager.query(...driver.escapeQueryWithParameters(kept, { id }, {}));
+  const lockClause = `SELECT 1 FROM webhook_endpoints WHERE id = :id ${dialect.lockRows('webhook_endpoints')}`;
+  await manager.query(...driver.escapeQueryWithParameters(lockClause, { id }, {}));
 }

@@ -61,7 +61,7 @@ export class WebhookEndpointsService {
     private readonly sweeper: Sweeper,
     private readonly clock: Clock,
   ) {
-    clients.addLog((clientId) =>
+    clients.registerLog((clientId) =>
       logOf('endpoint_id IN (SELECT id FROM webhook_endpoints WHERE client_id = :clientId)', { clientId }),
     );
   }
@@ -162,22 +162,22 @@ export class WebhookEndpointsService {
    */
   async update(id: string, changes: WebhookEndpointChangesDto, by: Requester): Promise<WebhookEndpointDto> {
     requireChange(changes, ['url', 'events', 'label', 'enabled']);
-    const { url, events: wanted, enabled } = changes;
+    const { url, events: requested, enabled } = changes;
     const stored = await this.find(id, by);
     refuseFaults([
       // One that was accepted in another form than the normal one may stay.
       ...(url === undefined || url === stored.url ? [] : this.urlFaults(url)),
-      ...(wanted === undefined ? [] : eventFaults(wanted)),
+      ...(requested === undefined ? [] : eventFaults(requested)),
     ]);
     return this.changes.run(by, async (manager) => {
       const before = await this.find(id, by, manager);
-      const events = wanted === undefined ? before.events : inOrder(wanted);
+      const events = requested === undefined ? before.events : inOrder(requested);
       const isMoved = url !== undefined && url !== before.url;
       // A new address receives all subscribed events and what waits; otherwise only newly subscribed events are disclosed.
-      const handedOn = isMoved
+      const transferred = isMoved
         ? [...events, ...before.events, ...(await waitingEventsOf(id, manager))]
         : events.filter((name) => !before.events.includes(name));
-      requireEventScopes(handedOn, by);
+      requireEventScopes(transferred, by);
       if (isMoved) await refuseLocked(by, { id, url }, manager);
       if (enabled) await refuseLocked(by, { id }, manager);
       const details = changesShown(before, changes, events);
@@ -188,10 +188,10 @@ export class WebhookEndpointsService {
       if (Object.keys(details).length > 0) {
         await manager.update(WebhookEndpoint, { id }, state);
         if (isMoved) this.transactions.afterCommit(() => this.loops.wake(WEBHOOKS_LEASE));
-        if (wanted !== undefined) await subscribe(id, events, manager);
+        if (requested !== undefined) await subscribe(id, events, manager);
         await this.changes.record(manager, by, 'updated', endpoint, details);
       }
-      if (enabled !== undefined) await this.turn(endpoint, enabled, by, manager);
+      if (enabled !== undefined) await this.setEnabled(endpoint, enabled, by, manager);
       return toWebhookEndpointDto(endpoint, this.clock.now());
     });
   }
@@ -225,7 +225,7 @@ export class WebhookEndpointsService {
   }
 
   /** Enables or disables an endpoint, unless it already is. */
-  private async turn(
+  private async setEnabled(
     endpoint: WebhookEndpoint,
     enabled: boolean,
     by: Requester,
@@ -234,8 +234,8 @@ export class WebhookEndpointsService {
     const { id, disabledAt, disabledBecause } = endpoint;
     const as: DisabledBecause = by.clientId === undefined ? 'operator' : 'owner';
     // An operator who disables what its owner did keeps it disabled; anything else changes nothing.
-    const isKept = as === 'owner' || disabledBecause === 'operator';
-    if (enabled ? disabledAt === null : disabledAt !== null && isKept) return;
+    const isStored = as === 'owner' || disabledBecause === 'operator';
+    if (enabled ? disabledAt === null : disabledAt !== null && isStored) return;
     const state = enabled
       ? { disabledAt: null, disabledBecause: null, ...HEALTHY }
       : { disabledAt: disabledAt ?? this.clock.instant(), disabledBecause: as };
@@ -264,8 +264,8 @@ async function refuseLocked(
 ): Promise<void> {
   if (clientId === undefined) return;
   const locked = await manager.findBy(WebhookEndpoint, { clientId, disabledBecause: 'operator' });
-  const meant = locked.find((one) => one.id === id || (url !== undefined && isSame(one.url, url)));
-  if (meant) throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id: meant.id } });
+  const intended = locked.find((one) => one.id === id || (url !== undefined && isSame(one.url, url)));
+  if (intended) throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id: intended.id } });
 }
 
 /** Whether two URLs are one: a name alone has no final slash. */

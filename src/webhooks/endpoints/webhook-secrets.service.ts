@@ -46,11 +46,11 @@ export class WebhookSecretsService {
 
   /** The secrets that sign besides the next one, when the present one does until an instant. */
   private withPrevious({ id, secret, previousSecrets }: WebhookEndpoint, until: string): PreviousSecret[] {
-    const still = signing(previousSecrets, this.clock.now());
-    if (still.length >= MAX_PREVIOUS_SECRETS)
+    const remaining = signing(previousSecrets, this.clock.now());
+    if (remaining.length >= MAX_PREVIOUS_SECRETS)
       throw new ApiError(WEBHOOK_ERRORS.webhook_secret_limit_reached, {
         params: { id, limit: MAX_PREVIOUS_SECRETS },
       });
-    return [...still, { secret, until }];
+    return [...remaining, { secret, until }];
   }
 }

@@ -13,11 +13,11 @@ const PERIOD_MS = 10 * MINUTE_MS;
 /** How many keys are read at a time. */
 const BATCH = 200;
 
-const LONGEST_NOTICE_MS = 7 * DAY_MS;
+const MAX_NOTICE_MS = 7 * DAY_MS;
 /** How long before the end of a key its owner is notified, shortest first. */
 const NOTICES = [
   { name: '1d', ms: DAY_MS },
-  { name: '7d', ms: LONGEST_NOTICE_MS },
+  { name: '7d', ms: MAX_NOTICE_MS },
 ] as const;
 
 /** A key with an end. */
@@ -40,23 +40,23 @@ export class ExpiringKeys {
    * a rotated key has one that names its successor, because it may still be in use.
    */
   @Job({ name: 'api_keys.tell_of_end', every: PERIOD_MS })
-  async tell(signal: AbortSignal): Promise<void> {
+  async notifyAll(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
     const today = isoOf(now);
     for (const [id, expiresAt] of this.notified) if (expiresAt <= today) this.notified.delete(id);
     let after = '';
     for (;;) {
-      const keys = await this.ending(now, after);
+      const keys = await this.expiringKeys(now, after);
       for (const key of keys) {
         if (signal.aborted) return;
-        await this.tellOf(key, now);
+        await this.notify(key, now);
       }
       if (keys.length < BATCH) return;
       after = keys.at(-1)?.id ?? after;
     }
   }
 
-  private async tellOf(key: EndingKey, now: number): Promise<void> {
+  private async notify(key: EndingKey, now: number): Promise<void> {
     const notice = dueNotice(key, now);
     if (notice === undefined) return;
     const { id: keyId, clientId, prefix, label, expiresAt, replacedBy } = key;
@@ -68,7 +68,7 @@ export class ExpiringKeys {
   }
 
   /** Keys that expire soon, of clients with an endpoint that subscribes to it, in the order of their ids. */
-  private ending(now: number, after: string): Promise<EndingKey[]> {
+  private expiringKeys(now: number, after: string): Promise<EndingKey[]> {
     const query = this.dataSource.manager.createQueryBuilder(ApiKey, 'key');
     const subscribed = query
       .subQuery()
@@ -85,7 +85,7 @@ export class ExpiringKeys {
       .setParameters({
         event: API_KEY_EXPIRING.name,
         now: isoOf(now),
-        soon: isoOf(now + LONGEST_NOTICE_MS),
+        soon: isoOf(now + MAX_NOTICE_MS),
         after,
       })
       .orderBy('key.id')
@@ -104,8 +104,8 @@ export function dueNotice(
 ): string | undefined {
   const end = Date.parse(expiresAt);
   if (end <= now) return undefined;
-  const begun = NOTICES.find(({ ms }) => now >= end - ms);
+  const startedAt = NOTICES.find(({ ms }) => now >= end - ms);
   // Not the current end, which may have been brought forward without the user of the key knowing.
   const madeFor = issuedUntil === null ? Infinity : Date.parse(issuedUntil) - Date.parse(createdAt);
-  return begun && madeFor > begun.ms ? begun.name : undefined;
+  return startedAt && madeFor > startedAt.ms ? startedAt.name : undefined;
 }

@@ -11,10 +11,10 @@ const FILE_ERRORS = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
 /** On a bad disk reads of some pages succeed and of others fail: reads count as recovered after this time without a refused one. */
 const QUIET_MS = 10_000;
 /** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
-const MIN_LOCKED_MS = 1_000;
+const LOCKED_MS = 1_000;
 
 /** A state, and the message of SQLite. */
-type FailureState = State & { readonly message: string };
+type Failure = State & { readonly message: string };
 
 /**
  * Failures of an SQLite database, as the results of its statements show. Files that were moved or replaced are reported by
@@ -22,10 +22,10 @@ type FailureState = State & { readonly message: string };
  */
 export class DatabaseTroubles extends WriteTrouble {
   /** Writes that the disk refuses. A write that succeeds proves little: `probeWrites` ends it. */
-  readonly writes: Outage<FailureState>;
+  readonly writes: Outage<Failure>;
   /** The write lock, held by another process; ends with the next write. */
   readonly lock: Outage<true>;
-  private readonly reads: Outage<FailureState>;
+  private readonly reads: Outage<Failure>;
   /** Damage lasts, even if later reads succeed: other damaged pages show only when they are read. The next start checks the file. */
   private readonly damage: Outage<ApiError>;
 
@@ -80,8 +80,7 @@ export class DatabaseTroubles extends WriteTrouble {
   writeError(error: unknown, code: string | undefined, since: number): unknown {
     return this.refusal(error, code, (state, details) => {
       if (state !== LOCKED) this.writes.note(details);
-      else if (this.lock.reason || performance.now() - since >= MIN_LOCKED_MS)
-        this.lock.note(() => true, since);
+      else if (this.lock.reason || performance.now() - since >= LOCKED_MS) this.lock.note(() => true, since);
       else return false;
       return true;
     });
@@ -96,7 +95,7 @@ export class DatabaseTroubles extends WriteTrouble {
   private refusal(
     error: unknown,
     code = '',
-    note: (state: State, details: () => FailureState) => boolean,
+    note: (state: State, details: () => Failure) => boolean,
   ): unknown {
     const filesError = FILE_ERRORS.has(code) ? this.files.check() : undefined;
     if (filesError) return filesError;
@@ -104,7 +103,7 @@ export class DatabaseTroubles extends WriteTrouble {
       return this.damage.note(() => unavailable('the database file is damaged', error, true));
     const state = STATES[code];
     if (!state) return error;
-    const details = (): FailureState => ({
+    const details = (): Failure => ({
       ...(STATES[refinedCode(this.file, code)] ?? state),
       message: messageOf(error),
     });

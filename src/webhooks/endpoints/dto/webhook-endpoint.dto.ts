@@ -12,7 +12,7 @@ import { signing } from '../../webhook-signature.js';
 import { WithoutApiKey } from '../../../http/validation/without-api-key.js';
 
 /** Maximum length of an endpoint's URL, in characters. */
-const LONGEST_URL = 2_048;
+const MAX_URL_LENGTH = 2_048;
 /** Maximum number of events per endpoint. */
 export const MAX_EVENTS = 50;
 
@@ -82,7 +82,7 @@ export class WebhookEndpointDto {
 export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number): WebhookEndpointDto {
   const { id, clientId, clientName, url, label, events, disabledAt, disabledBecause } = endpoint;
   const { previousSecrets, createdAt } = endpoint;
-  const ends = signing(previousSecrets, now)
+  const expiries = signing(previousSecrets, now)
     .map(({ until }) => until)
     .toSorted();
   const enabled = disabledAt === null;
@@ -103,7 +103,7 @@ export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number):
     label,
     events,
     ...state,
-    previousSecretUntil: ends.at(-1) ?? null,
+    previousSecretUntil: expiries.at(-1) ?? null,
     createdAt,
   };
 }
@@ -162,7 +162,7 @@ const URL_FIELD = {
   description:
     'URL that messages are sent to, in its normal form: https, a public host, no user, password or fragment',
   example: URL_EXAMPLE,
-  maxLength: LONGEST_URL,
+  maxLength: MAX_URL_LENGTH,
 };
 const EVENTS = {
   description: 'Events that it receives; the key must have the scope of each',
