@@ -179,10 +179,7 @@ function combined(...middlewares: readonly RequestHandler[]): RequestHandler {
   };
 }
 
-/**
- * Limits what a connection can cost: whatever a client sends, or fails to send, must cost little and must not affect other
- * clients.
- */
+/** Limits what a connection can cost: whatever a client sends, or fails to send, must cost little and must not affect other clients. */
 function guardConnections(app: NestExpressApplication, server: Server, settings: Settings): void {
   app.get(Connections).attachTo(server);
   // By default Node drops header fields after the first 2,000, and Authorization may be among them. MalformedRequestMiddleware

@@ -45,11 +45,10 @@ export const BY_CREATION: readonly KeysetColumn[] = [
 export const BY_INT64_ID: readonly KeysetColumn[] = [{ property: 'id', isValid: isTextOfInt64 }];
 
 /**
- * A page of the rows of a query that the request selects, in the order of these columns, which together must be unique and have
- * an index; or in the order that the request names, and of the last of these columns. Its cost does not depend on how many rows
- * come before: the page begins by a condition on the columns, not by an offset. Throws an Error for a query that is ordered already,
- * and validation_failed for a position that no
- * row of this list can have.
+ * A page of the rows of a query that the request selects, in the order of these columns, which together must be unique and have an index;
+ * or in the order that the request names, and of the last of these columns. Its cost does not depend on how many rows come before: the page
+ * begins by a condition on the columns, not by an offset. Throws an Error for a query that is ordered already, and validation_failed for a
+ * position that no row of this list can have.
  */
 export async function keysetPage<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,

@@ -9,9 +9,7 @@ const QUIET_MS = 10_000;
 /** The process, or the machine, has none left. */
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE']);
 
-/**
- * Logs once when no file descriptor is left, and when some are free again: Node.js then closes new connections without an error.
- */
+/** Logs once when no file descriptor is left, and when some are free again: Node.js then closes new connections without an error. */
 export function watchDescriptors(): void {
   const outage = new Outage<string>({
     startMessage: (code) =>

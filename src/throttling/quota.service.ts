@@ -50,9 +50,8 @@ export class QuotaService {
   }
 
   /**
-   * Counts one request of the caller in the given windows, by default the minute and the day of the caller.
-   * Throws rate_limit_exceeded, daily_quota_exceeded or api_key_banned, or service_unavailable when the counters cannot be
-   * read; then nothing is counted.
+   * Counts one request of the caller in the given windows, by default the minute and the day of the caller. Throws rate_limit_exceeded,
+   * daily_quota_exceeded or api_key_banned, or service_unavailable when the counters cannot be read; then nothing is counted.
    */
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     const subject = quotaSubjectOf(request);

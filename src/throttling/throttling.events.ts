@@ -27,7 +27,6 @@ export interface QuotaThreshold {
 }
 
 /**
- * A client has used up a share of a window: published once by each process that notices it, and again after a restart within the
- * window.
+ * A client has used up a share of a window: published once by each process that notices it, and again after a restart within the window.
  */
 export const QUOTA_THRESHOLD = defineEvent<QuotaThreshold>('quota.threshold');

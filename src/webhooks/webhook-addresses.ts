@@ -67,9 +67,7 @@ export class WebhookAddresses {
     return this.isAllowed(address) || isPublic(address);
   }
 
-  /**
-   * Why messages are not sent to a URL, as far as that is known without resolving its name; undefined if they are.
-   */
+  /** Why messages are not sent to a URL, as far as that is known without resolving its name; undefined if they are. */
   faultOfUrl(text: string): UrlFault | undefined {
     const fault = faultOfForm(text);
     if (fault) return fault;

@@ -16,9 +16,7 @@ import { CHALLENGE_AFTER_CREDENTIAL } from '../scopes.js';
 export interface Requester extends Actor {
   /** The scopes that it may grant: over HTTP those of the key, on the command line all. */
   readonly scopes: readonly string[] | 'all';
-  /**
-   * The client that asks for itself. Keys of other clients are not found then, protected scopes are out of reach, and KeyLimits holds.
-   */
+  /** The client that asks for itself. Keys of other clients are not found then, protected scopes are out of reach, and KeyLimits holds. */
   readonly clientId?: string;
 }
 

@@ -64,11 +64,10 @@ export class KeyIssuingService {
   }
 
   /**
-   * Replaces a key by a new one with another secret and the same client, scopes and label. The old one ends after the grace
-   * period; with a grace of 0 it is revoked. The new one expires at the latest with the sending key. Throws key_not_found,
-   * key_protected, what KeyLimits throws, key_already_revoked, key_already_expired, key_already_rotated, scope_not_held,
-   * validation_failed for a later end, and, unless forced, last_key_with_scope when the new one would end within a day and before the
-   * old one's own end.
+   * Replaces a key by a new one with another secret and the same client, scopes and label. The old one ends after the grace period; with a
+   * grace of 0 it is revoked. The new one expires at the latest with the sending key. Throws key_not_found, key_protected, what KeyLimits
+   * throws, key_already_revoked, key_already_expired, key_already_rotated, scope_not_held, validation_failed for a later end, and, unless
+   * forced, last_key_with_scope when the new one would end within a day and before the old one's own end.
    */
   rotate(
     id: string,

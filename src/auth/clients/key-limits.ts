@@ -49,9 +49,8 @@ export class KeyLimits {
   }
 
   /**
-   * Makes a change by self-service, unless the client and its keys were changed 1,000 times within 24 hours: each
-   * change leaves an entry in the audit trail, which is kept for long. Throws key_change_limit_reached. Not for revoking, which each
-   * key allows once.
+   * Makes a change by self-service, unless the client and its keys were changed 1,000 times within 24 hours: each change leaves an entry in
+   * the audit trail, which is kept for long. Throws key_change_limit_reached. Not for revoking, which each key allows once.
    */
   whileChanging<T>(clientId: string | undefined, change: () => Promise<T>): Promise<T> {
     if (clientId === undefined) return change();

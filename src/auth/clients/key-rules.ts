@@ -148,10 +148,9 @@ function protectedScopes(): string[] {
 }
 
 /**
- * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the requester
- * holds; a service without such scopes issues keys without any. Throws validation_failed for an unknown scope or an empty list, scope_not_held
- * for one that the requester lacks, or when it holds none of those granted by default, and scope_protected for a protected one in
- * self-service.
+ * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the requester holds; a service
+ * without such scopes issues keys without any. Throws validation_failed for an unknown scope or an empty list, scope_not_held for one that
+ * the requester lacks, or when it holds none of those granted by default, and scope_protected for a protected one in self-service.
  */
 export function grantableScopes(requested: readonly string[] | undefined, by: Requester): string[] {
   const refused =

@@ -10,8 +10,7 @@ export interface SettingDefinition<T = unknown> {
   /** The service does not start while the variable is unset or empty. */
   readonly required?: true;
   /**
-   * An allowed value of a required setting: it is in .env.example, and tests and `npm run docs:generate` take it. Never one that
-   * is in use.
+   * An allowed value of a required setting: it is in .env.example, and tests and `npm run docs:generate` take it. Never one that is in use.
    */
   readonly example?: T;
   /** Its effect and unit, in sentences for operators; for .env.example. */

@@ -59,8 +59,7 @@ export class Outbox implements OnApplicationBootstrap {
   }
 
   /**
-   * Keeps an event for its listeners, in the caller's transaction if there is one. Throws TypeError or RangeError for what it
-   * cannot keep.
+   * Keeps an event for its listeners, in the caller's transaction if there is one. Throws TypeError or RangeError for what it cannot keep.
    */
   async add(event: string, key: string, data: object): Promise<void> {
     if (key.length > MAX_KEY_LENGTH)

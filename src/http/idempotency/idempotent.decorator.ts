@@ -24,9 +24,8 @@ import { IdempotencyStore, type StoredResponse } from './idempotency.store.js';
 import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../replies/reply.js';
 
 /**
- * Makes an operation safe to retry: with an `Idempotency-Key` it is carried out once and has the same response for 24
- * hours. Writes of the handler, by repositories or the DataSource, are committed together with the stored response, and no other
- * request sees it before.
+ * Makes an operation safe to retry: with an `Idempotency-Key` it is carried out once and has the same response for 24 hours. Writes of the
+ * handler, by repositories or the DataSource, are committed together with the stored response, and no other request sees it before.
  */
 export function Idempotent(): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {

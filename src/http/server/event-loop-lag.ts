@@ -6,11 +6,10 @@ const PERIOD_MS = 20;
 const EXPIRES_AFTER_MS = 1_000;
 
 /**
- * Measures how long new work waits for the event loop. A message that the process sends to itself is queued with the
- * requests of all connections, so it waits as long as they do; a timer would not, because libuv runs none while more than 1,024
- * connections have something to read. A pause, such as one of the garbage collector, makes one probe late. A queue that the
- * service does not get through makes every probe late, and `isStanding()` reports only that. A probe is sent only when a
- * request arrives: an idle process is not woken.
+ * Measures how long new work waits for the event loop. A message that the process sends to itself is queued with the requests of all
+ * connections, so it waits as long as they do; a timer would not, because libuv runs none while more than 1,024 connections have something
+ * to read. A pause, such as one of the garbage collector, makes one probe late. A queue that the service does not get through makes every
+ * probe late, and `isStanding()` reports only that. A probe is sent only when a request arrives: an idle process is not woken.
  */
 export class EventLoopLag {
   private readonly channel = new MessageChannel();

@@ -23,9 +23,8 @@ const LOG_AFTER = 30;
 /**
  * Lets a process serve only beside those that it can count quotas with. Without Redis a process counts for itself, so on PostgreSQL a
  * second one does not start beside it, with or without Redis; an SQLite file has one server in any case (ServerLock). With Redis, one that
- * would count in another Redis than the others on its PostgreSQL does not start. What is in a Redis has a random name, which each
- * instance shows the others through the database: addresses prove nothing, because one server may have two, and one address may lead to
- * two servers.
+ * would count in another Redis than the others on its PostgreSQL does not start. What is in a Redis has a random name, which each instance
+ * shows the others through the database: addresses prove nothing, because one server may have two, and one address may lead to two servers.
  */
 @Injectable()
 export class SoleProcessLock implements OnApplicationShutdown {

@@ -74,10 +74,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * Notes the heartbeat of an instance by the clock of Redis; drops times in its future, which are from before it was set back.
- * KEYS: the heartbeats; the name of the data. ARGV: id of the instance, or nothing for another process; for how long a heartbeat
- * counts, in ms; the name that the data has unless it has one; for how long it is kept, in ms. Returns the number of instances
- * and the name.
+ * Notes the heartbeat of an instance by the clock of Redis; drops times in its future, which are from before it was set back. KEYS: the
+ * heartbeats; the name of the data. ARGV: id of the instance, or nothing for another process; for how long a heartbeat counts, in ms; the
+ * name that the data has unless it has one; for how long it is kept, in ms. Returns the number of instances and the name.
  */
 export const BEAT_SCRIPT = `
 ${NOW}

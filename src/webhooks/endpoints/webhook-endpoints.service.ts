@@ -46,9 +46,7 @@ export interface EndpointFilter {
   readonly state?: (typeof ENDPOINT_STATES)[number] | undefined;
 }
 
-/**
- * Creates, shows, changes and deletes webhook endpoints: for a client that asks for itself its own, others are not found.
- */
+/** Creates, shows, changes and deletes webhook endpoints: for a client that asks for itself its own, others are not found. */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(

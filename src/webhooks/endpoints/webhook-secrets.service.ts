@@ -26,10 +26,9 @@ export class WebhookSecretsService {
   ) {}
 
   /**
-   * Gives an endpoint a new secret. Messages are also signed with the old one for `grace`, in milliseconds, and with those of
-   * earlier rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found,
-   * webhook_secret_limit_reached, and event_scope_not_held when the requester lacks the scope of an event, whose messages the secret would
-   * let it forge.
+   * Gives an endpoint a new secret. Messages are also signed with the old one for `grace`, in milliseconds, and with those of earlier
+   * rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found, webhook_secret_limit_reached,
+   * and event_scope_not_held when the requester lacks the scope of an event, whose messages the secret would let it forge.
    */
   rotate(id: string, grace: number, by: Requester): Promise<WebhookEndpointWithSecretDto> {
     return this.changes.run(by, async (manager) => {
