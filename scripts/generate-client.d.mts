@@ -6,3 +6,6 @@ export const GENERATED: string;
  * names of their files. Throws when the documents contradict each other.
  */
 export function clientFiles(documents: readonly object[]): Promise<Record<string, string>>;
+
+/** The operations that the client's own code, above the folder of its generated files, calls and that the documents lack. */
+export function absentOperations(folder: string, documents: readonly object[]): string[];

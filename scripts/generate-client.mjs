@@ -31,6 +31,18 @@ export async function clientFiles(documents) {
   };
 }
 
+/**
+ * The operations that the client's own code calls and that the documents lack, such as those of a catalogue that was removed. It is then the
+ * client of another service, and stays as it is until its code is changed.
+ */
+export function absentOperations(folder, documents) {
+  const { operations } = joined(JSON.parse(JSON.stringify(documents)));
+  const calls = readFileSync(join(folder, '..', 'client.ts'), 'utf8').matchAll(
+    /this\.(?:list|call)\('(\w+)'/g,
+  );
+  return [...calls].map(([, id]) => id).filter((id) => !operations.has(id));
+}
+
 /** The operations of all documents that take and return JSON or nothing, with paths from where the service's address ends. */
 function joined(documents) {
   const [first] = documents.map(serverPath);
