@@ -1,18 +1,25 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MockInstance, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ADMIN_DOCUMENT } from '../../../test/support/petstore-here.js';
-import { ROOT, emptyFolder } from '../../../test/support/service-process.js';
-import { runPetstore } from '../program.js';
+import { ADMIN_DOCUMENT } from '../support/petstore-here.js';
+import { ROOT, emptyFolder } from '../support/service-process.js';
+import { runPetstore } from '../../src/cli/program.js';
 
 const MODULES = 'src/app.module.ts';
+const LISTED = `import { Module } from '@nestjs/common';
+import { PetsModule } from './pets/pets.module.js';
+
+@Module({ imports: [PetsModule] })
+export class AppModule {}
+`;
 const NAME = ['--field', 'name:text'];
 
 let cwd: MockInstance<() => string>;
 let project: Awaited<ReturnType<typeof emptyFolder>>;
 beforeEach(async () => {
   project = await emptyFolder();
-  for (const file of [MODULES, '.prettierrc']) await put(file, await readFile(join(ROOT, file), 'utf8'));
+  await put('.prettierrc', await readFile(join(ROOT, '.prettierrc'), 'utf8'));
+  await put(MODULES, LISTED);
   cwd = vi.spyOn(process, 'cwd').mockReturnValue(join(project.path, 'src'));
 });
 afterEach(() => project.remove());
