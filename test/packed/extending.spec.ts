@@ -146,7 +146,15 @@ it('the guide to other credentials, followed to the letter, leaves commands and 
 
 it('added features pass their own suites, and those of the service, of which none names what features there are', async () => {
   const ofDocuments = ['/openapi-document.spec.ts', '/declared-writes.spec.ts', '/required-fields.spec.ts'];
-  const suites = [...FEATURES, 'src/sso', 'test/api/checkout/', '/refusals.spec.ts', ...ofDocuments];
+  const ofCredentials = ['/authentication.spec.ts', '/other-credentials.spec.ts'];
+  const suites = [
+    ...FEATURES,
+    'src/sso',
+    'test/api/checkout/',
+    '/refusals.spec.ts',
+    ...ofDocuments,
+    ...ofCredentials,
+  ];
   const report = await tool(
     'vitest/vitest.mjs',
     'run',
