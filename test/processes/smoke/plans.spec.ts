@@ -19,13 +19,15 @@ async function keyOf(path: string, plan: string, ...more: readonly string[]): Pr
 
 it('PLANS changes the numbers of a plan and adds plans, on the command line, over HTTP and in the documents', async () => {
   const path = await folderWith('free=2/50, team=3/9');
-  const keys = { free: await keyOf(path, 'free'), team: await keyOf(path, 'team') };
+  // What every service has, with modules or without.
+  const scopes = ['--scopes', 'admin'];
+  const keys = { free: await keyOf(path, 'free', ...scopes), team: await keyOf(path, 'team', ...scopes) };
   const admin = await keyOf(path, 'pro', '--scopes', 'admin');
   const service = await serviceOfTest(path);
   for (const [plan, allowed] of Object.entries({ free: 2, team: 3 } as const)) {
     const statuses: number[] = [];
     for (let sent = 0; sent <= allowed; sent += 1) {
-      const answer = await service.request('GET', '/v1/pets?limit=1', { key: keys[plan as 'free' | 'team'] });
+      const answer = await service.request('GET', '/admin/plans', { key: keys[plan as 'free' | 'team'] });
       expect(answer.headers.get('x-ratelimit-limit')).toBe(String(allowed));
       statuses.push(answer.status);
     }
@@ -54,10 +56,10 @@ it('PLANS changes the numbers of a plan and adds plans, on the command line, ove
 
 it('a plan that is removed leaves its clients the limits of free, with a warning', async () => {
   const path = await folderWith('team=3/9');
-  const key = await keyOf(path, 'team');
+  const key = await keyOf(path, 'team', '--scopes', 'admin');
   await writeFile(join(path, '.env'), (await readFile(join(path, '.env'), 'utf8')).replace(/PLANS=.*/, ''));
   const service = await serviceOfTest(path);
-  const answer = await service.request('GET', '/v1/pets?limit=1', { key });
+  const answer = await service.request('GET', '/admin/plans', { key });
   expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
   expect(service.output).toContain('Clients have the plan team, which PLANS does not name');
 });
