@@ -21,7 +21,7 @@ export async function backup(call: Call, file: string): Promise<void> {
   );
   await call.show(
     { database, file, ...copied },
-    () => `Backed up ${database} to ${file}: ${sizeText(copied)}. The copy is sound.`,
+    () => `Backed up ${database} to ${file}: ${sizeText(copied)}. The copy was verified.`,
   );
 }
 
@@ -29,7 +29,7 @@ export async function backup(call: Call, file: string): Promise<void> {
 export async function restoreBackup(call: Call, file: string): Promise<void> {
   const database = ownFile(POSTGRES_RESTORE);
   if (existsSync(database) && statSync(database).size > 0)
-    await call.confirm(`Replace ${database} by ${file}; the current file is kept beside it`);
+    await call.confirm(`Replace ${database} with ${file}; the current file is kept next to it`);
   await call.shell.loadModules();
   const order = { file, database, now: new SystemClock().now() };
   const restored = await stoppable(call.shell.writeError, ({ signal }) => restore({ ...order, signal }));
@@ -44,16 +44,16 @@ function ownFile(onPostgres: (url: string, user?: string) => string): string {
   const shown = shownDatabaseUrl(databaseUrl);
   if (address?.kind !== 'sqlite')
     throw new Refusal(
-      `${shown} is backed up and restored by PostgreSQL's own programs:\n${onPostgres(shown, address?.user)}`,
+      `${shown} must be backed up and restored with PostgreSQL's own programs:\n${onPostgres(shown, address?.user)}`,
     );
   if (address.file === ':memory:')
-    throw new Refusal('A database in memory ends with its process. Name a file with DATABASE_URL.');
+    throw new Refusal('An in-memory database exists only within its process. Set DATABASE_URL to a file.');
   return address.file;
 }
 
 const POSTGRES_BACKUP = (url: string): string =>
   `  pg_dump --format=custom --file=petstore.dump '${url}'\n` +
-  'PGPASSWORD holds the password. The service may keep running.';
+  'Set PGPASSWORD to the password. The service can keep running.';
 const POSTGRES_RESTORE = (url: string, user = ''): string =>
   `  createdb -E UTF8 -T template0 -O ${shellWord(user)} restored\n` +
   `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +
@@ -69,7 +69,7 @@ function restoredText({
   return [
     `Restored ${database} from ${file}: ${sizeText(store)}.`,
     ...(replaced === null ? [] : [`The previous file is kept as ${replaced}.`]),
-    'Keys that were revoked and clients that were suspended after the backup work again: revoke and suspend them again.',
+    'Keys that were revoked and clients that were suspended after the backup work again. Revoke and suspend them again.',
     ...(replaced === null
       ? []
       : [`  DATABASE_URL=sqlite:${replaced} petstore audit list     shows what was changed since`]),

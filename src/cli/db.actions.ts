@@ -23,7 +23,7 @@ export async function applyPending(call: Call): Promise<void> {
 export async function status(call: Call): Promise<void> {
   const found = await withDatabase(call, 'read', schemaStatus);
   const stateOf = (name: string, state: string) =>
-    found.expansions.includes(name) ? 'of a newer version, expands only' : state;
+    found.expansions.includes(name) ? 'from a newer version, only expands' : state;
   const rows = (['applied', 'pending', 'unknown'] as const).flatMap((state) =>
     found[state].map((name) => [name, stateOf(name, state)]),
   );
@@ -37,7 +37,7 @@ export async function seed(call: Call): Promise<void> {
   // Customers would see demo animals among real ones.
   if (nodeEnv === 'production')
     await call.confirm(
-      `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production, where no command removes it`,
+      `Add demo data to ${shownDatabaseUrl(databaseUrl)}, a production database from which no command removes it`,
     );
   const app = await call.start('write');
   const progress = new ProgressLine(call.shell.writeError);

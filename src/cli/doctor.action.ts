@@ -9,8 +9,8 @@ import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
 import { Refusal } from '../core/refusal.js';
 import { tableOf } from './frame/table.js';
 
-const ALLOWED = 'all are valid, and none is misspelt or obsolete';
-const IN_MAINTENANCE = 'MAINTENANCE is on: a start serves 503 alone';
+const ALLOWED = 'all are valid, and none is misspelled or obsolete';
+const IN_MAINTENANCE = 'MAINTENANCE is on: the service would only return 503';
 
 /** `petstore doctor`: whether the service can work here. */
 export async function doctor(call: Call): Promise<void> {
@@ -44,7 +44,7 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
 
 async function envFileText(settings: Settings): Promise<string> {
   const fault = await exposedEnvFile(settings);
-  return fault === undefined ? 'not every user may read .env, or it is not in production' : fail(fault);
+  return fault === undefined ? 'access to .env is restricted, or this is not production' : fail(fault);
 }
 
 function namesText(): string {

@@ -2,7 +2,7 @@ import { command } from './frame/command.js';
 
 /** `petstore doctor`: whether the service can work here. */
 export const DOCTOR_COMMAND = command('doctor', {
-  description: 'check whether the service can run here; changes nothing, and can run while the service does',
+  description: 'check whether the service can run here; changes nothing; the service can be running',
   examples: ['doctor', 'doctor --json'],
   run: async (call) => (await import('./doctor.action.js')).doctor(call),
 });

@@ -7,8 +7,8 @@ export async function verify(call: Call, given: string): Promise<void> {
   const verdict = verifyApiKey(await call.secret(given, 'Key'));
   await call.show(verdict, () =>
     verdict.wellFormed
-      ? `This has the shape and the checksum of a ${verdict.environment} key, ${verdict.prefix}…\n` +
-        '`petstore key show` says whether this service issued it and whether it still works.'
+      ? `This has the format and checksum of a ${verdict.environment} key, ${verdict.prefix}…\n` +
+        'To see whether this service issued it and whether it works, use `petstore key show`.'
       : undefined,
   );
   if (!verdict.wellFormed) throw new Refusal(`This is not a key. ${verdict.reason}`);

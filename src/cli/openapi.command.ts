@@ -4,9 +4,9 @@ import { command, flag, option } from './frame/command.js';
 export const OPENAPI_COMMAND = command('openapi', {
   description: 'write the OpenAPI document as JSON',
   options: [
-    flag('--admin', 'the document of administration instead of that of the API'),
-    flag('--account', 'the document of self-service instead of that of the API'),
-    option('--out <file>', 'file to write; default: standard output'),
+    flag('--admin', 'write the document of the administration instead of the API'),
+    flag('--account', 'write the document of self-service instead of the API'),
+    option('--out <file>', 'output file; default: standard output'),
   ],
   examples: ['openapi --out openapi.json', 'openapi --admin', 'openapi --account'],
   run: async (call) => (await import('./openapi.action.js')).openapi(call),

@@ -21,7 +21,7 @@ export async function list(call: Call): Promise<void> {
   const waiting = counts.map(([listener, events]) => {
     return { listener, events, isKnown: app.get(Outbox).names.includes(listener) };
   });
-  const unknown = ', and this version has no listener of that name';
+  const unknown = ', but this listener does not exist in this version';
   const lines = waiting.map(
     ({ listener, events, isKnown }) => `${listener}: ${events} waiting${isKnown ? '' : unknown}`,
   );
@@ -42,7 +42,8 @@ export async function retry(call: Call, given: string): Promise<void> {
     });
   const one = () => changed(app, call.by, 'outbox_event.retried', idOf(given), (id) => store.retry(id));
   const retried = await (given === '' ? all() : one());
-  const text = retried === 1 ? '1 event is delivered again.' : `${retried} events are delivered again.`;
+  const text =
+    retried === 1 ? '1 event will be delivered again.' : `${retried} events will be delivered again.`;
   await call.showChange({ retried }, () => text);
 }
 
@@ -53,7 +54,7 @@ export async function discard(call: Call, given: string): Promise<void> {
   await call.confirm(`Delete the event ${idOf(given)}, which is then never delivered`);
   const remove = (id: bigint) => app.get(OutboxStore).discard(id, app.get(Outbox).names);
   const discarded = await changed(app, call.by, 'outbox_event.discarded', idOf(given), remove);
-  await call.showChange({ discarded }, () => 'The event is deleted.');
+  await call.showChange({ discarded }, () => 'The event was deleted.');
 }
 
 /**

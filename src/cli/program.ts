@@ -40,7 +40,7 @@ const INTERRUPTED = 130;
 export function petstoreProgram(shell: Shell): Command {
   const program = new Command('petstore')
     .description(
-      `Administers ${projectSettings()['API_TITLE'] ?? 'the service'} on the database that DATABASE_URL names.`,
+      `Administers ${projectSettings()['API_TITLE'] ?? 'the service'} in the database given by DATABASE_URL.`,
     )
     .version(softwareVersion(), '-V, --version', 'print the version of the service');
   for (const one of REMOTE) program.addOption(one);

@@ -30,7 +30,7 @@ const PATIENCE_MS = 10_000;
 /** How long the program that messages are forwarded to may take: less than the service waits for this one, in milliseconds. */
 const FORWARD_MS = 14_000;
 const NEEDS =
-  'The service sends its messages to this machine only with the setting WEBHOOK_ALLOWED_NETWORKS=127.0.0.1/32. ' +
+  'To send messages to this machine, the service needs the setting WEBHOOK_ALLOWED_NETWORKS=127.0.0.1/32. ' +
   'Set it, for example in .env, and restart the service.';
 
 class EventsOption extends PickType(WebhookEndpointChangesDto, ['events']) {}
@@ -73,7 +73,7 @@ export async function listen(call: Call): Promise<void> {
       receiver.end();
     }
   });
-  call.shell.writeError('The temporary endpoint is deleted.\n');
+  call.shell.writeError('The temporary endpoint was deleted.\n');
 }
 
 function whyLate({ error }: WebhookDeliveryDto): string {
@@ -101,7 +101,7 @@ async function listenedClient(
   const { items, next } = await app.get(ClientsService).list({ limit: 1 });
   const [only] = items;
   if (!only || next)
-    throw new Refusal(`There is ${only ? 'more than one' : 'no'} client: name one by --client.`);
+    throw new Refusal(`There is ${only ? 'more than one' : 'no'} client; choose one with --client.`);
   return only;
 }
 

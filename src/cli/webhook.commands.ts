@@ -9,9 +9,9 @@ export const WEBHOOK_COMMANDS = group('webhook', '', [
       option('--forward <url>', 'URL to forward messages to, such as http://localhost:4000/webhooks'),
       option(
         '--client <client>',
-        'client whose events to receive, by its id or name; default: the only client',
+        'id or name of the client whose events to receive; default: the only client',
       ),
-      list('--events <a,b>', 'events that it receives, separated by commas; `webhook events` lists them'),
+      list('--events <a,b>', 'events to receive, separated by commas; `webhook events` lists them'),
       flag('--json', 'print each message as one line of JSON'),
     ],
     hasNoJson: true,

@@ -77,7 +77,7 @@ function warnOnce(app: object): void {
   if (warned.has(app)) return;
   warned.add(app);
   logger.warn(
-    'A trusted proxy (TRUST_PROXY) sends X-Forwarded-For with something other than an IP address; its callers share the limit of one address',
+    'A trusted proxy (TRUST_PROXY) sends X-Forwarded-For without a valid IP address; all its callers share the limit of one address',
   );
 }
 

@@ -99,8 +99,6 @@ async function probeDataVersion(database: Database): Promise<void> {
   try {
     await database.transactions.uncached((manager) => manager.query('SELECT 1'));
   } catch (error) {
-    logger.warn(
-      `Nothing could be committed yet (${String(error)}); nothing is cached until a commit succeeds.`,
-    );
+    logger.warn(`No commit has succeeded yet (${String(error)}). Nothing is cached until one succeeds.`);
   }
 }

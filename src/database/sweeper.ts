@@ -92,10 +92,7 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
         if (isAway && error instanceof ApiError) continue;
         isAway ||= error instanceof ApiError;
         const { tableName } = this.dataSource.getMetadata(sweep.entity);
-        this.logger.error(
-          `Old rows of ${tableName} cannot be deleted; the next attempt is in an hour`,
-          error,
-        );
+        this.logger.error(`Old rows of ${tableName} cannot be deleted; retrying in an hour`, error);
       }
     }
   }

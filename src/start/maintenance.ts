@@ -66,7 +66,7 @@ const respond: RequestListener = (request, response) => {
     response.end(LIVE);
     return;
   }
-  const params = { reason: 'it is in maintenance' };
+  const params = { reason: 'it is in maintenance mode' };
   const headers = { ...unusedQuota(Date.now()), 'Retry-After': String(RETRY_AFTER_S) };
   const refusal = new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
   writeRefusal(refusal, request as Request, response as Response);

@@ -42,14 +42,14 @@ async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void
   const [oldest] = items;
   if (!oldest)
     logger.warn(
-      `There is no client yet, so every request is refused with 401. ${where} this creates the first administrator, whose key opens ` +
-        `/console: ${command} client create --name Operators --plan business --issue-key --scopes admin; and this a client and its key: ` +
+      `There is no client yet, so every request is refused with 401. ${where} this command creates the first administrator, whose key opens ` +
+        `/console: ${command} client create --name Operators --plan business --issue-key --scopes admin; and this command creates a client and its key: ` +
         `${command} client create --name 'My shop' --plan pro --issue-key`,
       'Start',
     );
   else if (settings.nodeEnv !== 'production' && oldest.name === DEMO_CLIENT)
     logger.log(
-      `The demo key was shown only at the first start. ${where} this creates another: ${command} key issue --client ${oldest.id}`,
+      `The demo key was shown only at the first start. ${where} this command creates another: ${command} key issue --client ${oldest.id}`,
       'Start',
     );
 }

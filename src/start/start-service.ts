@@ -25,7 +25,7 @@ export async function startService(options: Pick<AppOptions, 'modules' | 'settin
   prepareProcess();
   // Before the service listens, a signal ends the process at once: what is not committed is rolled back.
   let stop = (signal: string): void => {
-    process.stderr.write(`${signal}: ended before the start was complete\n`);
+    process.stderr.write(`${signal}: stopped before the start was complete\n`);
     process.exit(0);
   };
   let isStopping = false;
@@ -86,7 +86,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isFolderGone = (error as NodeJS.ErrnoException).syscall === 'uv_cwd';
   return isFolderGone
-    ? 'its working directory no longer exists. Start it in the folder of the service.'
+    ? 'the working directory no longer exists. Start the service in its own folder.'
     : error.message;
 }
 

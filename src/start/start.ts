@@ -133,7 +133,7 @@ function stopOf(app: INestApplication): Stop {
       ),
       app.get(BackgroundLoops).stop(),
     ]);
-    if (!finished) logger.warn('Some requests took too long and were cut off', 'Stop');
+    if (!finished) logger.warn('Some requests took too long and were aborted', 'Stop');
     const closed = await Promise.race([
       app.close().then(() => true),
       setTimeout(Math.max(shutdownTimeoutMs - (performance.now() - since), FLUSH_MS), false),

@@ -36,7 +36,7 @@ export async function waitForDatabase(
       if (!isUnreachable(error)) return;
       const reason = `${shownDatabaseUrl(databaseUrl)} cannot be reached: ${openingFailure(error)}`;
       if (performance.now() >= until) throw new DatabaseUnreachable(reason);
-      if (attempts === 0) logEarly('warn', `${reason} The start waits for it for ${waitMs / 1_000} s.`);
+      if (attempts === 0) logEarly('warn', `${reason} The start retries for ${waitMs / 1_000} s.`);
       await pause(RETRY_MS);
     }
   }

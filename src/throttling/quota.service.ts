@@ -165,7 +165,7 @@ export class QuotaService {
     request.isUnlogged = lines > ADDRESS_LIMIT_PER_MINUTE;
     if (lines === ADDRESS_LIMIT_PER_MINUTE + 1)
       this.logger.log(
-        'An address without a valid key sends more uncounted requests than are logged: the rest of this minute is in the metrics only',
+        'An address without a valid key has reached the limit of logged requests; the rest of this minute appears only in the metrics',
       );
   }
 

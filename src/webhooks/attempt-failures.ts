@@ -1,7 +1,7 @@
 import { RESPONSE_TOO_LARGE } from './bounded-connections.js';
 import { AddressRefused } from './webhook-addresses.js';
 
-const TOO_LARGE = 'The host sends more than the response to a message needs.';
+const TOO_LARGE = 'The host sent more data than expected for a response to a message.';
 
 /** By error code of Node or OpenSSL. */
 const FAILURES: Readonly<Record<string, string>> = {
@@ -12,14 +12,14 @@ const FAILURES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'The network of the host cannot be reached.',
   [RESPONSE_TOO_LARGE]: TOO_LARGE,
   HPE_HEADER_OVERFLOW: TOO_LARGE,
-  EPROTO: 'The host does not speak TLS at this port, or none that the service accepts.',
+  EPROTO: 'The host does not speak TLS at this port, or no version that the service accepts.',
   CERT_HAS_EXPIRED: 'The certificate of the host has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the host is not valid yet.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the host is self-signed.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate of the host is of an unknown authority.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate of the host is of an unknown authority.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate of the host is from an unknown authority.',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate of the host is from an unknown authority.',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'The certificate of the host lacks an intermediate, or is of an unknown authority.',
+    'The certificate of the host lacks an intermediate certificate, or is from an unknown authority.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the host is for another name.',
 };
 
@@ -28,6 +28,6 @@ export function failureOf(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   const { code = '' } = error as NodeJS.ErrnoException;
   // Codes of Node's HTTP parser name its rules, which do not help the owner.
-  if (code.startsWith('HPE_')) return FAILURES[code] ?? 'The host does not respond as HTTP/1.1 requires.';
+  if (code.startsWith('HPE_')) return FAILURES[code] ?? 'The host sent an invalid HTTP/1.1 response.';
   return FAILURES[code] ?? (code === '' ? 'The connection failed.' : `The connection failed: ${code}.`);
 }

@@ -16,7 +16,7 @@ export const RESPONSE_TOO_LARGE = 'SENT_TOO_MUCH';
 
 /** Makes that error. */
 export function responseTooLarge(): Error {
-  return Object.assign(new Error('The receiver sends too much.'), { code: RESPONSE_TOO_LARGE });
+  return Object.assign(new Error('The receiver sent too much data.'), { code: RESPONSE_TOO_LARGE });
 }
 
 /**

@@ -128,7 +128,7 @@ export class HostNames {
   private async readHosts(size: number): Promise<Map<string, string[]>> {
     const { hosts: path } = this.files;
     if (size <= MAX_FILE_BYTES) return hostsOf(await readFile(path, 'utf8').catch(() => ''));
-    this.logger.warn(`${path} is not read for webhooks, because it is larger than 1 MiB`);
+    this.logger.warn(`${path} is ignored for webhooks, because it is larger than 1 MiB`);
     return new Map();
   }
 }

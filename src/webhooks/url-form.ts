@@ -16,7 +16,9 @@ const HOST = /^(?:[a-z\d_-]{1,63}(?:\.[a-z\d_-]{1,63})*|\[[a-f\d:]+\])$/;
  */
 export function faultOfForm(text: string): UrlFault | undefined {
   if (!URL.canParse(text))
-    return malformed('This must be an absolute URL: https://, a host, and a port up to 65535 if it has one.');
+    return malformed(
+      'This must be an absolute URL with https://, a host and, optionally, a port up to 65535.',
+    );
   const { protocol, username, password, hostname, port, href } = new URL(text);
   if (!/^https?:$/.test(protocol))
     return malformed('This must be an absolute URL that begins with https://.');

@@ -41,7 +41,7 @@ export interface AllowedAddress {
 /** Its message never says why, so that no client learns which names exist inside the network; the log has the reason. */
 export class AddressRefused extends Error {
   override message =
-    'The host has no address that messages may be sent to: its name cannot be resolved, or its address is not public.';
+    'Messages cannot be sent to this host, because its name cannot be resolved or its address is not public.';
 }
 
 /**
@@ -76,7 +76,9 @@ export class WebhookAddresses {
     if (address !== undefined && !this.allows(address))
       return refused(`The address is not public, so no messages are sent to it. ${REMEDY}`);
     if (isLocalhost(hostname) && !this.isAllowed('127.0.0.1') && !this.isAllowed('::1'))
-      return refused(`The host is the machine of the service, so no messages are sent to it. ${REMEDY}`);
+      return refused(
+        `The host is the machine that runs the service, so no messages are sent to it. ${REMEDY}`,
+      );
     if (protocol === 'https:') return undefined;
     if (!this.hasAllowed || (address !== undefined && !this.isAllowed(address)))
       return refused('The URL must begin with https://.');
@@ -100,7 +102,7 @@ export class WebhookAddresses {
       refusedOnes.push(...found);
     }
     this.logger.debug(
-      `No message is sent to ${hostname}: of its addresses (${refusedOnes.join(', ')}) none is allowed`,
+      `No message is sent to ${hostname}, because none of its addresses (${refusedOnes.join(', ')}) is allowed`,
     );
     throw new AddressRefused();
   }

@@ -122,7 +122,7 @@ export class WebhookSettlements {
     });
     if (isDisabled)
       this.logger.warn(
-        `Endpoint ${id} of client ${clientId} receives no webhooks any more: ` +
+        `Endpoint ${id} of client ${clientId} no longer receives webhooks: ` +
           (because === 'gone'
             ? 'it responded 410'
             : `it failed for three days. ${finished.outcome.error ?? ''}`),

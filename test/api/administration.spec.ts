@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
   [
     'refuse an enterprise client without limits, both of them',
     () => [post('/admin/clients', 'client create --name B --plan enterprise')],
-    /^The plan enterprise needs its own limits\.\nThe plan enterprise needs its own limits\.$/,
+    /^The plan enterprise requires its own limits\.\nThe plan enterprise requires its own limits\.$/,
   ],
   [
     'refuse limits on a fixed plan',
@@ -207,7 +207,7 @@ const CASES: readonly Case[] = [
   [
     'refuse to put the end of a key off',
     ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key} --expires 25h`)],
-    /^The key expires at 2026-11-21T12:00:10\.250Z, and this can only be brought forward; issue a new key for a later expiry\.$/,
+    /^The key expires at 2026-11-21T12:00:10\.250Z\. This can only be brought forward; for a later expiry, issue a new key\.$/,
   ],
   [
     'rotate with another lifetime of the new key',

@@ -56,7 +56,7 @@ describe('what cannot be undone, where nobody can be asked', () => {
       expect(await command(`${line} --json`), line).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/^This cannot be undone.* --yes\..*Nothing was changed/),
+        stderr: expect.stringMatching(/^This command asks for confirmation.* --yes\..*Nothing was changed/),
       });
     expect((await json(`client show ${id}`)).name).toBe('Left');
     expect(await json(`key show ${key.id}`)).toMatchObject({ revokedAt: null, expiresAt: null });
@@ -72,7 +72,7 @@ describe('what cannot be undone, where somebody can be asked', () => {
     const { asked, prompt } = person(answer);
     const { code, stdout } = await command(`client delete ${id} --json`, { prompt });
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ id })]);
-    expect(asked).toEqual([`Delete the client ${id} (Asked) with all its keys, for good? [y/N] `]);
+    expect(asked).toEqual([`Delete the client ${id} (Asked) with all its keys permanently? [y/N] `]);
     expect((await command(`client show ${id}`)).code).toBe(1);
   });
 
@@ -127,9 +127,9 @@ describe('a key from standard input', () => {
   });
 
   it.each([
-    ['nothing', '', /^Key: Standard input is empty\. Give one line\.$/m],
+    ['nothing', '', /^Key: Standard input is empty\. Pass one line\.$/m],
     ['blanks', ' \n\n', /^Key: Standard input is empty/],
-    ['several lines', `${KEY}\n${KEY}\n`, /^Key: Standard input has several lines\. Give one\.$/m],
+    ['several lines', `${KEY}\n${KEY}\n`, /^Key: Standard input has several lines\. Pass one line\.$/m],
     ['too much', 'x'.repeat(100_000), /^Key: Standard input is longer than 8192 bytes\./],
   ])('%s is refused with exit code 2', async (_, input, reason) => {
     expect(await command('key show -', piped(input))).toMatchObject({
@@ -166,7 +166,7 @@ describe('a key from standard input', () => {
     expect((await command('key revoke -', { prompt })).code).toBe(0);
     expect(asked).toEqual([
       '(hidden) Key: ',
-      `End the key ${id} (${key.slice(0, 13)}…) at once, for good? [y/N] `,
+      `Revoke the key ${id} (${key.slice(0, 13)}…) permanently? [y/N] `,
     ]);
     expect(await revokedAt(id)).not.toBeNull();
   });

@@ -283,7 +283,7 @@ describe('petstore key verify', () => {
     [
       `pst_test_${'0'.repeat(30)}2Wj70T`,
       0,
-      /^This has the shape and the checksum of a test key, pst_test_0000…/,
+      /^This has the format and checksum of a test key, pst_test_0000…/,
     ],
     [`pst_test_${'0'.repeat(30)}2Wj70S`, 1, /checksum is wrong/],
     ['sk_live_abc', 1, /It has 11 characters; a key has 44/],

@@ -158,10 +158,10 @@ describe('an operation that a module adds below /admin', () => {
       'of the same words',
       'toys/list',
       undefined,
-      /OtherController.answer: "petstore toys list" is the command of/,
+      /OtherController.answer: "petstore toys list" is also the command of/,
     ],
-    ['of our words', 'other', 'key revoke', /"petstore key revoke" is the command of/],
-    ['of one word', 'other', 'paint', /"paint" cannot be a command\. Give two words/],
+    ['of our words', 'other', 'key revoke', /"petstore key revoke" is also the command of/],
+    ['of one word', 'other', 'paint', /"paint" cannot be a command\. Use two words/],
     ['of words of another command', 'other', 'db migrate', /"db migrate" cannot be a command/],
   ])('stops the start with another one %s', async (_, path, words, fault) => {
     @Controller(`admin/${path}`)
@@ -253,7 +253,7 @@ describe('--url', () => {
     const remote = ['--url', service.url, '--key', '-', 'audit', 'list', '--key', issued.id, '--json'];
     expect(JSON.parse((await printedBy(service, remote, withKey)).stdout)).toHaveLength(1);
     const local = await printedBy(service, ['--url', service.url, 'db', 'status']);
-    expect(local).toMatchObject({ code: 2, stderr: expect.stringContaining('where the database is') });
+    expect(local).toMatchObject({ code: 2, stderr: expect.stringContaining('on the database itself') });
   });
 
   it('takes the key from PETSTORE_KEY, and asks a person without echo', async () => {

@@ -122,10 +122,10 @@ describe('petstore outbox', async () => {
     const { deliver, id, changes } = await withOneParked();
     isBroken = false;
     const retry = () => petstore('outbox', 'retry', ...(which === 'one' ? [id] : []));
-    expect(await retry()).toMatchObject({ code: 0, stdout: '1 event is delivered again.\n' });
+    expect(await retry()).toMatchObject({ code: 0, stdout: '1 event will be delivered again.\n' });
     await deliver();
     expect(heard).toEqual(['a', 'a']);
-    if (which === 'all') expect((await retry()).stdout).toBe('0 events are delivered again.\n');
+    if (which === 'all') expect((await retry()).stdout).toBe('0 events will be delivered again.\n');
     expect(await changes()).toEqual([
       {
         action: 'outbox_event.retried',

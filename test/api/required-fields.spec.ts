@@ -145,8 +145,8 @@ it('a required field of class-validator has the code and the words of the platfo
   ]);
   const unknown = wrong.body.details.filter(({ code }: { code: string }) => code === 'unknown_field');
   expect(unknown.map(({ message }: { message: string }) => message)).toEqual([
-    'This field is unknown; the known fields are sku, count.',
-    'This field is unknown; the known fields are sku, count.',
-    'This field is unknown; the known fields are lines, gift, tags, place, number.',
+    'This field is unknown. The known fields are sku, count.',
+    'This field is unknown. The known fields are sku, count.',
+    'This field is unknown. The known fields are lines, gift, tags, place, number.',
   ]);
 });

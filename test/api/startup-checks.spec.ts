@@ -304,7 +304,7 @@ describe('a start', () => {
       '@Cached() by host',
       [CachedByHostController],
       [
-        'CachedByHostController.answer: it is @Cached() by its path and query, but its controller depends on the host',
+        'CachedByHostController.answer: it is @Cached() by its path and query, but its controller also depends on the host',
       ],
     ],
     [
@@ -337,12 +337,12 @@ describe('a start', () => {
     [
       'one operation id twice',
       [handlerWith([Get(), ...right()], 'twice'), handlerWith([Get(), ...right()], 'other')],
-      ['WrongController.answer: WrongController.answer has the operation id "right", too'],
+      ['WrongController.answer: WrongController.answer also has the operation id "right".'],
     ],
     [
       'the id of an operation of the service',
       [handlerWith([Get(), ...right('listPets')], 'pets-too')],
-      ['has the operation id "listPets", too'],
+      ['also has the operation id "listPets".'],
     ],
     [
       'a path parameter of another name in a class',
@@ -752,13 +752,13 @@ describe('a field that cannot be meant', () => {
       'a prefix of a number',
       () => [Filtering({ comparison: 'prefix' })],
       Number,
-      'only a text has a "prefix". Use another comparison.',
+      '"prefix" is only for strings. Use another comparison.',
     ],
     [
       'a range of a list',
       () => [Filtering({ comparison: '>=' }), Int64({ list: true })],
       Array,
-      'a list is compared by "=" alone, not by ">=". Change one of them.',
+      'a list supports only "=", not ">=". Change one of them.',
     ],
     [
       'bounds that cross',

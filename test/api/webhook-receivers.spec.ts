@@ -107,7 +107,7 @@ it.each([
   expect(receiver.received).toHaveLength(4);
 });
 
-const TOO_MUCH = 'The host sends more than the response to a message needs.';
+const TOO_MUCH = 'The host sent more data than expected for a response to a message.';
 
 it.each([
   ['a redirect', (response) => response.writeHead(302, { Location: '/elsewhere' }).end(), 302, 'redirects'],
@@ -119,7 +119,12 @@ it.each([
     101,
     'It responded 101',
   ],
-  ['no HTTP', (response) => response.socket?.end('220 mail.example ESMTP\r\n'), null, 'as HTTP/1.1 requires'],
+  [
+    'no HTTP',
+    (response) => response.socket?.end('220 mail.example ESMTP\r\n'),
+    null,
+    'an invalid HTTP/1.1 response',
+  ],
   ['102 without end', flood('HTTP/1.1 102 Processing\r\n\r\n', 4_000), null, TOO_MUCH],
   ['100 in small packets without end', flood('HTTP/1.1 100 Continue\r\n\r\n', 1), null, TOO_MUCH],
   [

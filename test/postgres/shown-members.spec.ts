@@ -382,7 +382,7 @@ describe('a result that lacks a member which its DTO requires', () => {
     const lines = warned.mock.calls.map(([line]: unknown[]) => String(line));
     const ofOne = lines.filter((line) => line.startsWith('The response of one '));
     expect(ofOne).toEqual([
-      'The response of one (OwnersController.one) lacks "city" of OwnerDto, or has it in a form that is not declared.',
+      'The response of one (OwnersController.one) lacks "city" of OwnerDto, or its value does not match the declaration.',
     ]);
   });
 

@@ -27,7 +27,10 @@ describe('the drill of docs/operations/backup.md', () => {
     await expect.poll(() => writer.ids.length).toBeGreaterThan(20);
     const before = [...writer.ids];
     const backedUp = await folder.shell(`${folders}\n${backup}`);
-    expect(backedUp).toEqual({ code: 0, output: expect.stringMatching(/The copy is sound\.\n/) as string });
+    expect(backedUp).toEqual({
+      code: 0,
+      output: expect.stringMatching(/The copy was verified\.\n/) as string,
+    });
     await expect.poll(() => writer.ids.length).toBeGreaterThan(before.length + 20);
     await writer.stop();
     const after = [await folder.add(service, 'After'), await folder.add(service, 'After')];

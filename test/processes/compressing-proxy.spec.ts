@@ -71,7 +71,7 @@ describeWith('nginx', 'behind a proxy that compresses JSON', () => {
       };
       const refused = await patch(tag);
       expect([refused.status, refused.body.code]).toEqual([412, 'precondition_failed']);
-      expect(refused.body.message).toContain('has the current ETag, but a proxy has changed it');
+      expect(refused.body.message).toContain('contains the current ETag, but a proxy has changed it');
       expect((await patch(changed('"other"'))).body.message).not.toMatch(/proxy/);
       expect((await patch(strong)).status).toBe(200);
     });

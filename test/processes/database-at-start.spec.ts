@@ -31,7 +31,7 @@ describeWith('faketime', 'a start whose PostgreSQL does not come', () => {
     const reason = `${databaseUrl} cannot be reached: connect ECONNREFUSED .+`;
     await expect(starting).rejects.toThrow(
       new RegExp(
-        `^The service ended with 75:\\s+${reason} The start waits for it for 60 s\\.\nThe service could not start: ${reason}\\s+$`,
+        `^The service ended with 75:\\s+${reason} The start retries for 60 s\\.\nThe service could not start: ${reason}\\s+$`,
       ),
     );
     expect((performance.now() - began) * FASTER).toBeGreaterThan(60_000);

@@ -210,7 +210,7 @@ describe('a service whose database', () => {
       for (const answer of [await shop.add('Eve'), await shop.request('GET', '/v1/pets')])
         expect(answer).toMatchObject(refused);
     const { body } = await shop.request('GET', '/health/ready');
-    expect(body.message).toContain('the database file is damaged');
+    expect(body.message).toContain('the database file is corrupted');
     expect((await shop.request('GET', '/health/live')).status).toBe(200);
     await shop.service.stop();
     expect(shop.told()).toEqual([

@@ -107,7 +107,7 @@ const FAULTS: readonly (readonly [
     'a migration that a start would ignore',
     (path) => withoutMigration(path, 'off'),
     'migrations',
-    /^1 pending \(WebhookAttempts\d+\), which a start ignores by DATABASE_MIGRATE=off/,
+    /^1 pending \(WebhookAttempts\d+\), which the start ignores because of DATABASE_MIGRATE=off/,
   ],
   [
     'a plan that clients have and PLANS lacks',
@@ -117,7 +117,7 @@ const FAULTS: readonly (readonly [
         `INSERT INTO clients (id, name, plan, created_at) VALUES ('1', 'A', 'team', '2026-11-20T12:00:00.000Z')`,
       ),
     'plans',
-    /^Clients have the plan team, which PLANS does not name/,
+    /^Clients have the plan team, which PLANS does not contain/,
   ],
   [
     'a port that another program uses',
@@ -138,7 +138,7 @@ it('doctor, and the start, find a file of settings that every user may read in p
   const path = await folderOfTest();
   await writeFile(join(path, '.env'), 'NODE_ENV=production\n');
   await chmod(join(path, '.env'), 0o644);
-  const says = /\.env, which may have passwords\. Run: chmod o= \.env$/;
+  const says = /\.env, which may contain passwords\. Run: chmod o= \.env$/;
   const { code, stdout } = await petstore(path, ['doctor', '--json']);
   expect([code, findingsIn(stdout).at(-1)]).toMatchObject([1, { check: 'permissions', ...wrong(says) }]);
   await chmod(join(path, '.env'), 0o640);

@@ -238,7 +238,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
         }
     });
 
-    it('answers with the Error body itself while no instance answers, and says when to retry', async () => {
+    it('answers with the Error body itself while no instance responds, and says when to retry', async () => {
       await service.stop();
       const { status, headers, body } = await nginx.ask(`${prefix}/v1/pets`);
       expect([status, headers['retry-after'], headers['content-type'], JSON.parse(body)]).toEqual([

@@ -24,7 +24,7 @@ describeWith('redis-server', 'a start while instances of an older build use the 
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     });
     await expect(start(redis, folder)).rejects.toThrow(
-      /Instances of an older build count in this Redis, and this build cannot run beside them: stop all of them, run `petstore db migrate` and start again/,
+      /Instances of an older build use this Redis, and this build cannot run alongside them. Stop all of them, run `petstore db migrate` and start again/,
     );
     expect(existsSync(join(folder, 'data/petstore.sqlite'))).toBe(false);
   });

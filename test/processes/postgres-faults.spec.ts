@@ -169,7 +169,7 @@ const TROUBLES: readonly Trouble[] = [
     begin: holdCommits,
     end: releaseCommits,
     refused: 'writes',
-    told: ['does not confirm commits:', 'confirms commits again'],
+    told: ['does not confirm commits;', 'confirms commits again'],
   },
   {
     name: 'has a table locked',
@@ -335,7 +335,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
       await backAgain();
       await expect
         .poll(() => linesWith('confirms commits again'))
-        .toBe(linesWith('does not confirm commits:'));
+        .toBe(linesWith('does not confirm commits;'));
     });
 
     it('has forgotten the connections that there are: they are given up, although new ones work', async () => {

@@ -50,7 +50,7 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
   it('that is wrong is told at the start, in a line that says what to do and no password', async () => {
     const { output } = await started({ REDIS_URL: `redis://shop:wrong-secret@127.0.0.1:${redis.port}` });
     expect(output).toMatch(
-      /Redis cannot be used \(WRONGPASS .*\. Check the user and the password in REDIS_URL; .*percent-encoded\); quotas are counted by this instance alone/,
+      /Redis cannot be used \(WRONGPASS .*\. Check the user and the password in REDIS_URL; .*percent-encode special characters\); this instance counts quotas on its own/,
     );
     expect(output).not.toContain('wrong-secret');
   });

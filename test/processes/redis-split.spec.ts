@@ -6,7 +6,7 @@ import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 
 const COUNTED = 'Quotas are counted in Redis';
 const REFUSAL =
-  /Another instance on this database uses another Redis server.*Give all of them the same REDIS_URL/;
+  /Another instance on this database uses a different Redis server.*Set the same REDIS_URL for all instances/;
 const TOLD_WITHIN = { timeout: 60_000, interval: 50 };
 
 const count = (service: ServiceProcess, line: RegExp | string) => service.output.split(line).length - 1;

@@ -136,7 +136,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
     await rm(join(path, `${FILE}-server`));
     await fillWithFiles(path);
     await expect(serviceOfTest(path)).rejects.toThrow(
-      /petstore\.sqlite-server, by whose lock one process alone serves the database, cannot be used: ENOSPC/,
+      /petstore\.sqlite-server, whose lock ensures that only one process serves the database, cannot be used: ENOSPC/,
     );
   });
 });

@@ -15,7 +15,7 @@ import { receive } from '../support/webhook-service.js';
 
 /** Why an attempt to a host was not made, whether its name does not exist, has no address, or has one that is not public. */
 const NO_ADDRESS =
-  'The host has no address that messages may be sent to: its name cannot be resolved, or its address is not public.';
+  'Messages cannot be sent to this host, because its name cannot be resolved or its address is not public.';
 
 interface Started {
   readonly endpointAt: (url: string) => Promise<string>;
@@ -110,22 +110,22 @@ describe('the certificate of a receiver', () => {
       [
         'leaf.test',
         { by: 'another', name: 'leaf.test' },
-        'The certificate of the host lacks an intermediate, or is of an unknown authority.',
+        'The certificate of the host lacks an intermediate certificate, or is from an unknown authority.',
       ],
       [
         'chain.test',
         { by: 'another, in the chain', name: 'chain.test' },
-        'The certificate of the host is of an unknown authority.',
+        'The certificate of the host is from an unknown authority.',
       ],
       [
         'intermediate.test',
         { by: 'an intermediate of another', name: 'intermediate.test' },
-        'The certificate of the host is of an unknown authority.',
+        'The certificate of the host is from an unknown authority.',
       ],
       [
         'plain.test',
         undefined,
-        'The host does not speak TLS at this port, or none that the service accepts.',
+        'The host does not speak TLS at this port, or no version that the service accepts.',
       ],
     ];
     const endpoints: [string, string][] = [];
@@ -158,7 +158,9 @@ describe('the certificate of a receiver', () => {
     const id = await service.endpointAt(`https://good.test:${port}/`);
     await service.post('X');
     await expect.poll(() => service.outcome(id)).toBeDefined();
-    expect(await service.outcome(id)).toBe('The host sends more than the response to a message needs.');
+    expect(await service.outcome(id)).toBe(
+      'The host sent more data than expected for a response to a message.',
+    );
     expect(times).toBeGreaterThan(1);
     expect(times).toBeLessThan(1_000);
   });

@@ -37,7 +37,7 @@ describe('a backup', () => {
     const file = join(await folderOfTest(), 'b.sqlite');
     await writeFile(file, 'the backup of yesterday');
     await expect(backUpTo(file)).rejects.toThrow(
-      `${file} already exists. Name another file, or give --overwrite.`,
+      `${file} already exists. Choose another file, or add --overwrite.`,
     );
     const signal = AbortSignal.abort();
     await expect(backUpTo(file, { overwrite: true, signal })).rejects.toThrow(/^Interrupted/);
@@ -55,7 +55,7 @@ describe('a backup', () => {
     const database = await storeWith(pet(1));
     const before = await readFile(database);
     await expect(backUpTo(`${database}${end}`, { database, overwrite: true })).rejects.toThrow(
-      /is the database itself, or belongs to it/,
+      /is the database itself or one of its files/,
     );
     expect(await readFile(database)).toEqual(before);
   });
@@ -92,7 +92,7 @@ describe('a backup', () => {
     await symlink(target === 'b.sqlite' ? link : other, link);
     for (const overwrite of [false, true])
       await expect(backUpTo(link, { overwrite })).rejects.toThrow(
-        `${link} is a link to a file that does not exist. Remove it, or name another file.`,
+        `${link} is a symbolic link to a file that does not exist. Remove it, or choose another file.`,
       );
     expect([await readdir(folder), await readdir(dirname(other)).catch(() => [])]).toEqual([
       ['b.sqlite'],
@@ -133,11 +133,11 @@ describe('a backup', () => {
   });
 
   it.each<readonly [string, (file: string) => Promise<void>, RegExp]>([
-    ['that is empty', (file) => writeFile(file, ''), /is empty: there is nothing to back up/],
+    ['that is empty', (file) => writeFile(file, ''), /is empty, so there is nothing to back up/],
     [
       'of another program',
       (file) => onFile(file, 'CREATE TABLE invoices (id)'),
-      /is the database of another program \(tables invoices\)\. Name another file with DATABASE_URL/,
+      /is the database of another program \(tables invoices\)\. Set DATABASE_URL to another file/,
     ],
   ])('of a database %s is refused, because no restore would take it', async (_, make, told) => {
     const folder = await folderOfTest();

@@ -44,7 +44,7 @@ describe('on a terminal', () => {
     const terminal = OnTerminal.petstore(folder, 'key revoke - --json > revoked.json');
     await terminal.shows('Key: ');
     terminal.type(`${key}\r`);
-    await terminal.shows(`End the key ${id} (${key.slice(0, 13)}…) at once, for good? [y/N] `);
+    await terminal.shows(`Revoke the key ${id} (${key.slice(0, 13)}…) permanently? [y/N] `);
     terminal.type('yes\r');
     expect(await terminal.end()).toBe(0);
     expect(terminal.screen).not.toContain(key);

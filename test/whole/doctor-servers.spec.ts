@@ -25,7 +25,7 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
 
   it('and finds that it evicts counts when memory is short, unless it may not ask', async () => {
     const { server, url, asPet } = await redisAfter('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
-    const evicts = wrong(/\(allkeys-lru\)\. Set its maxmemory-policy to noeviction/);
+    const evicts = wrong(/\(allkeys-lru\)\. Set maxmemory-policy to noeviction/);
     expect(await ofRedis(url)).toMatchObject(evicts);
     server.command(...ALL_BUT, '-info');
     expect(await ofRedis(asPet)).toMatchObject({ state: 'ok' });

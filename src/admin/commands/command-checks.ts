@@ -32,12 +32,12 @@ export class CommandChecks implements OnModuleInit {
       for (const words of commandsFor(id, declared, method.toLowerCase(), path.slice('/admin'.length))) {
         if (!areWords(words) && declared !== undefined)
           declarationFault(
-            `${name}: "${words}" cannot be a command. Give two words in lower case, such as "toy paint".`,
+            `${name}: "${words}" cannot be a command. Use two words in lower case, such as "toy paint".`,
           );
         const owner = owners.get(words) ?? name;
         if (owner !== name && areWords(words))
           declarationFault(
-            `${name}: "petstore ${words}" is the command of ${owner}, too. Name another by @ApiExtension('${COMMAND_WORDS}', 'toy paint').`,
+            `${name}: "petstore ${words}" is also the command of ${owner}. Choose another name with @ApiExtension('${COMMAND_WORDS}', 'toy paint').`,
           );
         owners.set(words, name);
       }

@@ -36,8 +36,8 @@ const ENDPOINT =
 const REQUEST = 'at clientName operation status code keyPrefix address requestId';
 const SOON = 'running servers apply this within 1 s.';
 const SENT =
-  'The delivery {id} is waiting; the running service sends it. `petstore webhook delivery {id}` shows how it ended.';
-const END = 'End the key {id} ({prefix}…)';
+  'The delivery {id} is waiting for the running service to send it. `petstore webhook delivery {id}` shows the result.';
+const KEY_NAME = 'the key {id} ({prefix}…)';
 const OF_PLAN = ['plan', 'perMinute', 'perDay'];
 
 /** An entry of the audit trail. */
@@ -73,18 +73,18 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
       'id name plan perMinute perDay createdAt suspendedAt? lastUsedAt keyExpiresAt? windows bans days operations deprecatedCalls',
   },
   'client set-plan': { operation: 'updateClient', text: 'Moves a client to another plan', options: OF_PLAN },
-  'client rename': { operation: 'updateClient', text: 'Gives a client another name', options: ['name'] },
+  'client rename': { operation: 'updateClient', text: 'Renames a client', options: ['name'] },
   'client suspend': { operation: 'suspendClient', done: `Suspended the client {name}; ${SOON}` },
   'client resume': { operation: 'resumeClient', done: `Resumed the client {name}; ${SOON}` },
   'client delete': {
     operation: 'deleteClient',
-    question: 'Delete the client {id} ({name}) with all its keys, for good',
+    question: 'Delete the client {id} ({name}) with all its keys permanently',
     done: 'Deleted the client {id} ({name}) and its keys.',
   },
   'client export': { operation: 'exportClient' },
   'client erase': {
     operation: 'eraseClient',
-    question: 'Erase the names of the deleted client from the audit trail, for good',
+    question: 'Erase the names of the deleted client from the audit trail permanently',
     done: 'Erased the client {id} from {entries} entries of the audit trail.',
   },
   'plan list': { operation: 'listPlans', columns: 'plan perMinute perDay' },
@@ -94,14 +94,14 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'key update': {
     operation: 'updateKey',
     columns: KEY,
-    question: `${END} in {expires}, which cannot be postponed again`,
+    question: `Let ${KEY_NAME} expire in {expires}, which cannot be undone`,
     confirmation: ['expires'],
   },
   'key rotate': {
     operation: 'rotateKey',
-    question: `${END} at once and for good, and create its successor`,
+    question: `Rotate ${KEY_NAME} and revoke the old key immediately`,
     confirmation: ['grace', '0'],
-    done: 'The key {id} follows.',
+    done: 'Created its successor, the key {id}.',
   },
   'key unban': {
     operation: 'unbanKey',
@@ -109,7 +109,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   },
   'key revoke': {
     operation: 'revokeKey',
-    question: `${END} at once, for good`,
+    question: `Revoke ${KEY_NAME} permanently`,
     done: `Revoked the key {id}; ${SOON}`,
   },
   'scope list': { operation: 'listScopes', columns: 'name description grantedByDefault' },
@@ -136,11 +136,11 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   },
   'request show': {
     operation: 'listRefusedRequests',
-    text: 'Shows the outcome of a request that got an error, by its X-Request-Id',
+    text: 'Shows a request that failed, by its X-Request-Id',
     arguments: ['requestId'],
     options: [],
     columns: REQUEST,
-    none: 'No request {requestId} is kept: the last 200 errors of each client are, for USAGE_RETENTION_DAYS. The log has all requests.',
+    none: 'No request {requestId} was found. Only the last 200 errors of each client are stored, for USAGE_RETENTION_DAYS. The log contains all requests.',
   },
   'audit list': {
     operation: 'listAudit',
@@ -171,24 +171,24 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     text: 'Stops sending to an endpoint until an operator enables it',
     options: [],
     fixed: { enabled: false },
-    done: 'The endpoint is disabled.',
+    done: 'The endpoint was disabled.',
   },
   'webhook enable': {
     operation: 'updateWebhook',
-    text: 'Enables an endpoint, which continues with its waiting messages',
+    text: 'Enables an endpoint and sends its waiting messages',
     options: [],
     fixed: { enabled: true },
-    done: 'The endpoint is enabled.',
+    done: 'The endpoint was enabled.',
   },
   'webhook rotate': {
     operation: 'rotateWebhookSecret',
-    question: 'End the old secrets of the endpoint {id} at once',
+    question: 'End the old secrets of the endpoint {id} immediately',
     confirmation: ['grace', '0'],
     done: 'The endpoint {id} has a new secret.',
   },
   'webhook delete': {
     operation: 'deleteWebhook',
-    question: 'Delete the endpoint {id} ({url}) with its log, for good',
+    question: 'Delete the endpoint {id} ({url}) with its log permanently',
     done: 'Deleted the endpoint {id}.',
   },
   'webhook test': { operation: 'testWebhook', done: SENT },
@@ -201,7 +201,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'webhook redeliver': { operation: 'redeliverWebhook', arguments: ['deliveryId'], done: SENT },
   'webhook retry': {
     operation: 'retryWebhook',
-    done: 'The endpoint {id} is tried again now; `petstore webhook show {id}` shows how it ended.',
+    done: 'The endpoint {id} is being retried. `petstore webhook show {id}` shows the result.',
   },
   'webhook retry-delivery': { operation: 'retryWebhookDelivery', arguments: ['deliveryId'], done: SENT },
   'webhook events': { operation: 'listWebhookEvents', columns: 'name scope description' },

@@ -176,7 +176,7 @@ export class ApiKeysService {
 /** The new expiry of a key. Throws validation_failed when it is later than the old one: only a new key lives longer. */
 function earlier(end: string, oldEnd: string | null): string {
   if (oldEnd === null || end <= oldEnd) return end;
-  const message = `The key expires at ${oldEnd}, and this can only be brought forward; issue a new key for a later expiry.`;
+  const message = `The key expires at ${oldEnd}. This can only be brought forward; for a later expiry, issue a new key.`;
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field: 'expires', code: 'later_than_before', message }],
   });

@@ -58,9 +58,9 @@ export function planColumns(plan: Plan, limits: Partial<PlanLimits>): Pick<Clien
 
 function faultsOf(plan: Plan, field: string, limit: number | undefined): ErrorDetail[] {
   if (plan !== 'enterprise') {
-    const message = `The plan ${plan} has fixed limits; only enterprise takes its own.`;
+    const message = `The plan ${plan} has fixed limits; only enterprise has limits of its own.`;
     return limit === undefined ? [] : [{ field, code: 'not_allowed', message }];
   }
-  const message = 'The plan enterprise needs its own limits.';
+  const message = 'The plan enterprise requires its own limits.';
   return limit === undefined ? [{ field, code: 'required', message }] : [];
 }

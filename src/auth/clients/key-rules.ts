@@ -50,7 +50,7 @@ export function endOf(now: number, { expires, fallback, latest }: Lifetime): str
   const end = lifetime === undefined ? null : isoOf(now + lifetime);
   if (latest === null || (end !== null && end <= latest)) return end;
   if (expires === undefined) return latest;
-  const message = `The sending key expires at ${latest}, and cannot create one that expires later; omit this for the same expiry.`;
+  const message = `The calling key expires at ${latest} and cannot create a key that expires later. Omit this for the same expiry.`;
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field: 'expires', code: 'later_than_own_end', message }],
   });

@@ -8,7 +8,7 @@ export async function unknownPlanFaults(manager: EntityManager): Promise<string[
   const rows = await query.where('client.plan NOT IN (:...plans)', { plans: PLANS }).getRawMany<Client>();
   return rows.map(
     ({ plan }) =>
-      `Clients have the plan ${plan}, which PLANS does not name: they get the limits of free. Add it to PLANS, or move them to ` +
-      'another plan by `petstore client set-plan`.',
+      `Clients have the plan ${plan}, which PLANS does not contain, so they get the limits of free. Add it to PLANS, or move them to ` +
+      'another plan with `petstore client set-plan`.',
   );
 }

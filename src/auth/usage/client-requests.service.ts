@@ -80,7 +80,7 @@ export class ClientRequests extends WriteBehind {
     metrics: Metrics,
   ) {
     super(transactions, new Logger('Usage'), {
-      failing: 'The usage of clients cannot be written; as much as fits is kept in memory',
+      failing: 'The usage of clients cannot be written; as much as possible is kept in memory',
     });
     metrics.counter(
       'petstore_client_requests_total',

@@ -6,7 +6,7 @@ import { SHELL_SCRIPTS } from './shell-scripts.js';
 export const COMPLETION_COMMANDS: Addition = (program, shell) => {
   const scripts = Object.entries(SHELL_SCRIPTS).map(([name, script]) =>
     command(name, {
-      description: `print the ${name} script that completes commands, options and their values`,
+      description: `print the ${name} script for the completion of commands, options and values`,
       examples: [`completion ${name}`],
       run: (call) => call.show({ script }, () => script),
     }),

@@ -94,7 +94,7 @@ async function writesText(file: string | undefined): Promise<string> {
 async function integrityText(database: Database): Promise<string> {
   const rows = await database.query<{ quick_check: string }[]>('PRAGMA quick_check(3)');
   const faults = rows.map((row) => row.quick_check).filter((fault) => fault !== 'ok');
-  if (faults.length === 0) return 'every page is sound';
+  if (faults.length === 0) return 'no corruption found';
   return fail(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
 }
 
@@ -106,12 +106,12 @@ async function migrationsText(database: Database, settings: Settings): Promise<s
   const { applied, pending, expansions } = status;
   if (pending.length > 0 && mode === 'off')
     fail(
-      `${pending.length} pending (${pending.join(', ')}), which a start ignores by DATABASE_MIGRATE=off: what needs them fails. ` +
+      `${pending.length} pending (${pending.join(', ')}), which the start ignores because of DATABASE_MIGRATE=off. Features that need them fail. ` +
         'Run "petstore db migrate".',
     );
   if (pending.length > 0) return `${pending.length} pending; the next start runs them`;
   const more =
-    expansions.length > 0 ? `, and ${expansions.length} of a newer version, which only expand` : '';
+    expansions.length > 0 ? `, and ${expansions.length} of a newer version that only expand the schema` : '';
   return `all ${applied.length} ran${more}`;
 }
 
@@ -130,13 +130,13 @@ async function entitiesText(database: Database): Promise<string> {
 async function permissionsText(file: string): Promise<string> {
   const others = await exposedFiles(file);
   if (others !== undefined) fail(others);
-  return 'no other user may read or write the files of the database';
+  return 'no other user can access the database files';
 }
 
 async function diskText(file: string): Promise<string> {
   const { type } = await statfs(dirname(file));
   const network = NETWORK_FILE_SYSTEMS[type];
-  if (network !== undefined) fail(`${network} does not work with SQLite. Move ${file} to a local disk.`);
+  if (network !== undefined) fail(`${network} does not support SQLite. Move ${file} to a local disk.`);
   const free = freeDiskBytes(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
   if (free < MIN_FREE_BYTES) fail(`the disk is full: ${shown}. Free space for ${file}.`);
@@ -147,7 +147,7 @@ async function diskText(file: string): Promise<string> {
 async function plansText(database: Database): Promise<string> {
   if ((await schemaStatus(database)).pending.length > 0) skip('migrations are pending');
   const faults = await unknownPlanFaults(database.manager);
-  return faults.length > 0 ? fail(faults.join(' ')) : 'PLANS names every plan that clients have';
+  return faults.length > 0 ? fail(faults.join(' ')) : 'PLANS contains every plan that clients have';
 }
 
 async function serverLockText(file: string): Promise<string> {

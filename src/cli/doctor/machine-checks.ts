@@ -12,7 +12,7 @@ import { type Check, fail, faultsIn, skip } from './finding.js';
 const MAX_OFF_MS = 5_000;
 /** Time limit for a running service to respond on its port, in milliseconds. */
 const ANSWER_LIMIT_MS = 2_000;
-const SYNCHRONISE = 'Have it set by a time service (chrony, systemd-timesyncd)';
+const SYNCHRONISE = 'Use a time service (chrony, systemd-timesyncd)';
 
 /** Whether this Node.js runs the service. */
 export function nodeText(): string {
@@ -37,7 +37,7 @@ export function portChecks({ host, port, managementPort, managementHost }: Setti
 async function portText(place: Place, path: string, text: string): Promise<string> {
   const { variable, port, host } = place;
   if (port === null) skip(`${variable} is off`);
-  if (port === 0) return `${variable} takes any free one`;
+  if (port === 0) return `${variable}: a free port is selected`;
   const server = createServer();
   try {
     server.listen(port, host);
@@ -67,7 +67,8 @@ async function responseOf({ host, port }: Place, path: string): Promise<string> 
  * minutes by their clocks, and Redis is the one place that all of them reach.
  */
 export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Check[]> {
-  if (redisUrl === null) return [['redis', () => skip('REDIS_URL is not set: one process counts alone')]];
+  if (redisUrl === null)
+    return [['redis', () => skip('REDIS_URL is not set: each process counts on its own')]];
   try {
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');
     const { aheadMs, evictsKeys, isVolatile } = await checkRedis({ url: redisUrl, ca: redisCa });
@@ -85,11 +86,11 @@ export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Chec
 function keptText(evicts: string | undefined, forgets: boolean): string {
   if (evicts !== undefined)
     fail(
-      `it stores counts, but evicts them when memory is short (${evicts}). Set its maxmemory-policy to noeviction: ` +
-        'a client whose count is evicted can use its quota again.',
+      `it stores counts, but evicts them if memory runs low (${evicts}). Set maxmemory-policy to noeviction; otherwise, ` +
+        'clients can use their quotas again after an eviction.',
     );
   return forgets
-    ? 'it stores counts, but loses them and all bans when it restarts, so that clients can use their quotas again. Set appendonly to yes.'
+    ? 'it stores counts, but loses them and all bans when it restarts, and clients can then use their quotas again. Set appendonly to yes.'
     : 'it stores counts';
 }
 

@@ -81,19 +81,19 @@ async function askServer(database: Database): Promise<Server | undefined> {
 }
 
 function faultOf(server: Server | undefined, pool: number): string | undefined {
-  if (server?.reads === true) return 'it is read-only. Name the server that writes with DATABASE_URL.';
+  if (server?.reads === true) return 'it is read-only. Set DATABASE_URL to the primary server.';
   if (server?.mayMake !== true)
-    return 'its user may not make tables, which migrations do. ALTER DATABASE <name> OWNER TO <user>.';
+    return 'its user has no permission to create tables, which migrations require. ALTER DATABASE <name> OWNER TO <user>.';
   if (server.closed !== null)
     return (
-      `its user may not read and write the table ${server.closed}, which another user owns. ` +
-      'Name that one in DATABASE_URL, or transfer the tables: REASSIGN OWNED BY <owner> TO <user>.'
+      `its user has no permission to read and write the table ${server.closed}, which another user owns. ` +
+      'Use that user in DATABASE_URL, or transfer the tables: REASSIGN OWNED BY <owner> TO <user>.'
     );
   const free = Number(server.free);
   if (free < pool)
     return (
       `${free} connections are free, and DATABASE_POOL is ${pool}. Lower it, or raise max_connections, ` +
-      'or the CONNECTION LIMIT of the user or of the database.'
+      'or the CONNECTION LIMIT of the user or the database.'
     );
   return undefined;
 }

@@ -51,6 +51,6 @@ export function chooseDatabase(use: DatabaseUse): string {
   if (use === 'write') return isAbsent ? `Created the database ${file}.\n` : '';
   if (use === 'none' || isAbsent) process.env['DATABASE_URL'] = 'sqlite::memory:';
   return isAbsent
-    ? `There is no database ${file}; the first start of the service creates it, or \`petstore db migrate\`.\n`
+    ? `There is no database ${file}. Start the service or run \`petstore db migrate\` to create it.\n`
     : '';
 }

@@ -46,7 +46,7 @@ export class Call {
     const { url, key, ca } = this.remote;
     if (url === undefined) {
       if (key !== undefined || ca !== undefined)
-        throw new InvalidArgumentError('--key and --ca: These need --url.');
+        throw new InvalidArgumentError('--key and --ca: These require --url.');
       return (await import('../operations/local-service.js')).localService(await this.start(use), this.by);
     }
     const { addressOf, remoteService } = await import('../operations/remote-service.js');
@@ -62,7 +62,7 @@ export class Call {
     if (given === '' && key !== undefined) return Promise.resolve(key);
     if (given === '' ? !this.shell.prompt : given !== '-')
       throw new InvalidArgumentError(
-        '--key: Give -, and the admin key on standard input, or set PETSTORE_KEY.',
+        '--key: Use - and pass the admin key on standard input, or set PETSTORE_KEY.',
       );
     return this.secret('-', 'Key');
   }
@@ -82,7 +82,7 @@ export class Call {
   requireConsent(): void {
     if (this.options.yes === true || this.shell.prompt) return;
     throw new Refusal(
-      'This cannot be undone, and there is no terminal to confirm it on: add --yes. Nothing was changed.',
+      'This command asks for confirmation, which needs a terminal. To run it without one, add --yes. Nothing was changed.',
     );
   }
 

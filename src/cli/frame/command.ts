@@ -43,7 +43,7 @@ export function command(name: string, definition: Definition): Addition {
       try {
         const call = new Call(shell, added, remoteOf(added));
         if (call.remote.url !== undefined && !isRemote)
-          throw new InvalidArgumentError('--url: This command works only where the database is.');
+          throw new InvalidArgumentError('--url: This command works only on the database itself.');
         await run(call, ...all.map((_, at) => String(added.processedArgs[at] ?? '')));
       } finally {
         await shell.closeApp?.();
@@ -84,17 +84,14 @@ export function list(flags: string, description: string): Option {
 
 const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
 /** `--yes`, of commands that ask. */
-export const YES = flag('--yes', 'skip the confirmation, for scripts');
+export const YES = flag('--yes', 'skip the confirmation prompt, for scripts');
 /** `--wide`, of commands that show a list. */
-export const WIDE = flag(
-  '--wide',
-  'show all columns in full and with exact times, even if lines become too long',
-);
+export const WIDE = flag('--wide', 'show all columns in full and with exact times, even if lines wrap');
 /** Options of all commands for operations, which may also precede the words of the command: where the service is. */
 export const REMOTE = [
   option(
     '--url <url>',
-    'address of the service, such as https://pets.example.com; default: the database, without a service',
+    'URL of the service, such as https://pets.example.com; default: use the database directly',
   ),
   option(
     '--key <->',

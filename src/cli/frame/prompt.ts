@@ -40,10 +40,10 @@ export function terminalPrompt(input: NodeJS.ReadableStream, output: NodeJS.Writ
 export function secretLine(text: string | undefined, title: string): string {
   const line = (text ?? '').trim();
   const fault = (reason: string) => new InvalidArgumentError(`${title}: Standard input ${reason}`);
-  if (line === '') throw fault('is empty. Give one line.');
+  if (line === '') throw fault('is empty. Pass one line.');
   if (Buffer.byteLength(line) > MAX_BYTES)
-    throw fault(`is longer than ${MAX_BYTES} bytes. Give one line, not a file.`);
-  if (/[\r\n]/.test(line)) throw fault('has several lines. Give one.');
+    throw fault(`is longer than ${MAX_BYTES} bytes. Pass one line, not a file.`);
+  if (/[\r\n]/.test(line)) throw fault('has several lines. Pass one line.');
   return line;
 }
 

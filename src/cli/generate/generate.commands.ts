@@ -5,18 +5,18 @@ import { FIELD_FORMS } from './feature-fields.js';
 /** An option that may be given several times; its value is the list of what was given. */
 const FIELD = new Option(
   '--field <name:kind>',
-  `a field, with ? at the end if it is optional; repeatable. Kinds: ${FIELD_FORMS}`,
+  `a field, ending in ? if it is optional; repeatable. Kinds: ${FIELD_FORMS}`,
 ).argParser<string[] | undefined>((text, before = []) => [...before, text]);
 
 /** `petstore new`: a project that has the service as a dependency. */
 export const NEW_COMMAND = command('new', {
-  description: 'create a project that has this service as a dependency',
+  description: 'create a project that depends on this service',
   argument: [
     '<folder>',
-    'a new folder; its name, in lower case with hyphens, such as my-api, becomes that of the package',
+    'a new folder, in lower case with hyphens, such as my-api; also the name of the package',
   ],
   options: [
-    option('--title <text>', 'name of the API, for its documents and pages; by default that of the folder'),
+    option('--title <text>', 'title of the API for its documents and pages; default: the name of the folder'),
     flag('--with-pets', 'with the catalogue of animals, as an example'),
   ],
   examples: ['new ../my-api', "new ../my-api --title 'My API' --with-pets"],
@@ -27,12 +27,12 @@ export const NEW_COMMAND = command('new', {
 export const GENERATE_COMMANDS = group('generate', 'code for your own modules', [
   command('feature', {
     description: 'write a feature: table, operations, scopes, errors, events, demo data and a suite',
-    argument: ['<name>', 'the feature in the plural, in lower case with hyphens, such as adoptions'],
+    argument: ['<name>', 'plural name of the feature, in lower case with hyphens, such as adoptions'],
     options: [
       FIELD,
-      option('--singular <name>', 'the singular, if it is not the plural without its s'),
+      option('--singular <name>', 'singular name, if it is not the plural without s'),
       flag('--webhook', 'with an event for webhooks when a row is added, such as toys.created'),
-      flag('--dry-run', 'print the names of the files and write nothing'),
+      flag('--dry-run', 'print the file names without writing the files'),
     ],
     examples: [
       'generate feature toys --field name:text:100 --field priceCents:int64',

@@ -40,7 +40,7 @@ export async function runOperation(call: Call, operation: Operation, given: Give
 function questionOf({ facts, method, words }: Operation, { options }: Call): string | undefined {
   const [option = '', value] = facts.confirmation ?? [];
   const isAsked = option === '' || (value === undefined ? option in options : options[option] === value);
-  const { question = method === 'delete' ? `Carry out "petstore ${words}", for good` : undefined } = facts;
+  const { question = method === 'delete' ? `Run "petstore ${words}" permanently` : undefined } = facts;
   return isAsked ? question : undefined;
 }
 

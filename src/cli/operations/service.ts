@@ -122,11 +122,11 @@ async function refusalOf(status: number, response: IncomingMessage, { thrown }: 
   } catch {
     // Not of this service, but of a proxy.
   }
-  const where = location === undefined ? '' : ` It redirects to ${location}, which is not followed.`;
-  return new Refusal(`The response has the status ${status} and is not one of this service.${where}`);
+  const where = location === undefined ? '' : ` It redirects to ${location}; redirects are not followed.`;
+  return new Refusal(`The response has the status ${status} and is not from this service.${where}`);
 }
 
 function unreachable(method: string, { message }: Error): string {
-  const doubt = method === 'get' ? '' : ' The change may have been made: look before you repeat it.';
+  const doubt = method === 'get' ? '' : ' The change may have been made; check before you repeat it.';
   return `There is no response: ${message}.${doubt}`;
 }

@@ -29,11 +29,13 @@ export async function backUp({ database, file, overwrite, signal }: BackupOption
     throw new Refusal(`${database} does not exist. Set DATABASE_URL to the database.`);
   // Another user who may write to the folder could choose where the backup goes.
   if (!(await exists(file)) && (await isNameTaken(file)))
-    throw new Refusal(`${file} is a link to a file that does not exist. Remove it, or name another file.`);
+    throw new Refusal(
+      `${file} is a symbolic link to a file that does not exist. Remove it, or choose another file.`,
+    );
   const final = await realFileOf(file).catch((error: NodeJS.ErrnoException) => {
     throw new Refusal(
       error.code === 'ENOENT'
-        ? `The folder ${dirname(file)} does not exist. Create it, or name a file in another folder.`
+        ? `The folder ${dirname(file)} does not exist. Create it, or choose another folder.`
         : `${file} cannot be used (${messageOf(error)}). Name another file.`,
     );
   });
@@ -62,12 +64,12 @@ async function refuseOwnFiles(database: string, final: string): Promise<void> {
   const isSource = source.ino === existing?.ino && source.dev === existing.dev;
   if (isSource || ['', ...SIDECARS, LOCK_FILE].some((suffix) => final === `${real}${suffix}`))
     throw new Refusal(
-      `${final} is the database itself, or belongs to it. Name another file, best on another disk.`,
+      `${final} is the database itself or one of its files. Choose another file, preferably on another disk.`,
     );
   for (const suffix of ['-wal', '-journal'])
     if (await isNameTaken(`${final}${suffix}`))
       throw new Refusal(
-        `${basename(final)}${suffix} is beside ${final}, and SQLite would read it as a part of the backup. Remove it, or name another file.`,
+        `${basename(final)}${suffix} is next to ${final}, and SQLite would treat it as part of the backup. Remove it, or choose another file.`,
       );
 }
 
@@ -82,7 +84,9 @@ function isNameTaken(path: string): Promise<boolean> {
 /** Refuses a file that could not be restored later. */
 function refuseForeign(database: string, { tables }: CopiedStore): void {
   if (tables.length === 0)
-    throw new Refusal(`${database} is empty: there is nothing to back up. Set DATABASE_URL to the database.`);
+    throw new Refusal(
+      `${database} is empty, so there is nothing to back up. Set DATABASE_URL to the database.`,
+    );
   const names = tables.map(({ name }) => name);
   if (!names.includes(MIGRATIONS_TABLE))
     throw new Refusal(

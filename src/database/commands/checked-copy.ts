@@ -91,7 +91,7 @@ async function checkFreeSpace(source: Connection, to: string): Promise<void> {
   ) as [number, number];
   if (free < needed)
     throw new Refusal(
-      `The copy needs ${needed} MiB, and the disk of ${dirname(to)} has ${free} MiB free. Free space there, or name another disk.`,
+      `The copy needs ${needed} MiB, and the disk of ${dirname(to)} has ${free} MiB free. Free space on it, or choose another disk.`,
     );
 }
 

@@ -113,7 +113,7 @@ class DatabaseCopy {
         if ((await this.version()) !== version)
           throw this.refusal('was written to during the copy. Stop the writer, then copy.');
         state =
-          'It is unknown whether it was committed. Copy again: if the database has data, it is complete.';
+          'It is unknown whether the copy was committed. Copy again. If this fails because the database already has data, the copy is complete.';
         return report;
       });
     } catch (error) {
@@ -128,7 +128,7 @@ class DatabaseCopy {
     // Instances that start now wait until the copy is complete.
     if (!(await target.transactions.tryLock('migrations')))
       throw new Refusal(
-        `Another copy into ${this.name}, or a migration of it, is running. Wait until it has ended.`,
+        `Another copy into ${this.name}, or a migration of it, is running. Wait until it has finished.`,
       );
     const names = await this.tableNames();
     for (const name of names) await this.refuseData(name);
@@ -158,7 +158,7 @@ class DatabaseCopy {
       copied.push({ name, rows, lastId: await this.continueSequence(name, columns) });
       await target.query(`ANALYZE ${quoted(name)}`);
     }
-    if (done !== of) throw this.refusal('is damaged: its indexes and tables have different rows.');
+    if (done !== of) throw this.refusal('is corrupted: its indexes and tables have different rows.');
     for (const { table, name, definition } of foreignKeys)
       await target.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}`);
     return { rows: done, tables: copied };

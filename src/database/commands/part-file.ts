@@ -64,7 +64,7 @@ export class PartFile {
 }
 
 /** Why an existing file is not overwritten. */
-export const ALREADY_EXISTS = 'already exists. Name another file, or give --overwrite.';
+export const ALREADY_EXISTS = 'already exists. Choose another file, or add --overwrite.';
 
 /**
  * Renames a file without replacing another: unlike a rename, a link fails if the name exists. Throws Refusal with the name and the `reason`

@@ -18,7 +18,7 @@ export async function checkOwnSessions(pool: Pool): Promise<void> {
     if (first === second || again[0] !== first || again[1] !== second)
       throw new Error(
         'a pooler in transaction mode is between the service and PostgreSQL, so that connections share sessions. ' +
-          'Name the server itself in DATABASE_URL, or a pool in session mode (PgBouncer: pool_mode = session)',
+          'Set DATABASE_URL to the server itself, or to a pool in session mode (PgBouncer: pool_mode = session)',
       );
   } finally {
     for (const client of clients) client.release();

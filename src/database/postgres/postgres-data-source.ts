@@ -113,7 +113,7 @@ export class PostgresDataSource extends Database {
     for (let waitedMs = 0; !(await this.transactions.tryLock('migrations')); waitedMs += CLAIM_RETRY_MS) {
       if (waitedMs >= MIGRATION_WAIT_MS)
         throw new Error(
-          `Another process has been migrating the database for ${MIGRATION_WAIT_MS / 60_000} minutes. Start again when it has ended.`,
+          `Another process has been migrating the database for ${MIGRATION_WAIT_MS / 60_000} minutes. Start again when it has finished.`,
         );
       await pause(CLAIM_RETRY_MS);
     }
@@ -137,7 +137,7 @@ export class PostgresDataSource extends Database {
     if (row.most < pool + EXTRA_CONNECTIONS)
       throw new Error(
         `PostgreSQL allows ${row.most} connections, and DATABASE_POOL=${pool} needs ${pool + EXTRA_CONNECTIONS}. ` +
-          'Lower it (at least 2), or raise max_connections, or the CONNECTION LIMIT of the user or of the database.',
+          'Lower it (at least 2), or raise max_connections or the CONNECTION LIMIT of the user or the database.',
       );
     await checkOwnSessions(this.pool.connections);
   }

@@ -141,10 +141,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '28000': 'Check the user in DATABASE_URL, and pg_hba.conf of the server',
   '42501': 'Make the user of DATABASE_URL the owner: ALTER DATABASE <name> OWNER TO <user>',
   '53300':
-    'Raise max_connections, or the CONNECTION LIMIT of the user or of the database, or lower DATABASE_POOL of the instances',
-  ECONNREFUSED: 'Start the server, or name another with DATABASE_URL',
+    'Raise max_connections or the CONNECTION LIMIT of the user or the database, or lower DATABASE_POOL of the instances',
+  ECONNREFUSED: 'Start the server, or set DATABASE_URL to another server',
   ENOENT:
-    'Start the server, or name the folder of its socket (unix_socket_directories) with ?host= in DATABASE_URL',
+    'Start the server, or set ?host= in DATABASE_URL to the directory of its socket (unix_socket_directories)',
   ENOTFOUND: 'Check the host in DATABASE_URL',
   EAI_AGAIN: 'Check the host in DATABASE_URL',
 };
@@ -152,9 +152,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The driver reports these only by their message. */
 const NO_RESPONSE = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
 const NO_RESPONSE_REMEDY =
-  'Check that PostgreSQL listens and responds at the host and the port in DATABASE_URL, and firewalls in between';
+  'Check that PostgreSQL listens at the host and port in DATABASE_URL, and that no firewall blocks it';
 const NO_TLS = /server does not support SSL/;
-const TLS_REMEDY = 'Turn it on there (ssl = on), or leave ?sslmode= out of DATABASE_URL';
+const TLS_REMEDY = 'Turn it on (ssl = on), or remove ?sslmode= from DATABASE_URL';
 
 const TRUST = { url: 'DATABASE_URL', ca: 'DATABASE_CA' };
 

@@ -62,17 +62,17 @@ export class PostgresTroubles extends WriteTrouble {
     this.outages = {
       away: new Outage({
         startMessage: (error) =>
-          `${name} does not respond: ${messageOf(error)}. Requests that need it are refused with 503; the service recovers by itself.`,
+          `${name} does not respond: ${messageOf(error)}. Requests that need it are refused with 503. The service recovers automatically.`,
         endMessage: (seconds) => `${name} responds again, after ${seconds} s`,
       }),
       'read-only': new Outage({
         startMessage: (error) =>
-          `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, reads continue; the service recovers by itself.`,
+          `${name} cannot be written: ${messageOf(error)}. Writes are refused with 503, and reads continue. The service recovers automatically.`,
         endMessage: (seconds) => `${name} accepts writes again, after ${seconds} s`,
       }),
       late: new Outage({
         startMessage: () =>
-          `${name} does not confirm commits: one took too long. Its write was refused with 503, and may be carried out later; ` +
+          `${name} does not confirm commits; one took too long. Its write was refused with 503, but may still be carried out; ` +
           'reads continue.',
         endMessage: (seconds, times) =>
           `${name} confirms commits again, after ${seconds} s: ${times} were late`,
@@ -81,7 +81,7 @@ export class PostgresTroubles extends WriteTrouble {
       }),
       busy: new Outage({
         startMessage: (error) =>
-          `${name} does not keep up: ${messageOf(error)}. Requests that would wait longer are refused with 503; reads from the cache continue.`,
+          `${name} does not keep up: ${messageOf(error)}. Requests that would wait longer are refused with 503. Reads from the cache continue.`,
         endMessage: (_, times) => `${name} keeps up again: ${times} statements were refused`,
         level: 'warn',
         quietMs: QUIET_MS,
@@ -183,7 +183,7 @@ export class PostgresTroubles extends WriteTrouble {
     const hasRecovered = away.reason ?? this.lost ?? (acceptsWrites && readOnly.reason);
     if (this.lost !== undefined && !away.reason)
       this.logger.warn(
-        `PostgreSQL ended a connection: ${this.lost}. Reads were retried, writes on it were refused with 503`,
+        `PostgreSQL ended a connection: ${this.lost}. Its reads were retried, and its writes were refused with 503`,
       );
     this.lost = undefined;
     away.end();

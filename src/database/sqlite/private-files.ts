@@ -85,14 +85,14 @@ export async function exposedFiles(file: string): Promise<string | undefined> {
   ];
   if (commands.length === 0) return undefined;
   const what = areExposed ? `read or write the files of ${file}` : `replace files in the folder of ${file}`;
-  return `Other users of this machine may ${what}. Run: ${commands.join(' && ')}`;
+  return `Other users of this machine can ${what}. Run: ${commands.join(' && ')}`;
 }
 
 /** In production, a warning if all users can access `.env`, with the command that fixes it; undefined if not, and on Windows. */
 export async function exposedEnvFile({ nodeEnv }: Pick<Settings, 'nodeEnv'>): Promise<string | undefined> {
   if (process.platform === 'win32' || nodeEnv !== 'production') return undefined;
   if (((await modeOf('.env')) & OTHERS) === 0) return undefined;
-  return 'All users of this machine may read or write .env, which may have passwords. Run: chmod o= .env';
+  return 'All users of this machine can read or write .env, which may contain passwords. Run: chmod o= .env';
 }
 
 /** The mode of a file or folder; 0 if it does not exist. */

@@ -79,7 +79,7 @@ export class ServerLock {
       await connection?.close();
       if (error instanceof Refusal) throw error;
       if ((error as { code?: string }).code === BUSY) throw new Refusal(refusal, { cause: error });
-      const problem = `${path}, by whose lock one process alone serves the database, cannot be used`;
+      const problem = `${path}, whose lock ensures that only one process serves the database, cannot be used`;
       throw new Refusal(`${problem}: ${messageOf(error)}`, { cause: error });
     }
   }

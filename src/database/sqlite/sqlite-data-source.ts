@@ -142,5 +142,5 @@ export function isInMemory({ options }: DataSource): boolean {
 }
 
 const WITHOUT_LOG =
-  'has no write-ahead log: its file system cannot share memory. Nothing is cached, and reads wait for writes. ' +
+  'has no write-ahead log, because its file system does not support shared memory. Nothing is cached, and reads wait for writes. ' +
   'Move the database to a local file system.';

@@ -34,8 +34,8 @@ export class WalDataVersion extends DataVersion {
   private descriptor: number | undefined;
   private readonly outage = new Outage<string>({
     startMessage: (message) =>
-      `${this.index} cannot be read (${message}). Until it can, nothing is cached, which is slower.`,
-    endMessage: () => `${this.index} is read again, and responses are cached.`,
+      `${this.index} cannot be read (${message}). Until it can be read, nothing is cached, which is slower.`,
+    endMessage: () => `${this.index} can be read again, and responses are cached.`,
     level: 'warn',
   });
   /** Whether a commit of this process has changed the header; `never` once a commit did not. */
@@ -126,8 +126,8 @@ export class WalDataVersion extends DataVersion {
 }
 
 const HEADER_UNCHANGED =
-  'The WAL index of the database (its -shm file) did not change with a commit of this service. Nothing is cached any ' +
-  'more, which is slower. Restart the service; if this happens again, move the database to a local file system.';
+  'The WAL index of the database (its -shm file) did not change with a commit of this service. Nothing is cached from now ' +
+  'on, which is slower. Restart the service. If this happens again, move the database to a local file system.';
 
 function counterOf(header: Buffer): number {
   return LITTLE ? header.readUInt32LE(CHANGE_COUNTER_AT) : header.readUInt32BE(CHANGE_COUNTER_AT);

@@ -48,8 +48,8 @@ export function watchWriteLock(name = () => 'A transaction'): () => void {
   const timer = setTimeout(() => {
     isLong = true;
     logger.warn(
-      `${name()} has held the write lock for ${LONG_LOCK_MS} ms, and all other writers wait. ` +
-        'Await nothing but the database in a transaction.',
+      `${name()} has held the write lock for ${LONG_LOCK_MS} ms, and blocks all other writers. ` +
+        'In a transaction, await only the database.',
     );
   }, LONG_LOCK_MS).unref();
   return () => {

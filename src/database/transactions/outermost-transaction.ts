@@ -42,7 +42,7 @@ export class OutermostTransaction extends Transaction {
     if (!this.options.isImplicit || !isWeaker(this.isolation ?? this.home.isolation, level)) return;
     if (this.session)
       throw new TypeORMError(
-        `The isolation level ${level} comes too late: the transaction of this operation has begun with an earlier statement. ` +
+        `The isolation level ${level} comes too late, because an earlier statement has already begun the transaction of this operation. ` +
           'With an Idempotency-Key, all of an operation is one transaction.',
       );
     this.isolation = level;
@@ -85,7 +85,7 @@ export class OutermostTransaction extends Transaction {
   private rollBackIdle(): void {
     const { name = () => 'A transaction' } = this.options;
     this.idleMessage = `${name()} was rolled back: it ran no statement for ${IDLE_MS / 1_000} s.`;
-    logger.error(`${this.idleMessage} Commit, or release the query runner, before anything else is awaited.`);
+    logger.error(`${this.idleMessage} Commit or release the query runner before you await anything else.`);
     this.rollback().catch(() => undefined);
   }
 }

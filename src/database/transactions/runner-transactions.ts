@@ -69,7 +69,7 @@ export class RunnerTransactions {
       inside = (part) => this.home.context.run(transaction, part);
       const result = await work(inside, this.runner.manager);
       if (this.innermost() !== transaction)
-        throw new TypeORMError('A transaction that was begun by startTransaction() has not ended.');
+        throw new TypeORMError('A transaction started with startTransaction() has not ended.');
       await this.commit();
       return result;
     } catch (error) {

@@ -5,8 +5,8 @@ import { unavailable } from '../unavailable.js';
 const WAIT_LIMIT_MS = 10_000;
 
 const TIMED_OUT =
-  `Waited ${WAIT_LIMIT_MS / 1_000} s for the database connection. Either a transaction takes that long, or one that a query ` +
-  'runner began waits for a query past that runner’s manager (docs/guides/rows-and-transactions.md).';
+  `Waited ${WAIT_LIMIT_MS / 1_000} s for the database connection. Either a transaction takes this long, or a transaction of a query ` +
+  'runner waits for a query that does not use its manager (docs/guides/rows-and-transactions.md).';
 
 /** Ends a turn; to be called once. */
 export type Release = () => void;

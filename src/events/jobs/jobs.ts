@@ -75,7 +75,7 @@ export class Jobs implements OnApplicationBootstrap {
   async run(name: string): Promise<void> {
     const job = this.jobs.get(name);
     if (!job) throw new Error(`There is no job "${name}"; there are: ${[...this.jobs.keys()].join(', ')}.`);
-    if (this.transactions.isInside()) throw new Error(`Run job "${name}" outside of the transaction.`);
+    if (this.transactions.isInside()) throw new Error(`Run job "${name}" outside the transaction.`);
     const outcome = await this.loop.runNow(name, (stopped) => this.attempt(job, 'now', stopped));
     if (!outcome)
       throw new Error(
@@ -139,7 +139,7 @@ export class Jobs implements OnApplicationBootstrap {
       const startedAt = this.clock.now();
       const outcome = await this.carryOut(job, signal);
       // One that was aborted stays due: it has not done its work.
-      if (outcome.is === 'aborted') this.logger.warn(`Job ${declared.name} was aborted; it is run again`);
+      if (outcome.is === 'aborted') this.logger.warn(`Job ${declared.name} was aborted and will run again`);
       else await this.store(this.after(declared, before, startedAt, outcome));
       return outcome;
     } finally {
@@ -166,9 +166,9 @@ export class Jobs implements OnApplicationBootstrap {
   private after(job: JobOptions, before: JobState, startedAt: number, { is, error }: JobOutcome): JobState {
     const { name } = job;
     const failures = is === 'failed' ? before.failures + 1 : 0;
-    if (failures === 1) this.logger.error(`Job ${name} failed; it is tried again until it succeeds`, error);
+    if (failures === 1) this.logger.error(`Job ${name} failed and will be retried until it succeeds`, error);
     if (failures === 0 && before.failures > 0)
-      this.logger.log(`Job ${name} succeeds again, after ${before.failures} failures`);
+      this.logger.log(`Job ${name} succeeded after ${before.failures} failures`);
     const dueAt =
       failures === 0
         ? dueAfter(job, Number(before.dueAt), startedAt)

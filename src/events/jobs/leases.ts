@@ -126,7 +126,7 @@ export class Leases {
 
   private onLost({ name, abort }: Held, reason: string): void {
     if (abort.signal.aborted) return;
-    this.logger.warn(`The lease ${name} is lost: ${reason}. Its work is aborted`);
+    this.logger.warn(`The lease ${name} is lost: ${reason}. Its work was aborted`);
     abort.abort(new Error(`The lease ${name} is lost: ${reason}.`));
   }
 

@@ -170,7 +170,7 @@ export class DurableListener implements BackgroundWork {
     if (now - this.loggedAt < LINE_MS) return;
     const full =
       this.failuresSinceLine > 1 ? ` (${this.failuresSinceLine} failures since the last line)` : '';
-    const next = isParked ? 'is parked: `petstore outbox list` shows it' : 'is tried again';
+    const next = isParked ? 'is parked; see `petstore outbox list`' : 'is tried again';
     this.logger.error(`Listener ${this.name} failed (${message}); ${event} ${id} ${next}${full}`, stack);
     this.loggedAt = now;
     this.failuresSinceLine = 0;

@@ -106,7 +106,9 @@ export class Outbox implements OnApplicationBootstrap {
     try {
       for (const [listener, count] of await this.store.byListener('waiting'))
         if (!this.listeners.has(listener))
-          this.logger.warn(`${count} events wait for listener ${listener}, which this version does not have`);
+          this.logger.warn(
+            `${count} events are waiting for listener ${listener}, which does not exist in this version`,
+          );
     } catch {
       // The database is unavailable, which is logged already.
     }

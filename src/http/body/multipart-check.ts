@@ -58,7 +58,7 @@ function boundaryOf(contentType = ''): string {
     .map((value) => unquoted(value.trim()));
   if (boundary === undefined || second !== undefined || !BOUNDARY.test(boundary))
     throw malformed(
-      'its Content-Type must have one boundary of 1 to 70 characters (RFC 2046 section 5.1.1)',
+      'its Content-Type must contain one boundary of 1 to 70 characters (RFC 2046 section 5.1.1)',
       undefined,
     );
   return boundary;
@@ -123,7 +123,7 @@ class MultipartCheck {
   private readDelimiter(): boolean {
     const mark = this.pending.toString('latin1', 0, 2);
     if (mark === '--') this.hasEnded = true;
-    else if (mark !== '\r\n') throw fault('a line with its boundary has more than that');
+    else if (mark !== '\r\n') throw fault('a line with its boundary contains other characters');
     this.pending = this.pending.subarray(2);
     this.place = 'head';
     return true;
@@ -178,7 +178,7 @@ class MultipartCheck {
 }
 
 function blank(piece: Buffer): void {
-  if (/[^ \t\r\n]/.test(piece.toString('latin1'))) throw fault('it has bytes outside of its parts');
+  if (/[^ \t\r\n]/.test(piece.toString('latin1'))) throw fault('it contains bytes outside its parts');
 }
 
 /** What a browser sends for a file that nobody has chosen. */
@@ -193,7 +193,7 @@ function textIn(charset: string): Content {
     try {
       decoder.decode(piece, { stream: !isLast });
     } catch {
-      throw fault('a text is not in its charset');
+      throw fault('a text field does not match its charset');
     }
   };
 }
@@ -203,7 +203,7 @@ function fault(reason: string): ApiError {
 }
 
 function unexpected(field: string): ApiError {
-  const message = 'This field is unknown: the operation takes files alone.';
+  const message = 'This field is unknown. The operation accepts only files.';
   return new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field, code: 'unknown_field', message }],
   });

@@ -126,7 +126,7 @@ function bytesOf(request: Request): Promise<Buffer> {
       else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     };
     const end = (): void => finish(null);
-    const broken = (): void => finish(request.errored ?? new Error('The body broke off.'));
+    const broken = (): void => finish(request.errored ?? new Error('The body is incomplete.'));
     request.on('data', onChunk).once('end', end).once('error', finish).once('close', broken);
   });
 }
@@ -136,7 +136,7 @@ async function decoded(bytes: Buffer, decode: Decode, limit: number): Promise<Bu
     return await decode(bytes, { maxOutputLength: limit });
   } catch (cause) {
     if ((cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
-    throw malformed('its body is not what Content-Encoding says', cause);
+    throw malformed('its body does not match its Content-Encoding', cause);
   }
 }
 

@@ -99,7 +99,7 @@ function refuseIgnored(body: unknown): true {
   const code = isObject ? 'unknown_field' : 'not_an_object';
   const fields = isObject ? Object.keys(body) : [''];
   if (fields.length === 0) return true;
-  const message = 'This operation takes no body. Omit it.';
+  const message = 'This operation does not accept a body. Omit it.';
   throw new ApiError(HTTP_ERRORS.validation_failed, {
     details: fields.map((field) => ({ field, code, message })),
   });

@@ -46,7 +46,8 @@ function refuseIgnored(
   { isIdempotent, ifMatch: need }: DeclaredOperation,
 ): void {
   if (method === 'POST' && 'idempotency-key' in headers && !isIdempotent) {
-    const message = 'This operation does not accept one: a retry would be carried out again. Omit it.';
+    const message =
+      'This operation does not accept an Idempotency-Key, so a retry would be carried out again. Omit the header.';
     throw new ApiError(HTTP_ERRORS.validation_failed, {
       details: [{ field: 'Idempotency-Key', code: 'not_supported', message }],
     });

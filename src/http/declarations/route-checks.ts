@@ -26,7 +26,7 @@ export function checkOperation(operation: RegisteredOperation, isProduction: boo
     fault('@Cached() works only for GET. Remove it, or use @Get().');
   if (operation.isCached && metadataOf(operation, HOST_METADATA) !== undefined)
     fault(
-      'it is @Cached() by its path and query, but its controller depends on the host, too. Remove one of them.',
+      'it is @Cached() by its path and query, but its controller also depends on the host. Remove one of them.',
     );
   const dto = operation.response?.dto;
   knowModels(dto, handler, controller);
@@ -55,7 +55,7 @@ export function checkOperation(operation: RegisteredOperation, isProduction: boo
   const isOperation = operation.id !== undefined;
   if (!operation.scopes && !isPublic && (isOperation || !SAFE.has(method))) {
     const text =
-      'every valid key may call it. Add @RequireScopes(…), without an argument to say so, or @Public().';
+      'every valid key may call it. Add @RequireScopes(…), without an argument if that is intended, or @Public().';
     if (isProduction && !isOperation) fault(text);
     logger.warn(`${name}: ${text}`);
   }
@@ -95,7 +95,7 @@ export function checkIds(operations: readonly RegisteredOperation[]): void {
       const other = byId.get(place);
       byId.set(place, one);
       if (!other) continue;
-      const text = `${one.name}: ${other.name} has the operation id "${id}", too. Give one of them another.`;
+      const text = `${one.name}: ${other.name} also has the operation id "${id}". Rename one of them.`;
       // Controllers that inherit one handler cannot name it differently, and each may be right.
       if (other.handler !== one.handler) declarationFault(text);
       logger.warn(text);

@@ -53,9 +53,9 @@ const NO_TEXT: ReadonlySet<unknown> = new Set([Number, BigInt, Boolean]);
 /** The error for a comparison that a field of this type does not support. */
 function comparisonFault(comparison: Comparison, type: unknown): string | undefined {
   if (comparison === '=') return undefined;
-  if (type === Array) return `a list is compared by "=" alone, not by "${comparison}". Change one of them.`;
+  if (type === Array) return `a list supports only "=", not "${comparison}". Change one of them.`;
   if (comparison === 'prefix' && NO_TEXT.has(type))
-    return 'only a text has a "prefix". Use another comparison.';
+    return '"prefix" is only for strings. Use another comparison.';
   return undefined;
 }
 

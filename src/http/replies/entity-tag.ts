@@ -42,7 +42,7 @@ const OF_COMPRESSION = /-(?:gzip|br|zstd|deflate)"$/;
 const CHANGED_BY_PROXY = {
   ...HTTP_ERRORS.precondition_failed,
   message:
-    'A precondition failed: If-Match has the current ETag, but a proxy has changed it (W/"…" or "…-gzip"). Send it as the service does, ' +
+    'A precondition failed: If-Match contains the current ETag, but a proxy has changed it (W/"…" or "…-gzip"). Send it ' +
     'without W/ and -gzip, and disable compression in the proxy.',
 };
 

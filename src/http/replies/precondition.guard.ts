@@ -25,7 +25,7 @@ export class PreconditionGuard implements CanActivate {
 }
 
 function malformed(field: string): ApiError {
-  const message = 'This must be * or entity tags in double quotes, as ETag has them, such as "5d8c72a5".';
+  const message = 'This must be * or entity tags in double quotes, as in ETag, such as "5d8c72a5".';
   return new ApiError(HTTP_ERRORS.validation_failed, {
     details: [{ field, code: 'malformed_entity_tag', message }],
   });

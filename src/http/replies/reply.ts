@@ -87,7 +87,7 @@ function lacksOf(operation: RegisteredOperation | undefined): Lacks {
       if (members.has(`${owner}.${member}`)) return;
       members.add(`${owner}.${member}`);
       logger.warn(
-        `The response of ${id} (${name}) lacks "${member}" of ${owner}, or has it in a form that is not declared.`,
+        `The response of ${id} (${name}) lacks "${member}" of ${owner}, or its value does not match the declaration.`,
       );
     };
     logged.set(operation, lacks);

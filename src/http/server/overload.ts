@@ -131,7 +131,7 @@ export class Overload implements NestMiddleware {
     this.lastRefusedAt = performance.now();
     if (this.startedAt === undefined) {
       this.startedAt = this.lastRefusedAt;
-      this.logger.warn(`Overloaded: ${this.causeOf(reason)}. Excess requests are refused with 503`);
+      this.logger.warn(`Overloaded: ${this.causeOf(reason)}. Further requests are refused with 503`);
     }
     this.refused += 1;
     this.shedRequests.inc({ reason });

@@ -16,7 +16,7 @@ const MAX_SILENCE_MS = 10_000;
 
 const NOT_UPGRADED: ErrorRow = {
   ...HTTP_ERRORS.malformed_request,
-  message: 'The request is malformed: it asks for an upgrade that is not offered here; omit Upgrade.',
+  message: 'The request is malformed: it requests an unsupported upgrade; omit the Upgrade header.',
 };
 
 /**

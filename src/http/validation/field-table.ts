@@ -68,7 +68,7 @@ export function partKnownFields(body: object, metatype: Class): { declared: obje
 /** The error for a field that the class does not declare. */
 export function unknownFieldOf(metatype: Class): Omit<ErrorDetail, 'field'> {
   const names = [...declaredFieldsOf(metatype)].join(', ');
-  return { code: 'unknown_field', message: `This field is unknown; the known fields are ${names}.` };
+  return { code: 'unknown_field', message: `This field is unknown. The known fields are ${names}.` };
 }
 
 /**
@@ -83,7 +83,11 @@ export function misspelledParameters(query: object, metatype: Class): ErrorDetai
     const end = field.indexOf('[');
     const intended = byLowerCase.get((end === -1 ? field : field.slice(0, end)).trim().toLowerCase());
     if (intended !== undefined)
-      faults.push({ field, code: 'misspelled_parameter', message: `This parameter is written ${intended}.` });
+      faults.push({
+        field,
+        code: 'misspelled_parameter',
+        message: `This parameter is misspelled; write ${intended}.`,
+      });
   }
   return faults;
 }

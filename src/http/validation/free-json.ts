@@ -8,7 +8,7 @@ type Class = abstract new (...args: never[]) => unknown;
 /** Code and text of the fault of a number that a JSON column cannot hold as it was sent. */
 export const INEXACT_NUMBER = [
   'inexact_number',
-  `This number cannot be stored as it is: send an integer of at most ${Number.MAX_SAFE_INTEGER}, a fraction, or a text.`,
+  `This number cannot be stored exactly. Send an integer of at most ${Number.MAX_SAFE_INTEGER}, a fraction, or a string.`,
 ] as const;
 
 /** The types that the compiler emits for properties of which nothing is known. */

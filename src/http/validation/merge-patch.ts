@@ -55,7 +55,7 @@ function declareField(resource: Type, patch: Type, property: string): void {
   if (!isRemovable)
     Rule(
       'not_removable',
-      'This cannot be null: the field cannot be removed.',
+      'This cannot be null, because the field cannot be removed.',
       (value) => value !== null,
     )(patch.prototype as object, property);
 }

@@ -119,9 +119,9 @@ async function until(limitMs: number, claim: () => Promise<boolean>, refusal: st
 }
 
 const REASONS =
-  'Without Redis each counts quotas for itself, so that a client can use its quota once in each. Set REDIS_URL in all of ' +
-  'them, or stop the other one.';
+  'Without Redis, each instance counts quotas on its own, so a client can use its quota once per instance. Set REDIS_URL for all of ' +
+  'them, or stop the other instance.';
 
 const OTHER_REDIS =
-  'Another instance on this database uses another Redis server, so that a client can use its quota once in each. Give all of ' +
-  'them the same REDIS_URL.';
+  'Another instance on this database uses a different Redis server, so a client can use its quota once per server. Set the same ' +
+  'REDIS_URL for all instances.';

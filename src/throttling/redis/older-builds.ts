@@ -19,7 +19,7 @@ const STALE_MS = 10_000;
 const LIMIT_MS = 1_000;
 
 const FOUND =
-  'Instances of an older build count in this Redis, and this build cannot run beside them: stop all of them, run ' +
+  'Instances of an older build use this Redis, and this build cannot run alongside them. Stop all of them, run ' +
   '`petstore db migrate` and start again (CHANGELOG.md, "To update a build from before 1.0.0").';
 
 /**

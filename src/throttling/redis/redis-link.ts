@@ -133,7 +133,7 @@ export class RedisLink {
     const reason = await this.beat();
     if (!this.isUp)
       this.logger.warn(
-        `Redis cannot be used (${describedReason(reason)}); quotas are counted by this instance alone until it can`,
+        `Redis cannot be used (${describedReason(reason)}); this instance counts quotas on its own until it can`,
       );
   }
 
@@ -147,7 +147,7 @@ export class RedisLink {
     if (!this.isUp) return;
     this.changed(false);
     this.logger.warn(
-      `Redis failed (${describedReason(error)}); this instance counts alone, at 1/${this.instances} of each limit`,
+      `Redis failed (${describedReason(error)}); this instance now counts on its own and allows 1/${this.instances} of each limit`,
     );
   }
 

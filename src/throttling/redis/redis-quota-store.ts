@@ -85,7 +85,7 @@ function verdictOf(
   bannedUntil: number,
   used: readonly number[],
 ): QuotaVerdict {
-  if (used.length !== windows.length) throw new Error('it returned counts of other windows');
+  if (used.length !== windows.length) throw new Error('it returned counts for different windows');
   const states = windows.map(({ name, limit, lengthMs }, index) => ({
     name,
     limit,

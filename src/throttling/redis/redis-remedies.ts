@@ -5,7 +5,7 @@ const TRUST = { url: 'REDIS_URL', ca: 'REDIS_CA' };
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /WRONGPASS|NOAUTH|invalid password/,
-    'Check the user and the password in REDIS_URL; special characters are written percent-encoded',
+    'Check the user and the password in REDIS_URL; percent-encode special characters',
   ],
   [/DB index/, 'Check the number of the database in REDIS_URL'],
   [/SELECT is not allowed in cluster mode/, 'Use redis+cluster:// in REDIS_URL'],

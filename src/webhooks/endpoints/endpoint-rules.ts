@@ -35,7 +35,7 @@ export function requireEventScopes(events: readonly string[], { scopes: held }: 
   const lacking = new Set<string>();
   for (const name of events) {
     const event = declared.get(name);
-    if (!event) throw missingScopes([`those of ${name}, which no module declares any more`], []);
+    if (!event) throw missingScopes([`those of ${name}, which no module declares anymore`], []);
     if (event.scope && !isHeld(event.scope.name, held)) lacking.add(event.scope.name);
   }
   const scopes = [...lacking].toSorted();

@@ -37,7 +37,7 @@ describe('GET /v1/pets', () => {
 
   it('names the spelling that a misspelled parameter has', async () => {
     const { body } = await service.request('GET', '/v1/pets?Status[]=sold');
-    expect(body.details[0].message).toBe('This parameter is written status.');
+    expect(body.details[0].message).toBe('This parameter is misspelled; write status.');
   });
 
   it('answers HEAD as GET, without the body', async () => {

@@ -41,7 +41,7 @@ describe('how a key is made', () => {
     const [line = '', ...more] = await adviceOf(path, production);
     expect(more).toEqual([]);
     expect(line).toMatch(
-      /^There is no client yet, so every request is refused with 401\. In .* this creates/,
+      /^There is no client yet, so every request is refused with 401\. In .* this command creates/,
     );
     expect(line).not.toContain('pst_');
     const printed = paste(line, path);
@@ -55,7 +55,8 @@ describe('how a key is made', () => {
     const path = await folderOfTest();
     expect(await adviceOf(path)).toEqual([]);
     const service = await serviceOfTest(path);
-    const line = /"(The demo key was shown only at the first start\. In .* this creates another: [^"]*)"/;
+    const line =
+      /"(The demo key was shown only at the first start\. In .* this command creates another: [^"]*)"/;
     const [, told = ''] = line.exec(service.output) ?? [];
     expect(await accepted(service, paste(told, path))).toBe(200);
   });
@@ -106,7 +107,7 @@ describe('files of the database', () => {
     const permissions = findings.find(({ check }) => check === 'permissions');
     expect([code, permissions?.state]).toEqual([1, 'wrong']);
     expect(permissions?.found).toMatch(
-      /^Other users of this machine may read or write the files of .*chmod 600 /,
+      /^Other users of this machine can read or write the files of .*chmod 600 /,
     );
     const lines = await adviceOf(path, { NODE_ENV: 'production' });
     expect(lines.filter((line) => line.includes('chmod'))).toHaveLength(1);

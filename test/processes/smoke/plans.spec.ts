@@ -61,7 +61,7 @@ it('a plan that is removed leaves its clients the limits of free, with a warning
   const service = await serviceOfTest(path);
   const answer = await service.request('GET', '/admin/plans', { key });
   expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
-  expect(service.output).toContain('Clients have the plan team, which PLANS does not name');
+  expect(service.output).toContain('Clients have the plan team, which PLANS does not contain');
 });
 
 it('a table that is no table stops the start with what is allowed, as do other wrong settings, whose secrets are not shown', async () => {

@@ -39,7 +39,7 @@ export class DatabaseFiles {
    */
   refuseReplaced(file: string): void {
     if (this.before && !isSame(this.before, statsOf(file)))
-      throw new UnusableDatabase(`${file} was replaced while it was opened. Try again.`);
+      throw new UnusableDatabase(`${file} was replaced while it was being opened. Try again.`);
   }
 
   /**
@@ -96,10 +96,10 @@ export class DatabaseFiles {
 }
 
 const RESTART_ON_ANOTHER =
-  'Put the file back; or stop the service, remove the -wal and -shm files, which belong to the old file, and start the ' +
+  'Put the file back. Alternatively, stop the service, remove the -wal and -shm files, which belong to the old file, and start the ' +
   'service with the new file.';
 const RESTART_GENTLY =
-  'Put the file back; or stop the service with SIGTERM, which saves what was committed, and start it again.';
+  'Put the file back. Alternatively, stop the service with SIGTERM, which saves all committed data, and start it again.';
 function opened(path: string, remedy: string): OpenedFile {
   const stats = statsOf(path);
   if (!stats) throw new Error(`${path} was removed while it was being opened.`);

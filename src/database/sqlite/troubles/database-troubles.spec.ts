@@ -80,7 +80,7 @@ describe('a read that fails', () => {
       expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage]);
     }
     expect(lines(error)[0]).toContain(`${FILE} cannot be read: ${what} (${code}: it failed). `);
-    expect(lines(error)[0]).toMatch(/refused with 503\. .*; the service recovers by itself\.$/);
+    expect(lines(error)[0]).toMatch(/refused with 503\. .*; the service recovers automatically\.$/);
     expect(lines(log)[0]).toBe(`No read of ${FILE} has been refused for 10 s`);
   });
 

@@ -37,28 +37,28 @@ export class DatabaseTroubles extends WriteTrouble {
     super();
     this.writes = new Outage({
       startMessage: ({ trouble, message, remedy }) =>
-        `${file} cannot be written: ${trouble} (${message}). Writes are refused with 503, reads continue. ${remedy}; ` +
-        'the service recovers by itself.',
+        `${file} cannot be written: ${trouble} (${message}). Writes are refused with 503, and reads continue. ${remedy}; ` +
+        'the service recovers automatically.',
       endMessage: () => `${file} can be written again`,
     });
     this.reads = new Outage({
       startMessage: ({ trouble, message, remedy }) =>
         `${file} cannot be read: ${trouble} (${message}). Requests that need it are refused with 503. ${remedy}; ` +
-        'the service recovers by itself.',
+        'the service recovers automatically.',
       endMessage: () => `No read of ${file} has been refused for ${QUIET_MS / 1_000} s`,
       quietMs: QUIET_MS,
     });
     this.lock = new Outage({
       startMessage: () =>
-        `${file} is locked by another process. Writes are refused with 503 after a wait of some seconds, reads continue. ` +
-        `"fuser -v ${file}" shows that process; when it ends or releases the lock, the service recovers by itself.`,
+        `${file} is locked by another process. Writes are refused with 503 after some seconds, and reads continue. ` +
+        `"fuser -v ${file}" shows that process. When it exits or releases the lock, the service recovers automatically.`,
       endMessage: (seconds) =>
         `${file} can be written again, after another process had locked it for ${seconds} s`,
     });
     this.damage = new Outage({
       startMessage: ({ cause }) =>
-        `${damaged(file, messageOf(cause))} "petstore doctor" shows the damage. Requests that reach the damage are refused with 503, and ` +
-        '/health/ready is 503 until the service is started again.',
+        `${damaged(file, messageOf(cause))} "petstore doctor" lists the corrupted parts. Requests that need them are refused with 503, and ` +
+        '/health/ready returns 503 until the service is restarted.',
     });
   }
 
@@ -100,7 +100,7 @@ export class DatabaseTroubles extends WriteTrouble {
     const filesError = FILE_ERRORS.has(code) ? this.files.check() : undefined;
     if (filesError) return filesError;
     if (DAMAGE.has(code))
-      return this.damage.note(() => unavailable('the database file is damaged', error, true));
+      return this.damage.note(() => unavailable('the database file is corrupted', error, true));
     const state = STATES[code];
     if (!state) return error;
     const details = (): Failure => ({

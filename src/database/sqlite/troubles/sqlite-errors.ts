@@ -7,7 +7,7 @@ export function driverCodeOf(error: unknown): string | undefined {
 }
 
 /** The remedy when the file belongs to another program. */
-export const NAME_ANOTHER = 'Name another file with DATABASE_URL';
+export const NAME_ANOTHER = 'Set DATABASE_URL to another file';
 /** How many tables of another program are named at most. */
 const MAX_NAMED = 3;
 const BACKUP = 'replace it with a backup by "petstore db restore <backup>"';
@@ -39,12 +39,12 @@ export const STATES: Readonly<Record<string, State>> = {
   SQLITE_READONLY: {
     refusal: NOT_WRITTEN,
     trouble: 'it is read-only',
-    remedy: 'Give the user that runs this the permission to write it',
+    remedy: 'Give this user write permission',
   },
   SQLITE_CANTOPEN: {
     refusal: 'the database cannot be opened',
     trouble: 'it cannot be opened',
-    remedy: 'Give the user that runs this the permission, in its folder too, or let it open more files',
+    remedy: 'Give this user permission for the file and its folder, or let it open more files',
   },
   SQLITE_IOERR: {
     refusal: 'the database cannot be read or written',
@@ -89,7 +89,7 @@ function isDiskFull(file: string): boolean {
 
 /** Adds to the reason that the user who runs the service needs a permission. */
 export function withPermission(what: string): string {
-  return `${what}. Give the user that runs this the permission, or name another file with DATABASE_URL.`;
+  return `${what}. Give this user permission, or set DATABASE_URL to another file.`;
 }
 
 /** The message for a file in which SQLite found damage. */
@@ -102,7 +102,7 @@ function lineOf(file: string, code = '', error: unknown): string | undefined {
   const message = messageOf(error);
   switch (code) {
     case 'SQLITE_NOTADB':
-      return `${file} is not an SQLite database, or its beginning is damaged. ${NAME_ANOTHER}, or ${BACKUP}.`;
+      return `${file} is not an SQLite database, or its header is corrupted. ${NAME_ANOTHER}, or ${BACKUP}.`;
     case 'SQLITE_CORRUPT':
       return damaged(file, message);
     case 'ENOTDIR':

@@ -94,7 +94,7 @@ async function nearestFolder(file: string, folder: string): Promise<string> {
 
 function brokenLink(file: string, link: string): UnusableDatabase {
   return new UnusableDatabase(
-    `${file} cannot be used: ${link} is a broken link. Create its target, or name another file with DATABASE_URL.`,
+    `${file} cannot be used: ${link} is a broken link. Create its target, or set DATABASE_URL to another file.`,
   );
 }
 
