@@ -97,7 +97,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<ApiKeyDto[]> {
-      const of = { clientId: by.clientId ?? query.client, mark: query.key };
+      const of = { clientId: by.clientId ?? query.client, key: query.key };
       return (await pager.respond(query, (page) => this.keys.list(page, of))).map(toApiKeyDto);
     }
 

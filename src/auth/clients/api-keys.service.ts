@@ -29,7 +29,7 @@ import {
 export interface KeyFilter {
   readonly clientId?: string | undefined;
   /** Displayable prefix of a key, or its digest. */
-  readonly prefixOrLabel?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
@@ -46,14 +46,13 @@ export class ApiKeysService {
   ) {}
 
   /** A page of the keys that pass a filter, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, { clientId, prefixOrLabel }: KeyFilter = {}): Promise<Page<ApiKey>> {
+  async list(page: PageRequest, { clientId, key }: KeyFilter = {}): Promise<Page<ApiKey>> {
     const query = this.keys.createQueryBuilder('key');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('key.clientId = :clientId', { clientId });
     }
-    if (prefixOrLabel !== undefined)
-      query.andWhere('(key.prefix = :mark OR key.digest = :mark)', { mark: prefixOrLabel });
+    if (key !== undefined) query.andWhere('(key.prefix = :key OR key.digest = :key)', { key });
     return keysetPage(query, page, BY_CREATION);
   }
 
