@@ -125,7 +125,7 @@ describe('self-service and the quota', () => {
       'x-ratelimit-reset': String(Math.ceil(end / 1_000)),
     });
     expect((await service.request('GET', '/account/usage')).body.bans).toEqual([
-      { keyId: body.key.id, bannedUntil: body.key.bannedUntil },
+      { keyId: body.key.id, keyPrefix: body.key.prefix, bannedUntil: body.key.bannedUntil },
     ]);
     for (const path of ['/account/keys', `/account/keys/${body.key.id}/rotate`]) {
       const refused = await service.request('POST', path, { json: {} });

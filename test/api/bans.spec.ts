@@ -87,7 +87,9 @@ describe('a key that goes on after 429', () => {
     const client = await service.app.get(ClientsService).get(service.clientId);
     await earnBan(service);
     const { bans } = await service.app.get(UsageService).of(client);
-    expect(bans).toEqual([{ keyId: apiKey?.id, bannedUntil: '2026-11-20T12:05:21.000Z' }]);
+    expect(bans).toEqual([
+      { keyId: apiKey?.id, keyPrefix: apiKey?.prefix, bannedUntil: '2026-11-20T12:05:21.000Z' },
+    ]);
     await service.app.get(ApiKeysService).unban(apiKey?.id ?? '', SERVICE_ITSELF);
     service.clock.advance(MINUTE);
     expect((await list(service)).status).toBe(200);

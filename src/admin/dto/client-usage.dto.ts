@@ -33,6 +33,9 @@ class BanDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   keyId!: string;
 
+  @ApiProperty({ type: 'string', description: 'The first characters of the key', example: 'pst_live_4fTz' })
+  keyPrefix!: string;
+
   @Instant({ description: 'When the ban ends' })
   bannedUntil!: string;
 }

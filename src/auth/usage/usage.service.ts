@@ -96,6 +96,7 @@ export class UsageService {
       select: {
         id: true,
         clientId: true,
+        prefix: true,
         lastUsedAt: true,
         expiresAt: true,
         revokedAt: true,
@@ -148,9 +149,9 @@ export class UsageService {
       ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
     );
     const bans = await Promise.all(
-      working.map(async ({ id: keyId }) => {
+      working.map(async ({ id: keyId, prefix: keyPrefix }) => {
         const { bannedUntil } = await this.quota.look({ ...subject, keyId });
-        return bannedUntil === undefined ? [] : [{ keyId, bannedUntil: isoOf(bannedUntil) }];
+        return bannedUntil === undefined ? [] : [{ keyId, keyPrefix, bannedUntil: isoOf(bannedUntil) }];
       }),
     );
     return { windows, bans: bans.flat() };

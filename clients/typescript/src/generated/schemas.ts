@@ -133,6 +133,8 @@ export interface components {
         Ban: {
             /** Format: uuid */
             keyId: string;
+            /** The first characters of the key */
+            keyPrefix: string;
             /**
              * Format: date-time
              * When the ban ends
