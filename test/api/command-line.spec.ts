@@ -47,6 +47,13 @@ describe('petstore client', () => {
   });
 });
 
+it('a deleted client, which has no name any more, is erased by what the deletion printed', async () => {
+  const { id } = await json('client', 'create', '--name', 'Erika', '--plan', 'free');
+  const { stdout } = await command('client', 'delete', 'Erika', '--yes');
+  expect(stdout).toContain(`petstore client erase ${id}`);
+  expect((await command('client', 'erase', id, '--yes')).code).toBe(0);
+});
+
 it('a list that ends early says on a terminal how many entries there are', async () => {
   const printed = async (shell: Partial<Shell>) =>
     (await printedBy(service, ['client', 'list', '--limit', '1'], shell)).stdout.trimEnd().split('\n').at(-1);
@@ -55,6 +62,13 @@ it('a list that ends early says on a terminal how many entries there are', async
   const screen = { columns: 80, isColoured: false };
   expect(await printed({ screen })).toBe(`(1 of ${total}; --limit shows more)`);
   expect(await printed({})).toMatch(/ Test /);
+});
+
+it('a group that shows one thing shows it without a further word', async () => {
+  const [shown, named] = [await json('overview'), await json('overview', 'show')];
+  expect(shown).toEqual(named);
+  expect((await command('overview')).stdout).toMatch(/^clients +\d+\n/);
+  expect((await command('overview', 'shwo')).code).toBe(2);
 });
 
 describe('petstore key', () => {
@@ -66,9 +80,10 @@ describe('petstore key', () => {
   });
 
   it('unban of a key that is not banned claims no ban that it lifted', async () => {
-    const { id } = await json('key', 'issue', '--client', client);
+    const { id, prefix } = await json('key', 'issue', '--client', client);
     const { code, stdout } = await command('key', 'unban', id);
-    expect([code, stdout]).toEqual([0, `The key ${id} is no longer banned, and its strikes are reset.\n`]);
+    const done = `The key ${id} (${prefix}…) is no longer banned, and its strikes are reset.\n`;
+    expect([code, stdout]).toEqual([0, done]);
   });
 });
 

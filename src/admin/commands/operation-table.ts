@@ -26,6 +26,8 @@ export interface CommandFacts {
   readonly confirmation?: readonly [option: string, value?: string];
   /** What was done; without `columns` nothing more is shown. */
   readonly done?: string;
+  /** Whether it runs when only its group is named. */
+  readonly isDefault?: true;
   /** Whether it creates a database that does not exist. */
   readonly createsDatabase?: true;
 }
@@ -59,7 +61,7 @@ const used =
 
 /** The commands for our own operations, by group and command, in the order of the help. */
 export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
-  'overview show': { operation: 'getOverview' },
+  'overview show': { operation: 'getOverview', isDefault: true },
   'overview search': {
     operation: 'search',
     arguments: ['text'],
@@ -79,7 +81,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'client delete': {
     operation: 'deleteClient',
     question: 'Delete the client {id} ({name}) with all its keys permanently',
-    done: 'Deleted the client {id} ({name}) and its keys.',
+    done: 'Deleted the client {id} ({name}) and its keys. `petstore client erase {id}` erases its names from the audit trail.',
   },
   'client export': { operation: 'exportClient' },
   'client erase': {
@@ -105,12 +107,12 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   },
   'key unban': {
     operation: 'unbanKey',
-    done: 'The key {id} is no longer banned, and its strikes are reset.',
+    done: 'The key {id} ({prefix}…) is no longer banned, and its strikes are reset.',
   },
   'key revoke': {
     operation: 'revokeKey',
     question: `Revoke ${KEY_NAME} permanently`,
-    done: `Revoked the key {id}; ${SOON}`,
+    done: `Revoked the key {id} ({prefix}…); ${SOON}`,
   },
   'scope list': { operation: 'listScopes', columns: 'name description grantedByDefault' },
   'usage list': {

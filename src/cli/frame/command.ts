@@ -20,6 +20,8 @@ interface Definition {
   readonly examples: readonly string[];
   /** Whether it works on a service at `--url`, too. */
   readonly isRemote?: boolean;
+  /** Whether it runs when only its group is named. */
+  readonly isDefault?: boolean;
   /** Runs it; an argument is empty if it was left out. */
   readonly run: (call: Call, ...given: string[]) => Promise<void>;
 }
@@ -33,9 +35,9 @@ export type Addition = (parent: Command, shell: Shell) => void;
 /** Declares a command. */
 export function command(name: string, definition: Definition): Addition {
   const { description, argument, options = [], hasNoJson = false, examples, run } = definition;
-  const { arguments: all = argument ? [argument] : [], isRemote = false } = definition;
+  const { arguments: all = argument ? [argument] : [], isRemote = false, isDefault = false } = definition;
   return (parent, shell) => {
-    const added = parent.command(name).description(description);
+    const added = parent.command(name, { isDefault }).description(description);
     for (const one of all) added.addArgument(new Argument(...one).argParser(filled));
     for (const one of [...options, ...(hasNoJson ? [] : [JSON_OPTION])]) added.addOption(one);
     added.addHelpText('after', `\nExamples:\n${examples.map((call) => `  petstore ${call}`).join('\n')}`);

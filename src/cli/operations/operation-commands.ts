@@ -36,6 +36,7 @@ function commandOf(name: string, operation: Operation): Addition {
     arguments: args.map((one) => [`<${wordOf(one)}>`, meaningOf(one)] as const),
     options: [...options, ...remote],
     isRemote: true,
+    isDefault: facts.isDefault ?? false,
     hasNoJson: isText,
     examples: [[words, ...args.map((one) => `<${wordOf(one)}>`), ...inputs.flatMap(exampleOf)].join(' ')],
     run: async (call, ...given) => {
