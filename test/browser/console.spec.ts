@@ -67,6 +67,7 @@ describeWith('browser', 'the console in a real browser', () => {
 
   it('shows first what needs attention, with who is signed in, and leads to the clients behind each number', async () => {
     await tab.page.getByText('1 with a banned key').waitFor();
+    await tab.page.getByText('Requests without a valid key belong to no client').waitFor();
     await tab.page.getByText(key.slice(0, 13)).waitFor();
     await tab.page.getByText('Test', { exact: true }).first().waitFor();
     const most = tab.page.locator('section', { hasText: 'Refused most in this hour' });
@@ -74,6 +75,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByRole('link', { name: 'refused in this hour' }).click();
     await tab.page.getByText('1 in all').waitFor();
     expect(await tab.page.getByLabel('State').inputValue()).toBe('refused');
+    expect(await tab.page.getByLabel('Order').locator(':checked').innerText()).toBe('Most first');
   });
 
   it('keeps filters in the address, which another tab shows alike', async () => {
@@ -104,7 +106,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByText('Results for acme_live_').waitFor();
     expect(tab.asked.filter((url) => url.includes(service.key.slice(13)))).toEqual([]);
     await find('nothing');
-    await tab.page.getByText('No client, no key and none of the last errors').waitFor();
+    await tab.page.getByText('The log of the service has all requests.').waitFor();
   });
 
   it('says of an address that leads nowhere, and of a client that is gone, that this is so', async () => {
@@ -362,7 +364,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await expect.poll(() => tab.page.locator('.entry').count()).toBe(1);
     await tab.page.getByLabel('Find by X-Request-Id').fill('nothing');
     await tab.page.keyboard.press('Enter');
-    await tab.page.getByText('No such request is kept.').waitFor();
+    await tab.page.getByText('No such request is stored.').waitFor();
   });
 
   it('leads from the number of failures to those alone', async () => {
@@ -374,7 +376,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.locator('.entry').first().waitFor();
     expect(await tab.page.locator('.entry', { hasText: '429' }).count()).toBe(0);
     await tab.page.getByLabel('Outcome').selectOption('5xx');
-    await tab.page.getByText('No such request is kept.').waitFor();
+    await tab.page.getByText('No such request is stored.').waitFor();
   });
 
   it('renames, exports and deletes a client, and erases its names from the audit trail', async () => {
@@ -391,6 +393,10 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.button('Delete this client').click();
     expect(await isFocused(tab.inDialog('Cancel'))).toBe(true);
     await tab.dialog.getByLabel(/^Also erase/).check();
+    await tab.page.route('**/erase', (route) => route.fulfill({ status: 503 }));
+    await tab.inDialog('Delete for good').click();
+    await tab.dialog.getByText('The client is deleted, but the audit trail still has its names').waitFor();
+    await tab.page.unrouteAll();
     await tab.inDialog('Delete for good').click();
     await tab.closed();
     await tab.page.getByRole('heading', { name: 'Clients' }).waitFor();

@@ -196,7 +196,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       const before = asked();
       for (let times = 0; times < 5; times += 1) {
         await tab.button('Try now').click();
-        await trouble().getByText('Tried again in').waitFor();
+        await trouble().getByText('Next try in').waitFor();
       }
       await expect.poll(() => asked() - before).toBe(1);
       await tab.page.unrouteAll();

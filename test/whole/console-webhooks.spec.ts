@@ -79,6 +79,21 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await expect.poll(() => tab.page.locator('.keys > .key').count()).toBe(2);
   });
 
+  it('says of an attempt that is due that it is yet to come', async () => {
+    for (const [inMs, text] of [
+      [7_000, 'in a few seconds'],
+      [-1_000, 'now'],
+    ] as const) {
+      await tab.page.route(`**/admin/webhooks/${endpointId}`, async (route) => {
+        const response = await route.fetch();
+        const nextAttemptAt = new Date(Date.now() + inMs).toISOString();
+        await route.fulfill({ response, json: { ...(await response.json()), nextAttemptAt } });
+      });
+      await expect.poll(() => tab.page.getByText(text, { exact: true }).count()).toBeGreaterThan(0);
+      await tab.page.unrouteAll({ behavior: 'wait' });
+    }
+  });
+
   it('disables an endpoint, and enables it', async () => {
     await tab.button('Disable').click();
     await tab.inDialog('Disable').click();

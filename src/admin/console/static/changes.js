@@ -121,6 +121,8 @@ export async function exportClient({ id }) {
 /** Deletes a client, and on request its names from the audit trail. @param {Client} client */
 export function removeClient({ id, name }) {
   const erase = el('input', { type: 'checkbox', name: 'erase' });
+  /** @type {unknown} */
+  let gone;
   return confirm({
     title: 'Delete this client?',
     body: [
@@ -143,7 +145,8 @@ export function removeClient({ id, name }) {
     danger: true,
     order: ['DELETE', `clients/${id}`],
     run: async (send) => {
-      const gone = await send();
+      // If only the erasure was refused, the next attempt makes only that.
+      gone ??= await send();
       if (erase.checked) await ask('POST', `clients/${id}/erase`).catch(notErased);
       return gone;
     },
@@ -151,12 +154,11 @@ export function removeClient({ id, name }) {
   });
 }
 
-/** @param {unknown} error */
+/** @param {unknown} error @returns {never} */
 function notErased(error) {
   if (!(error instanceof Refusal)) throw error;
-  tell(
-    `The audit trail still has its names: repeat it by petstore client erase. ${error.message} (${error.code})`,
-  );
+  const message = `The client is deleted, but the audit trail still has its names: try again. ${error.message}`;
+  throw new Refusal(error.status, error.code, message);
 }
 
 /** Suspends a client, or resumes it. @param {Client} client */
@@ -292,7 +294,11 @@ export async function rotate(key) {
         '. The old one works until the grace period is over, so that nothing stops.',
         end && ` The new one expires at the latest with the key that you signed in with, ${exactly(end)}.`,
       ),
-      field('Grace of the old key', choice('grace', GRACES), 'At most until its own expiry.'),
+      field(
+        'Grace of the old key',
+        choice('grace', GRACES),
+        'At most until its own expiry. If the key has leaked, choose None.',
+      ),
     ],
     action: 'Rotate',
     unsure: KEY_UNSURE,

@@ -88,7 +88,7 @@ export function showClient(main, signal, id) {
     null,
     el(
       'p.note',
-      'All that is stored about the client, as a file, or its deletion with keys, webhooks and last errors.',
+      'Export everything that is stored about the client as a file, or delete it with its keys, webhooks and last errors.',
     ),
     el('div.row-actions', exportButton, removeButton),
   );

@@ -5,7 +5,7 @@ import { Filters, inAddress } from './address.js';
 import { createClient } from './changes.js';
 import { button, choice, field } from './controls.js';
 import { faultOf } from './dialogs.js';
-import { el, number, put } from './elements.js';
+import { el, number, put, say } from './elements.js';
 import { PagedList } from './lists.js';
 import { Meter } from './plots.js';
 import { poll } from './polling.js';
@@ -16,10 +16,10 @@ import { when } from './times.js';
 export const STATES = {
   refused: 'Refused in this hour',
   refused_today: 'Refused today',
-  near_limit: 'Near or at the limit of their day',
+  near_limit: 'Near or at their daily limit',
   banned: 'With a banned key',
   suspended: 'Suspended',
-  expiring: 'With a key that expires within 7 days',
+  expiring: 'With a key expiring in 7 days',
   failing: 'With a failing webhook',
   deprecated: 'Calling deprecated operations',
 };
@@ -31,6 +31,9 @@ const ORDERS = [
   ['name', 'By name, A to Z'],
   ['-name', 'By name, Z to A'],
 ];
+
+/** The states whose clients are listed by how much they have of it. */
+const BY_STATE = /^(?:refused|near_limit|deprecated)/;
 
 /** @param {Element} main @param {AbortSignal} signal */
 export function showClients(main, signal) {
@@ -51,9 +54,12 @@ export function showClients(main, signal) {
     follow();
     clients.restart();
   });
-  // Clients in these states are listed by how much they have of it.
   const follow = () => {
-    controls.sort.disabled = /^(?:refused|near_limit|deprecated)/.test(controls.state.value);
+    const isByState = BY_STATE.test(controls.state.value);
+    if (isByState && !controls.sort.disabled) controls.sort.value = '';
+    controls.sort.disabled = isByState;
+    const [first] = controls.sort.options;
+    if (first) say(first, isByState ? 'Most first' : (ORDERS[0]?.[1] ?? ''));
   };
   follow();
   const clients = new PagedList('usage', rowOf, {
@@ -118,7 +124,7 @@ export function showClients(main, signal) {
 function noneOf({ name, state, plan }) {
   if (state.value === '' && plan.value === '')
     return name.value.trim() && 'No client name contains this text.';
-  return 'No client is like this.';
+  return 'No client matches these filters.';
 }
 
 /** The plans by which clients can be found. @param {AbortSignal} signal @returns {Promise<string[]>} */

@@ -104,7 +104,7 @@ function showElsewhere(at) {
       'No view has the address ',
       el('code', location.hash),
       '. ',
-      el('a', { href: '#/' }, 'To the first view'),
+      el('a', { href: '#/' }, 'Go to the start'),
     ),
   );
 }
@@ -128,7 +128,7 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
 
 const theme = byId('theme');
 const nameTheme = () => {
-  const name = `Colours: ${document.documentElement.dataset.theme ?? 'system'}`;
+  const name = `Colors: ${document.documentElement.dataset.theme ?? 'system'}`;
   theme.setAttribute('aria-label', name);
   theme.title = name;
 };

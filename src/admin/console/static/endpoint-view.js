@@ -8,7 +8,7 @@ import { conditionOf } from './endpoints-view.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
 import { showView, card, codes, facts } from './sections.js';
-import { when } from './times.js';
+import { when, whenDue } from './times.js';
 
 /** States of deliveries, with the badge of each. @type {Readonly<Record<string, readonly [name: string, tone: string]>>} */
 const STATES = {
@@ -89,7 +89,7 @@ function factsOf({
     ['Waiting', waiting === 1 ? '1 message' : `${number(waiting)} messages`],
     failingSince !== null && ['Failing since', when(failingSince)],
     lastError !== null && ['Last error', lastError],
-    nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
+    nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],
     disabledAt !== null && ['Disabled', when(disabledAt)],
     previousSecretUntil !== null && ['Old secret signs until', when(previousSecretUntil)],
     ['Created', when(createdAt)],
@@ -131,7 +131,7 @@ function rowOf(delivery, changed) {
     el('div.row-actions', button(action, again, '.quiet.changes', words)),
     facts([
       ['Last sent', when(attemptedAt)],
-      nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
+      nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],
       waitingBefore > 0 && ['Waiting before it', number(waitingBefore)],
       ['Happened', when(happenedAt)],
       ['Delivery', String(id)],

@@ -8,7 +8,7 @@ import { el, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
 import { showView, card, codes, facts } from './sections.js';
-import { when } from './times.js';
+import { when, whenDue } from './times.js';
 
 /** @typedef {import('./changes.js').Endpoint} Endpoint */
 
@@ -68,7 +68,7 @@ function rowOf(endpoint, isOfAll) {
     ),
     facts([
       ['Events', codes(events)],
-      nextAttemptAt !== null && ['Next attempt', when(nextAttemptAt)],
+      nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],
       ['Created', when(createdAt)],
       isOfAll && ['Client', el('a', { href: `#/clients/${clientId}` }, written(clientName))],
     ]),

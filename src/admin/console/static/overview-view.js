@@ -51,7 +51,11 @@ export function showOverview(main, signal) {
       card('Clients', null, states),
       el('div.wide', calls),
     ),
-    el('p.note', 'Refreshed every 5 seconds while you look at it. Days and hours are those of UTC.'),
+    el(
+      'p.note',
+      'Requests without a valid key belong to no client and are not counted here: the log of the service has their addresses.',
+    ),
+    el('p.note', 'Refreshed every 5 seconds while you look at it. Days and hours are in UTC.'),
   );
 }
 

@@ -105,7 +105,7 @@ function showTrouble(tryNow) {
   put(
     bar,
     el('p', el('b', troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
-    el('p', `Tried again in ${Math.ceil(pauseLeft() / 1_000)} s. `, again),
+    el('p', `Next try in ${Math.ceil(pauseLeft() / 1_000)} s. `, again),
   );
   if (wasFocused) again.focus();
 }

@@ -17,8 +17,8 @@ export function showRequests(main, signal) {
   const search = (/** @type {Record<string, string | number>} */ more) =>
     el('input', { type: 'search', autocomplete: 'off', ...more });
   const requestId = search({ maxlength: 128 });
-  const code = search({ maxlength: 96, placeholder: 'validation_failed' });
-  const operation = search({ maxlength: 200, placeholder: 'GET /account/keys' });
+  const code = search({ maxlength: 96, placeholder: 'key_not_found' });
+  const operation = search({ maxlength: 200, placeholder: 'GET /account' });
   const outcome = choice('outcome', [
     ['', 'Any'],
     ['429', 'Refused (429)'],
@@ -33,7 +33,7 @@ export function showRequests(main, signal) {
   const body = el('tbody', { role: 'rowgroup' });
   const requests = new PagedList('requests', rowOf, {
     list: body,
-    none: 'No such request is kept. The log of the service has all requests.',
+    none: 'No such request is stored. The log of the service has all requests.',
     changed: () => poller.soon(),
     query: () => filters.query,
   });
@@ -65,6 +65,7 @@ export function showRequests(main, signal) {
       body,
     ),
   );
+  table.hidden = true;
   const poller = poll(async () => {
     const shown = await requests.refresh(signal);
     table.hidden = shown.length === 0;

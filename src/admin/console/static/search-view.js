@@ -39,7 +39,8 @@ export function showSearch(main, signal) {
       put(list, body.map(rowOf));
       put(
         note,
-        body.length === 0 && 'No client, no key and none of the last errors has this name, id or beginning.',
+        body.length === 0 &&
+          'No client or key, and none of the last errors, has this name, id or beginning. The log of the service has all requests.',
         body.filter((/** @type {any} */ { kind }) => kind === 'client').length === MOST &&
           el(
             'a',

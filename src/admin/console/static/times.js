@@ -2,6 +2,8 @@
 // Times in words, by the clock of the service: that of this machine may be wrong.
 import { el, say } from './elements.js';
 
+/** Clocks that differ by less are the same, in milliseconds. */
+const SKEW_MS = 2_000;
 /** How far the service's clock is ahead of this machine's, in milliseconds. */
 let aheadMs = 0;
 
@@ -9,7 +11,7 @@ let aheadMs = 0;
 export function learnTime(date) {
   const told = Date.parse(date ?? '');
   // The field has whole seconds: what is nearer is no difference.
-  if (Number.isFinite(told)) aheadMs = Math.abs(told - Date.now()) < 2_000 ? 0 : told - Date.now();
+  if (Number.isFinite(told)) aheadMs = Math.abs(told - Date.now()) < SKEW_MS ? 0 : told - Date.now();
 }
 
 /** Now, in milliseconds since the Unix epoch, as the service has it. */
@@ -34,7 +36,7 @@ export function span(ms) {
 /** @param {string} instant */
 export function ago(instant) {
   const ms = now() - Date.parse(instant);
-  if (Math.abs(ms) < 10_000) return 'just now';
+  if (Math.abs(ms) < 10_000) return ms < -SKEW_MS ? 'in a few seconds' : 'just now';
   return ms < 0 ? `in ${span(-ms)}` : `${span(ms)} ago`;
 }
 
@@ -76,8 +78,20 @@ export function when(instant) {
   return el('time.when', { datetime: instant, tabindex: '0' }, ago(instant));
 }
 
+/** When something is due: `now`, once its instant has passed. @param {string} instant */
+export function whenDue(instant) {
+  return el('time.when.due', { datetime: instant, tabindex: '0' }, dueIn(instant));
+}
+
+/** @param {string} instant */
+function dueIn(instant) {
+  return Date.parse(instant) - now() < SKEW_MS ? 'now' : ago(instant);
+}
+
 /** Updates all shown instants. */
 export function refreshTimes() {
-  for (const shown of document.querySelectorAll('time.when'))
-    say(shown, ago(shown.getAttribute('datetime') ?? ''));
+  for (const shown of document.querySelectorAll('time.when')) {
+    const instant = shown.getAttribute('datetime') ?? '';
+    say(shown, shown.classList.contains('due') ? dueIn(instant) : ago(instant));
+  }
 }
