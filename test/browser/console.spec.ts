@@ -109,6 +109,18 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByText('The log of the service has all requests.').waitFor();
   });
 
+  it('shows the key that was searched for before the others of its client', async () => {
+    const { id: clientId } = await order('POST', '/admin/clients', { name: 'Many keys', plan: 'free' });
+    const oldest = await order('POST', '/admin/keys', { clientId });
+    for (let issued = 1; issued < 25; issued += 1) await order('POST', '/admin/keys', { clientId });
+    await tab.page.getByLabel('Find a client, a key or a request').fill(oldest.prefix);
+    await tab.page.keyboard.press('Enter');
+    await tab.page.getByRole('heading', { name: 'Many keys' }).waitFor();
+    await tab.page.locator('.key .prefix').first().waitFor();
+    expect(await tab.page.locator('.key .prefix').first().innerText()).toBe(`${oldest.prefix}…`);
+    await order('DELETE', `/admin/clients/${clientId}`);
+  });
+
   it('says of an address that leads nowhere, and of a client that is gone, that this is so', async () => {
     await tab.show('#/nowhere');
     await tab.page.getByRole('heading', { name: 'No such page' }).waitFor();

@@ -4,6 +4,9 @@
 /** Pause after the last letter before a search, in milliseconds. */
 const TYPING_MS = 250;
 
+/** The pattern of an id in an address. */
+export const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
+
 /** @typedef {HTMLInputElement | HTMLSelectElement} Control */
 
 /** The path of the current address, such as `#/clients`. */

@@ -1,6 +1,7 @@
 // @ts-check
 // The keys of a client with their states, and what can be done with each.
 import { Refusal, ask, isHolder } from './admin-api.js';
+import { UUID, inAddress } from './address.js';
 import { administers, issue, revoke, rotate, unban } from './changes.js';
 import { button } from './controls.js';
 import { el } from './elements.js';
@@ -14,10 +15,11 @@ import { ago, exactly, now, when } from './times.js';
 const SHOWN = 20;
 /** Number of keys per request, the maximum of the service. */
 const ASKED = 100;
-/** How many banned keys that are not on the page are requested one by one, and how long a response is used. */
+/** How many of the keys that are shown first and are not on the page are requested one by one, and how long a response is used. */
 const ALONE = { most: 5, knownMs: 60_000 };
 /** Keys that expire within this time are marked, in milliseconds. */
 const SOON_MS = 7 * 86_400_000;
+const IS_ID = new RegExp(`^${UUID}$`);
 
 /** The state of a key in words, and the look of its badge. @param {Key} key @param {string | undefined} bannedUntil */
 function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
@@ -39,8 +41,8 @@ export class ClientKeys {
   #client;
   /** Cursors of the parts that are known, the oldest first. @type {(string | undefined)[]} */
   #parts = [undefined];
-  /** Banned keys of other pages, and when they were asked for. @type {Map<string, { key: Key, at: number }>} */
-  #banned = new Map();
+  /** Keys of other pages that are shown first, and when they were asked for. @type {Map<string, { key: Key, at: number }>} */
+  #known = new Map();
 
   /** @param {string} clientId @param {() => void} changed is called after a change, and when another page is wanted */
   constructor(clientId, changed) {
@@ -59,21 +61,23 @@ export class ClientKeys {
     this.element = card('Keys', this.issueButton, this.rows.note, this.rows.list, this.pages.bar);
   }
 
-  /** Shows the keys as they are now, the newest first behind those that are banned. @param {any} client with its bans @param {AbortSignal} signal */
+  /** Shows the keys as they are now, the newest first behind the one that was searched for and those that are banned. @param {any} client with its bans @param {AbortSignal} signal */
   async refresh(client, signal) {
     const { place, turn } = this.pages.wanted;
     const { part, keys } = await this.#part(place?.part, signal);
     /** @type {Map<string, string>} */
     const bans = new Map(client.bans.map((/** @type {any} */ ban) => [ban.keyId, ban.bannedUntil]));
-    const banned = await this.#bannedOf([...bans.keys()], keys, signal);
+    // The address names the key that a search found, or anything else.
+    const ids = [...new Set([inAddress('key'), ...bans.keys()])].filter((id) => IS_ID.test(id));
+    const first = await this.#firstOf(ids, keys, signal);
     const skipped = (place?.skipped ?? 0) + SHOWN;
     const next =
       skipped < keys.length ? { part, skipped } : part > 0 ? { part: part - 1, skipped: 0 } : undefined;
     if (!this.pages.arrived(turn, next)) return;
     this.#client = client;
     this.issueButton.disabled = false;
-    const page = keys.slice(skipped - SHOWN, skipped).filter(({ id }) => !bans.has(id));
-    const items = [...banned, ...page].map((key) => {
+    const page = keys.slice(skipped - SHOWN, skipped).filter(({ id }) => !ids.includes(id));
+    const items = [...first, ...page].map((key) => {
       const ban = bans.get(key.id);
       return { id: key.id, key, ban, state: stateOf(key, ban) };
     });
@@ -96,28 +100,29 @@ export class ClientKeys {
   }
 
   /**
-   * The banned keys, of which those that are not loaded are requested, a few at a time.
+   * The keys that are shown first, of which those that are not loaded are requested, a few at a time.
    * @param {string[]} ids
    * @param {Key[]} atHand
    * @param {AbortSignal} signal
    * @returns {Promise<Key[]>}
    */
-  async #bannedOf(ids, atHand, signal) {
+  async #firstOf(ids, atHand, signal) {
     let asked = 0;
     for (const id of ids) {
       const found = atHand.find((key) => key.id === id);
-      if (found) this.#banned.set(id, { key: found, at: performance.now() });
-      const at = this.#banned.get(id)?.at ?? Number.NEGATIVE_INFINITY;
+      if (found) this.#known.set(id, { key: found, at: performance.now() });
+      const at = this.#known.get(id)?.at ?? Number.NEGATIVE_INFINITY;
       if (performance.now() - at < ALONE.knownMs || asked === ALONE.most) continue;
       asked += 1;
       try {
         const { body } = await ask('GET', `keys/${id}`, { signal });
-        this.#banned.set(id, { key: body, at: performance.now() });
+        if (isHolder || body.clientId === this.clientId)
+          this.#known.set(id, { key: body, at: performance.now() });
       } catch (error) {
         if (!(error instanceof Refusal) || !error.is('key_not_found')) throw error;
       }
     }
-    return ids.flatMap((id) => this.#banned.get(id)?.key ?? []);
+    return ids.flatMap((id) => this.#known.get(id)?.key ?? []);
   }
 
   /** @param {{ key: Key, ban: string | undefined, state: string[] }} row */
@@ -161,7 +166,7 @@ export class ClientKeys {
   async #order(run, makesKey) {
     if (!(await run())) return;
     if (makesKey) this.pages.reset();
-    this.#banned.clear();
+    this.#known.clear();
     this.changed();
   }
 }

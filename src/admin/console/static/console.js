@@ -1,7 +1,7 @@
 // @ts-check
 // The frame: which view is shown for which address, the session, the colours.
 import { isHolder, me } from './admin-api.js';
-import { pathOf } from './address.js';
+import { UUID, pathOf } from './address.js';
 import { showAudit } from './audit-view.js';
 import { showClient } from './client-view.js';
 import { showClients } from './clients-view.js';
@@ -18,7 +18,6 @@ import { refreshTimes } from './times.js';
 
 const THEME = 'petstore-theme';
 const THEMES = ['system', 'light', 'dark'];
-const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}';
 
 /** What the page is called. */
 const PAGE = isHolder ? 'Account' : 'Console';

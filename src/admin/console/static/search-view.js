@@ -61,7 +61,8 @@ export function showSearch(main, signal) {
 
 /** @param {any} found */
 function hrefOf({ kind, id, clientId }) {
-  return kind === 'request' ? addressOf('#/requests', { requestId: id }) : `#/clients/${clientId}`;
+  if (kind === 'request') return addressOf('#/requests', { requestId: id });
+  return addressOf(`#/clients/${clientId}`, kind === 'key' ? { key: id } : {});
 }
 
 /** @param {any} found */
