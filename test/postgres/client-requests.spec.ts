@@ -188,7 +188,7 @@ describe('the last errors of a client', () => {
       /code +pet_not_found\n[^]*request +lost-1\n/,
     );
     const none = await printedBy(service, ['request', 'show', 'found-1']);
-    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('No request found-1 is kept')]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('No request found-1 was found')]);
     const { stdout } = await printedBy(service, ['request', 'list', '--client', 'Test', '--limit', '1']);
     expect(stdout).toMatch(/^AT[^\n]+\n[^\n]+GET \/v1\/pets +400 +validation_failed[^\n]+\n$/);
     const rows = await service.app.get(DataSource).query('SELECT * FROM refused_requests');

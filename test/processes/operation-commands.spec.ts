@@ -62,7 +62,7 @@ describe('beside a server, with ADMIN_ON=off and without Redis', () => {
     const unban = await petstoreHere(folder, ['key', 'unban', successor], ENVIRONMENT);
     expect(unban).toMatchObject({ code: 1, stderr: expect.stringMatching(/ban cannot be lifted/) });
     expect((await petstoreHere(folder, ['request', 'show', 'x'], ENVIRONMENT)).stderr).toMatch(
-      /No request x is kept/,
+      /No request x was found/,
     );
     for (const line of lines) await run(line);
     expect((await petstoreHere(folder, ['audit', 'export'], ENVIRONMENT)).stdout).toMatch(
