@@ -37,7 +37,7 @@ export async function seed(call: Call): Promise<void> {
   // Customers would see demo animals among real ones.
   if (nodeEnv === 'production')
     await call.confirm(
-      `Add demo data to ${shownDatabaseUrl(databaseUrl)}, a production database from which no command removes it`,
+      `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production; no command removes it`,
     );
   const app = await call.start('write');
   const progress = new ProgressLine(call.shell.writeError);

@@ -27,7 +27,7 @@ describe('a process in maintenance mode', () => {
     ]);
     for (const { status, body: error, headers } of refused) {
       expect([status, error.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '60']);
-      expect(error.message).toContain('it is in maintenance mode mode');
+      expect(error.message).toContain('it is in maintenance mode');
       expect(headers.get('x-ratelimit-remaining')).toBe(headers.get('x-ratelimit-limit'));
       expect(headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
     }

@@ -80,8 +80,8 @@ describeWith('redis-server', 'the way to a Redis with TLS and a password', () =>
       await expect(checkRedis(of())).resolves.toEqual({
         aheadMs: expect.any(Number),
         countsIn: expect.any(String),
-        evicts: undefined,
-        forgets: true,
+        evictsKeys: undefined,
+        isVolatile: true,
       });
     });
 

@@ -103,7 +103,7 @@ describe('a backup', () => {
   it.each(['-wal', '-journal'])('is not written beside a link %s that leads nowhere', async (end) => {
     const folder = await folderOfTest();
     await symlink(join(folder, 'none'), join(folder, `b.sqlite${end}`));
-    await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(`b.sqlite${end} is beside`);
+    await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(`b.sqlite${end} is next to`);
     expect(await readdir(folder)).toEqual([`b.sqlite${end}`]);
   });
 
@@ -112,7 +112,7 @@ describe('a backup', () => {
     await expect(backUpTo(join(folder, 'none/b.sqlite'))).rejects.toThrow(/none does not exist\. Create it/);
     await expect(backUpTo(folder)).rejects.toThrow(/is a folder\. Name a file in it/);
     await writeFile(join(folder, 'b.sqlite-wal'), 'of another');
-    await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(/b\.sqlite-wal is beside/);
+    await expect(backUpTo(join(folder, 'b.sqlite'))).rejects.toThrow(/b\.sqlite-wal is next to/);
     await expect(backUpTo(join(folder, 'c'), { database: join(folder, 'no.sqlite') })).rejects.toThrow(
       /no\.sqlite does not exist\. Set DATABASE_URL/,
     );
@@ -161,7 +161,7 @@ describe('a backup', () => {
     const folder = await smallDisk(2);
     const database = await storeWith(MANY_ANIMALS);
     await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(
-      /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Free space there/,
+      /The copy needs \d+ MiB, and the disk of .* has 2 MiB free\. Free space on it/,
     );
     expect(await readdir(folder)).toEqual([]);
   });

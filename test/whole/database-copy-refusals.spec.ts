@@ -129,7 +129,7 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
     ]);
     const refused = copies.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
     expect(refused).toEqual([
-      expect.stringMatching(/already has data|Another copy into .*Wait until it has ended/),
+      expect.stringMatching(/already has data|Another copy into .*Wait until it has finished/),
     ]);
     expect(await both.rows('SELECT count(*)::int FROM pets')).toEqual([[2_000]]);
   });

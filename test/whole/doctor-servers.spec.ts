@@ -141,6 +141,6 @@ describeWith('postgres', 'doctor on PostgreSQL', () => {
     await serviceOfTest(path, { DATABASE_URL, REDIS_URL: redis.url });
     expect(await processes(redis.url)).toMatchObject({ state: 'ok', found: 'a process serves it' });
     expect(await processes()).toMatchObject(wrong(/^Another instance runs on this database\./));
-    expect(await processes(other.url)).toMatchObject(wrong(/uses another Redis server/));
+    expect(await processes(other.url)).toMatchObject(wrong(/uses a different Redis server/));
   });
 });
