@@ -62,7 +62,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await till.getByRole('button', { name: /^Rotate/ }).click();
     await tab.inDialog('Rotate').click();
     await tab.stored('key');
-    await tab.page.locator('.key', { hasText: 'Rotated, ends' }).waitFor();
+    await tab.page.locator('.key', { hasText: 'Rotated, expires' }).waitFor();
   });
 
   it('makes a webhook endpoint of its own, tests it and disables it', async () => {
@@ -78,7 +78,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.inDialog('Disable').click();
     await tab.page.getByText('Disabled by its owner').waitFor();
     await tab.page.getByRole('link', { name: '← Your account' }).click();
-    await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
+    await tab.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
   });
 
   it('shows its last errors, which no page of another client has', async () => {
@@ -89,7 +89,7 @@ describeWith('browser', 'the page of a key holder', () => {
     await tab.page.getByText('404 pet_not_found').waitFor();
     expect(await tab.page.getByText('404 pet_not_found').count()).toBe(1);
     await tab.page.getByRole('link', { name: 'Account', exact: true }).click();
-    await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
+    await tab.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
   });
 
   it('shows plan and use to a key without the scope account, and says what it lacks', async () => {
@@ -97,7 +97,7 @@ describeWith('browser', 'the page of a key holder', () => {
     onTestFinished(() => other.close());
     await signIn(service.key, other.page);
     await other.page.getByText('Keys and webhooks need a key with the scope account.').waitFor();
-    await other.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
+    await other.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
     expect(await other.page.getByRole('heading', { name: 'Keys' }).isVisible()).toBe(false);
     expect([other.complaints, other.refusals]).toEqual([[], []]);
   });

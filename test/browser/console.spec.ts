@@ -206,7 +206,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await order('PATCH', `/admin/clients/${named.get('Corner Pets')}`, { plan: 'free' });
     await tab.dialog.getByLabel('Plan').selectOption('business');
     await tab.inDialog('Change the plan').click();
-    await tab.dialog.getByText('Someone else has changed it: the plan is free now').waitFor();
+    await tab.dialog.getByText('Someone else has changed the plan. It is now free').waitFor();
     await tab.inDialog('Change the plan').click();
     await tab.closed();
     expect(await order('GET', `/admin/clients/${named.get('Corner Pets')}`)).toMatchObject({
@@ -315,11 +315,11 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.dialog.getByLabel('Grace').selectOption('1h');
     await tab.inDialog('Rotate').click();
     expect(await tab.stored('key')).toMatch(SECRET);
-    const old = tab.page.locator('.key', { hasText: 'Rotated, ends' });
+    const old = tab.page.locator('.key', { hasText: 'Rotated, expires' });
     await old.getByRole('button', { name: /^Revoke/ }).click();
     await tab.inDialog('Revoke for good').click();
     await tab.closed();
-    await tab.page.locator('.key', { hasText: 'Rotated, ended' }).waitFor();
+    await tab.page.locator('.key', { hasText: 'Rotated, expired' }).waitFor();
     const [first, second] = (await keysOf('Rotating')).toSorted((one: { replacedBy: string | null }) =>
       one.replacedBy === null ? 1 : -1,
     );

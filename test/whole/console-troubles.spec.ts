@@ -113,7 +113,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await tab.dialog.getByText('This tab continues with the new one').waitFor();
       expect(await tab.stored('key')).toBe(secret);
       await tab.page.locator('.key', { hasText: secret.slice(0, 13) }).waitFor();
-      await tab.page.locator('.key', { hasText: 'Rotated, ended' }).waitFor();
+      await tab.page.locator('.key', { hasText: 'Rotated, expired' }).waitFor();
       await tab.page.reload();
       await heading('Operators').waitFor();
     });
@@ -196,7 +196,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       const before = asked();
       for (let times = 0; times < 5; times += 1) {
         await tab.button('Try now').click();
-        await trouble().getByText('Next try in').waitFor();
+        await trouble().getByText('Retrying in').waitFor();
       }
       await expect.poll(() => asked() - before).toBe(1);
       await tab.page.unrouteAll();

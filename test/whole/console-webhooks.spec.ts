@@ -129,7 +129,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.page.getByRole('link', { name: 'https://shop.example.com/hooks' }).click();
     await tab.button('Delete').click();
     await tab.inDialog('Delete for good').click();
-    await tab.page.getByRole('heading', { name: 'Plan and use' }).waitFor();
+    await tab.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
     await expect.poll(async () => (await asked('/admin/webhooks')).length).toBe(1);
   });
 
@@ -172,7 +172,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await other.page.getByText('Read only').waitFor();
     for (const [hash, there] of [
       ['#/clients', 'Test'],
-      [`#/clients/${service.clientId}`, 'Plan and use'],
+      [`#/clients/${service.clientId}`, 'Plan and usage'],
       [`#/webhooks/${endpointId}`, 'It responded 200.'],
       ['#/audit', 'deleted the webhook endpoint'],
     ] as const) {

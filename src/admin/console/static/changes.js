@@ -92,7 +92,7 @@ export async function changePlan(client, tag) {
         const { body, tag: latest } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
         seen = latest;
         const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
-        const message = `Someone else has changed it: the plan is ${body.plan} now, with ${limits}. Repeat to change it nevertheless.`;
+        const message = `Someone else has changed the plan. It is now ${body.plan}, with ${limits}. Repeat to change it anyway.`;
         throw new Refusal(412, error.code, message);
       }
     },
@@ -242,7 +242,7 @@ export async function issue(client) {
     title: 'Issue a key',
     body: [
       el('p', 'A new key for ', written(client.name), '. It is shown once.'),
-      textField('Label', 'label', {}, 'A label for people, such as Web shop. Optional.'),
+      textField('Label', 'label', {}, 'Optional. A name that people recognize, such as Web shop.'),
       boxes('Scopes', 'scopes', ordinary, lacks),
       administrative.length > 0 &&
         boxes(
@@ -251,7 +251,7 @@ export async function issue(client) {
           administrative,
           el(
             'p.warning',
-            'Not for clients: who has such a key reads all clients and their keys, and with ',
+            'Not for clients: anyone with such a key can read all clients and their keys, and with ',
             el('code', 'admin'),
             ' changes them and issues further keys.',
           ),
@@ -297,7 +297,7 @@ export async function rotate(key) {
       field(
         'Grace of the old key',
         choice('grace', GRACES),
-        'At most until its own expiry. If the key has leaked, choose None.',
+        'It ends no later than the old key expires. If the key has leaked, choose None.',
       ),
     ],
     action: 'Rotate',
@@ -372,7 +372,7 @@ export async function createEndpoint(clientId) {
         'Address',
         'url',
         address,
-        'Messages are sent there by POST, such as https://shop.example.com/webhooks.',
+        'Messages are sent to this URL by POST. Example: https://shop.example.com/webhooks',
       ),
       boxes('Events', 'events', events),
       textField('Label', 'label', {}, 'Optional.'),
@@ -446,7 +446,7 @@ export function turn({ id, enabled }) {
         'p',
         enabled
           ? 'No messages are sent to it until it is enabled again. Events in that time are never sent.'
-          : 'It continues at once with the messages that waited when it was disabled, without the one that it was given up at.',
+          : 'Delivery resumes at once with the messages that were waiting when the endpoint was disabled, except the one that kept failing.',
       ),
     ],
     action: enabled ? 'Disable' : 'Enable',

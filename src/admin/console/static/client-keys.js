@@ -25,9 +25,9 @@ const IS_ID = new RegExp(`^${UUID}$`);
 function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
   const left = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - now();
   if (revokedAt !== null || left <= 0)
-    return [replacedBy !== null ? 'Rotated, ended' : revokedAt !== null ? 'Revoked' : 'Expired', 'over'];
-  if (bannedUntil !== undefined) return [`Banned, ends ${ago(bannedUntil)}`, 'bad'];
-  if (replacedBy !== null) return [`Rotated, ends ${ago(expiresAt ?? '')}`, 'warn'];
+    return [replacedBy !== null ? 'Rotated, expired' : revokedAt !== null ? 'Revoked' : 'Expired', 'over'];
+  if (bannedUntil !== undefined) return [`Ban ends ${ago(bannedUntil)}`, 'bad'];
+  if (replacedBy !== null) return [`Rotated, expires ${ago(expiresAt ?? '')}`, 'warn'];
   return left < SOON_MS ? [`Expires ${ago(expiresAt ?? '')}`, 'warn'] : ['Active', 'good'];
 }
 

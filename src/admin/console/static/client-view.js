@@ -107,7 +107,7 @@ export function showClient(main, signal, id) {
     isHolder
       ? {}
       : { back: ['#/clients', '← All clients'], links, buttons: [renameButton, planButton, suspendButton] },
-    card('Plan and use', null, plan, usage.now),
+    card('Plan and usage', null, plan, usage.now),
     usage.byMinute.element,
     lacks,
     keys.element,

@@ -116,7 +116,10 @@ export function showClients(main, signal) {
     head,
     list,
     bar,
-    el('p.note', 'Refreshed every 5 seconds while you look at it. The address of this page has its filters.'),
+    el(
+      'p.note',
+      'Updates every 5 seconds while this tab is visible. The address of this page includes the filters.',
+    ),
   );
 }
 

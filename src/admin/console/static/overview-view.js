@@ -55,7 +55,7 @@ export function showOverview(main, signal) {
       'p.note',
       'Requests without a valid key belong to no client and are not counted here: the log of the service has their addresses.',
     ),
-    el('p.note', 'Refreshed every 5 seconds while you look at it. Days and hours are in UTC.'),
+    el('p.note', 'Updates every 5 seconds while this tab is visible. Days and hours are in UTC.'),
   );
 }
 
@@ -104,7 +104,7 @@ function stateOf({ state, clients }) {
 
 /** @param {readonly any[]} clients */
 function refusedOf(clients) {
-  if (clients.length === 0) return el('p.note', 'Nobody: no request was refused with 429.');
+  if (clients.length === 0) return el('p.note', 'No requests were refused with 429.');
   return el(
     'ol.ranks',
     clients.map(({ clientId, name, refused }) =>

@@ -105,7 +105,7 @@ function showTrouble(tryNow) {
   put(
     bar,
     el('p', el('b', troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
-    el('p', `Next try in ${Math.ceil(pauseLeft() / 1_000)} s. `, again),
+    el('p', `Retrying in ${Math.ceil(pauseLeft() / 1_000)} s. `, again),
   );
   if (wasFocused) again.focus();
 }

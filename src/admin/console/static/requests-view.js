@@ -95,7 +95,7 @@ export function showRequests(main, signal) {
     note,
     table,
     bar,
-    el('p.note', 'The last 200 requests of each client that got an error.'),
+    el('p.note', 'The last 200 requests of each client that returned an error.'),
   );
 }
 

@@ -24,7 +24,7 @@ export function searchFor(text) {
 export function showSearch(main, signal) {
   const text = inAddress('text');
   const note = el('p.note', { role: 'status' }, 'Loading…');
-  const list = el('ul.rows', { 'aria-label': 'What was found' });
+  const list = el('ul.rows', { 'aria-label': 'Search results' });
   let isFirst = true;
   poll(
     async () => {
@@ -40,7 +40,7 @@ export function showSearch(main, signal) {
       put(
         note,
         body.length === 0 &&
-          'No client or key, and none of the last errors, has this name, id or beginning. The log of the service has all requests.',
+          'No client, key or recent error matches this name, id or prefix. The log of the service has all requests.',
         body.filter((/** @type {any} */ { kind }) => kind === 'client').length === MOST &&
           el(
             'a',

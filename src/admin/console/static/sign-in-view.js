@@ -7,7 +7,7 @@ const [LEAD, LABEL, NOTE] = isHolder
   ? [
       'Your plan and its usage, your keys and webhooks.',
       'API key',
-      'Any API key that the operator of this service has given you; with the scope account it can change keys and webhooks.',
+      'Any API key from the operator of this service. With the scope account, it can change keys and webhooks.',
     ]
   : [
       'Clients, keys, webhooks, usage and the audit trail of this service.',
