@@ -254,7 +254,7 @@ describe('a project that has it as a dependency', () => {
       overrides: { 'file-type': manifest.overrides['file-type'] },
       petstore: { settings: { API_TITLE: 'My API' } },
     });
-    expect(await petstoreThere('--help')).toContain('Administers My API on the database');
+    expect(await petstoreThere('--help')).toContain('Administers My API in the database');
     await expect(petstoreThere('new', '.')).rejects.toThrow(/my-api exists already/);
     await expect(petstoreThere('new', 'My API')).rejects.toThrow(/in lower case with hyphens/);
   });

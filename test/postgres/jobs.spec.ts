@@ -122,7 +122,7 @@ describe('a job', () => {
       /no job "pets\.feed"; there are: (.+, )?pets\.count, pets\.report/,
     );
     await service.app.get(DataSource).transaction(async () => {
-      await expect(jobs.run('pets.count')).rejects.toThrow('outside of the transaction');
+      await expect(jobs.run('pets.count')).rejects.toThrow('outside the transaction');
     });
   });
 

@@ -40,8 +40,8 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
     await expect(checkRedis({ url: cluster.url, ca: null })).resolves.toEqual({
       aheadMs: expect.any(Number),
       countsIn: '',
-      evicts: undefined,
-      forgets: true,
+      evictsKeys: undefined,
+      isVolatile: true,
     });
   });
 

@@ -15,7 +15,7 @@ const CREATE_CONCURRENTLY = new RegExp(
 const CONCURRENTLY = /^(\s*(?:CREATE\s+(?:UNIQUE\s+)?|DROP\s+)INDEX\s+)CONCURRENTLY\s+/i;
 
 /** The index of a name in the schema of a table. What makes an index holds this lock of the table, and so does VACUUM. */
-const FIND_INDEX = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", i.indrelid = t.oid AS "isHere", EXISTS (
+const FIND_INDEX = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", i.indrelid = t.oid AS "isOnTable", EXISTS (
     SELECT FROM pg_locks WHERE relation = t.oid AND mode = 'ShareUpdateExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS "isBusy"
   FROM pg_class t JOIN pg_class x ON x.relnamespace = t.relnamespace AND x.relname = (parse_ident($2))[1]
@@ -73,21 +73,21 @@ export class MigrationRunner extends PostgresRunner {
 
   /** Drops the index if its creation was interrupted or failed. Throws if the index belongs to another table. */
   private async dropInvalid(table: string, index: string): Promise<void> {
-    let findIndex = await this.findIndex(table, index);
-    if (findIndex?.isOnTable === false)
-      throw new TypeORMError(`The index ${findIndex.name} is of another table than ${table}.`);
+    let found = await this.findIndex(table, index);
+    if (found?.isOnTable === false)
+      throw new TypeORMError(`The index ${found.name} is of another table than ${table}.`);
     // The server still makes it, although the service that asked for it was killed. What waited for the lock would have a snapshot, for
     // whose end that waits.
-    while (findIndex?.isValid === false && findIndex.isBusy) {
+    while (found?.isValid === false && found.isBusy) {
       await pause(POLL_MS);
-      findIndex = await this.findIndex(table, index);
+      found = await this.findIndex(table, index);
     }
-    if (findIndex?.isValid === false) await super.query(`DROP INDEX CONCURRENTLY ${findIndex.name}`);
+    if (found?.isValid === false) await super.query(`DROP INDEX CONCURRENTLY ${found.name}`);
   }
 
   private async findIndex(table: string, index: string): Promise<FoundIndex | undefined> {
-    const [findIndex] = (await super.query(FIND_INDEX, [table, index])) as FoundIndex[];
-    return findIndex;
+    const [found] = (await super.query(FIND_INDEX, [table, index])) as FoundIndex[];
+    return found;
   }
 }
 

@@ -120,7 +120,7 @@ export class PostgresTroubles extends WriteTrouble {
 
   /** Whether a connection is older than the last recovery: it may lead to a server that was replaced. */
   outdates(client: object): boolean {
-    return ((client as { readonly begunAt?: number }).begunAt ?? Infinity) < this.recoveredAt;
+    return ((client as { readonly startedAt?: number }).startedAt ?? Infinity) < this.recoveredAt;
   }
 
   /** Notes the error of a statement, on this connection, or of connecting; returns the error to throw. */
