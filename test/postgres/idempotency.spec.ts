@@ -212,7 +212,11 @@ describe('an Idempotency-Key that would be ignored', () => {
     const { status, body } = await service.request('POST', path, { key, json, headers });
     expect([status, body.code]).toEqual([400, 'validation_failed']);
     expect(body.details).toEqual([
-      { field: 'Idempotency-Key', code: 'not_supported', message: expect.stringContaining('Omit the header') },
+      {
+        field: 'Idempotency-Key',
+        code: 'not_supported',
+        message: expect.stringContaining('Omit the header'),
+      },
     ]);
     expect(await counts()).toEqual(before);
   });
