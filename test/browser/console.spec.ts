@@ -186,7 +186,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.dialog.getByLabel('Plan').selectOption('enterprise');
     await tab.inDialog('Change the plan').click();
     await tab.dialog
-      .getByText(/needs its own limits/)
+      .getByText(/requires its own limits/)
       .first()
       .waitFor();
     expect(await isFocused(tab.dialog.getByLabel('Requests per minute'))).toBe(true);
