@@ -293,7 +293,20 @@ describe('a list that is not ordered by text', () => {
       fee: fc.option(number),
       isPaid: fc.option(flag),
     });
-    const numbers = [0, -0, 1, 0.1 + 0.2, 5e-324, 1e-5, 1e-7, 1e15, 1e16, 1e21, Number.MAX_VALUE];
+    const numbers = [
+      -3.163453490085246e197,
+      0,
+      -0,
+      1,
+      0.1 + 0.2,
+      5e-324,
+      1e-5,
+      1e-7,
+      1e15,
+      1e16,
+      1e21,
+      Number.MAX_VALUE,
+    ];
     const examples = numbers.map((fee) => ({ kilograms: fee, isTare: true, fee, isPaid: null }));
     await fc.assert(
       fc.asyncProperty(fc.array(shown, { minLength: 1 }), async (rows) => {

@@ -1,3 +1,5 @@
+import type { ObjectLiteral } from 'typeorm';
+import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { DateUtils } from 'typeorm/util/DateUtils.js';
 import { INT64_MAX, INT64_MIN } from '../int64.js';
 
@@ -50,4 +52,23 @@ function exact(value: unknown): unknown {
   const integer = BigInt(value as number | bigint);
   if (integer < INT64_MIN || integer > INT64_MAX) throw new RangeError(`${integer} needs more than 64 bits.`);
   return BigInt.asIntN(32, integer) === integer ? Number(integer) : integer;
+}
+
+/**
+ * Has a driver write doubles with 17 digits: TypeORM writes numbers into the statement, and SQLite reads some shorter ones as the double
+ * next to them.
+ */
+export function writeDoublesExactly(driver: SqliteDriver): void {
+  const escape = driver.escapeQueryWithParameters.bind(driver);
+  driver.escapeQueryWithParameters = (sql, parameters, nativeParameters) =>
+    escape(sql, exactDoubles(parameters), nativeParameters);
+}
+
+function exactDoubles(parameters: ObjectLiteral): ObjectLiteral {
+  const isDouble = (value: unknown): value is number =>
+    Number.isFinite(value) && !Number.isSafeInteger(value);
+  // Absent for a statement without parameters.
+  if (!Object.values((parameters as ObjectLiteral | undefined) ?? {}).some(isDouble)) return parameters;
+  const exactOf = (value: unknown): unknown => (isDouble(value) ? () => value.toPrecision(17) : value);
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, exactOf(value)]));
 }

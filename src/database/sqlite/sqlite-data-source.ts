@@ -9,6 +9,7 @@ import { readDecimalsAsText } from '../decimals.js';
 import { SQLITE_DIALECT } from '../dialect.js';
 import { Transactions } from '../transactions/transactions.js';
 import { generatedNumbers } from './exact-insert-query-builder.js';
+import { writeDoublesExactly } from './exact-parameters.js';
 import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
@@ -55,6 +56,7 @@ export class SqliteDataSource extends Database {
     driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
     driver.createGeneratedMap = generatedNumbers;
     readDecimalsAsText(driver);
+    writeDoublesExactly(driver);
     // TypeORM writes no RETURNING for SQLite; ExactInsertQueryBuilder does.
     driver.isReturningSqlSupported = (of?: string) => of === 'insert';
   }
