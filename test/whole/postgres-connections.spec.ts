@@ -120,7 +120,7 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
         'a server that hangs',
         () => `postgres://shop:wrong-secret@127.0.0.1:${(hanging.address() as AddressInfo).port}/shop`,
         {},
-        /timeout\. Check that PostgreSQL listens and responds/,
+        /timeout\. Check that PostgreSQL listens and responds at the host/,
       ],
     ])('%s is refused, says why, and shows no password', async (_, urlOf, { ca }: { ca?: string }, why) => {
       const environment = { DATABASE_URL: urlOf(), ...authority(ca) };

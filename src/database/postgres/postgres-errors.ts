@@ -152,7 +152,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The driver reports these only by their message. */
 const NO_RESPONSE = /^(?:Connection terminated|timeout expired|connect ETIMEDOUT|Received unexpected)/;
 const NO_RESPONSE_REMEDY =
-  'Check that PostgreSQL listens at the host and port in DATABASE_URL, and that no firewall blocks it';
+  'Check that PostgreSQL listens and responds at the host and port in DATABASE_URL, and that no firewall blocks it';
 const NO_TLS = /server does not support SSL/;
 const TLS_REMEDY = 'Turn it on (ssl = on), or remove ?sslmode= from DATABASE_URL';
 
