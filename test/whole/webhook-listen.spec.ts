@@ -14,7 +14,7 @@ it('webhook listen prints the messages of a running service, and deletes its end
   expect(status).toBe(201);
   await expect.poll(() => printed, { timeout: 60_000 }).toContain('"name":"Rex"');
   child.kill('SIGINT');
-  expect(await outcome).toMatchObject({ code: 0, stderr: expect.stringContaining('is deleted') });
+  expect(await outcome).toMatchObject({ code: 0, stderr: expect.stringContaining('was deleted') });
   expect(JSON.parse((await petstore(path, ['webhook', 'list', '--json'], settings)).stdout)).toEqual([]);
   expect((await service.stop()).code).toBe(0);
 });
@@ -28,5 +28,5 @@ it('webhook listen asks whether the service runs when no message arrives', async
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   await expect.poll(() => said).toContain('The test message has not arrived. Is the service running, with');
   child.kill('SIGINT');
-  expect(await outcome).toMatchObject({ code: 0, stderr: expect.stringContaining('is deleted') });
+  expect(await outcome).toMatchObject({ code: 0, stderr: expect.stringContaining('was deleted') });
 });
