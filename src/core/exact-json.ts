@@ -168,6 +168,12 @@ function exactNumber(text: string): number | bigint | JsonDecimal {
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }
 
+/** Whether an object has no class, as those have that are parsed from JSON. */
+export function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
 /**
  * Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. `isOfJson` says which of the
  * objects in it are looked into.

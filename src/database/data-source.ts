@@ -109,8 +109,8 @@ export async function createDataSource(
 /** The entities and migrations in src, and those of modules: by default, of the modules passed to tablesBelow(). */
 export async function declaredTables(modules?: readonly unknown[]): Promise<Tables> {
   const [entities, migrations] = await Promise.all([declaredClasses('entity'), declaredClasses('migration')]);
-  const { belongsElsewhere: isOther, ...added } = await registeredTables(modules);
-  const own = <T extends Type>(found: readonly T[]): T[] => found.filter((one) => !isOther(one));
+  const { belongsElsewhere, ...added } = await registeredTables(modules);
+  const own = <T extends Type>(found: readonly T[]): T[] => found.filter((one) => !belongsElsewhere(one));
   return {
     entities: distinct([...own(entities), ...added.entities]),
     migrations: distinct([...own(migrations as Tables['migrations']), ...added.migrations]),

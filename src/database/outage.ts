@@ -50,12 +50,12 @@ export class Outage<Reason> {
 
   /** It is over. */
   end(): void {
-    const { current: begun, ms } = this;
-    const { endMessage: over, quietMs = 0 } = this.kind;
-    if (!begun || !over) return;
+    const { current, ms } = this;
+    const { endMessage, quietMs = 0 } = this.kind;
+    if (!current || !endMessage) return;
     clearTimeout(this.timer);
     this.timer = this.current = undefined;
-    this.logger.log(over(Math.round((ms - quietMs) / 1_000), begun.times));
+    this.logger.log(endMessage(Math.round((ms - quietMs) / 1_000), current.times));
   }
 
   private get logger(): Logger {

@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
+import { CLIENT_STATES } from '../../src/auth/clients/client-list.js';
 import { Client } from '../../src/auth/clients/client.entity.js';
 import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { DomainEvents } from '../../src/events/domain-events.js';
@@ -33,18 +34,10 @@ const ORDERS = [
   'plan=business',
   'plan=business&sort=-name',
 ];
-const STATES = [
-  'refused',
-  'refused_today',
-  'near_limit',
-  'banned',
-  'suspended',
-  'expiring',
-  'failing',
-  'deprecated',
-];
 const LISTS = [
-  ...[...ORDERS, ...STATES.map((state) => `state=${state}`)].map((query) => `clients?limit=25&${query}`),
+  ...[...ORDERS, ...CLIENT_STATES.map((state) => `state=${state}`)].map(
+    (query) => `clients?limit=25&${query}`,
+  ),
   'webhooks?state=failing',
   'requests?outcome=429',
   'keys?limit=25',

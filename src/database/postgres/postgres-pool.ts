@@ -129,8 +129,7 @@ export class PostgresPool {
 
   /** Waits in these queues, for a second in all. */
   private async acquire(...queues: readonly Semaphore[]): Promise<PooledConnection> {
-    const { error: fault } = this.troubles;
-    if (fault) throw fault;
+    if (this.troubles.error) throw this.troubles.error;
     const end = performance.now() + WAIT_MS;
     const turns: Release[] = [];
     const free = (): void => turns.forEach((release) => release());
@@ -145,8 +144,7 @@ export class PostgresPool {
 
   /** One that is not older than the last trouble. */
   private async connect(): Promise<PoolClient> {
-    const { error: fault } = this.troubles;
-    if (fault) throw fault;
+    if (this.troubles.error) throw this.troubles.error;
     const client = await this.connections.connect();
     if (!this.troubles.outdates(client)) return client;
     client.release(true);

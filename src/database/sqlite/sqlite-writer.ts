@@ -152,12 +152,12 @@ export class SqliteWriter {
    */
   private async execute<T>(
     transaction: TransactionState | undefined,
-    { isRead, takesLock, commits, isRollback: undoes }: Effects,
+    { isRead, takesLock, commits, isRollback }: Effects,
     statement: () => Promise<T>,
   ): Promise<T> {
     // A rollback does not wait for its turn, so a statement of the same transaction may still be running.
     while (this.running) await this.running;
-    if (!undoes) {
+    if (!isRollback) {
       if (transaction?.failure !== undefined) throw transaction.failure;
       if (commits) this.files.confirm();
       else this.files.refuseIfDamaged();

@@ -19,13 +19,13 @@ export class Savepoint extends Transaction {
   static async begin(
     outer: Transaction,
     release: Release,
-    { isolation, isManual: isByHand }: TransactionOptions,
+    { isolation, isManual }: TransactionOptions,
   ): Promise<Savepoint> {
     try {
       if (isolation) outer.isolate(isolation);
       const savepoint = new Savepoint(outer, await outer.opened(), release);
       await savepoint.session.control(`SAVEPOINT ${savepoint.name}`);
-      if (isByHand) outer.setManualSavepoint(savepoint);
+      if (isManual) outer.setManualSavepoint(savepoint);
       return savepoint;
     } catch (error) {
       release();

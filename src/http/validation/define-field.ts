@@ -3,6 +3,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { type ClassTransformOptions, Expose, Transform, type TransformFnParams } from 'class-transformer';
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { isPlainObject } from '../../core/exact-json.js';
 
 const TEXT = 'petstore:text';
 
@@ -150,7 +151,8 @@ export function defineField<Sent, Value>(
 
   const field = new Field(kind as FieldKind<unknown>, nullable, fallback);
   const read = ({ value, obj, options: how }: TransformFnParams): unknown =>
-    isAsParsed(obj as object) ? field.read(value, sentAs(how)) : value;
+    // An instance of a class has values that were read: a second ValidationPipe gets it.
+    isPlainObject(obj as object) ? field.read(value, sentAs(how)) : value;
   FIELDS.set(read, field);
   const isRead = (value: unknown): value is Value =>
     value !== undefined && value !== null && !(value instanceof Unreadable);
@@ -190,12 +192,6 @@ export function defineField<Sent, Value>(
       Rule(rule, text, (value) => !isRead(value) || holds(value)),
     ),
   );
-}
-
-/** Whether an object is one that a parser has made. An instance of a class has values that were read: a second ValidationPipe gets it. */
-function isAsParsed(object: object): boolean {
-  const prototype = Object.getPrototypeOf(object) as object | null;
-  return prototype === Object.prototype || prototype === null;
 }
 
 /** How values arrive, by the options that class-transformer is given: FROM_TEXT, FROM_PATCH or none. */

@@ -11,7 +11,7 @@ import * as classTransformer from 'class-transformer';
 import * as classValidator from 'class-validator';
 import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { plainNumbers } from '../../core/exact-json.js';
+import { isPlainObject, plainNumbers } from '../../core/exact-json.js';
 import { FROM_PATCH, FROM_TEXT, REQUIRED, type SentAs } from './define-field.js';
 import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';
 import {
@@ -89,7 +89,8 @@ export class ValidationPipe implements PipeTransform {
    * decorator's own may hold the request, its socket and the server.
    */
   private async ofOtherClass(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    if (typeof value === 'object' && value !== null) return plainNumbers(value, isPlainJson);
+    if (typeof value === 'object' && value !== null)
+      return plainNumbers(value, (member) => Array.isArray(member) || isPlainObject(member));
     if (metadata.type !== 'body') return this.valid(this.parameters, value, metadata);
     return plainNumbers(await this.valid(this.bodies.json, value, metadata));
   }
@@ -216,11 +217,4 @@ export class PlainNumbersPipe extends NestValidationPipe {
     plainNumbers(object);
     return [...(await super.validate(object, options)), ...inexact];
   }
-}
-
-/** Whether JSON may have it: an array, or an object of no class. */
-function isPlainJson(value: object): boolean {
-  if (Array.isArray(value)) return true;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
