@@ -97,11 +97,11 @@ export class WebhookDeliveriesService {
    * Retries the first waiting message of an endpoint now, and then the others in their order; returns the endpoint. Throws
    * webhook_endpoint_not_found, webhook_endpoint_disabled and webhook_client_suspended.
    */
-  async retry(endpointId: string, by: Requester): Promise<WebhookEndpointStateDto> {
-    await this.dataSource.transaction(async (manager) => {
+  retry(endpointId: string, by: Requester): Promise<WebhookEndpointStateDto> {
+    return this.dataSource.transaction(async (manager) => {
       await this.retryNow(await this.requireSendable(endpointId, by, manager), manager);
+      return this.endpoints.get(endpointId, by, manager);
     });
-    return this.endpoints.get(endpointId, by);
   }
 
   /**

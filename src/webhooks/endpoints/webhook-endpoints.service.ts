@@ -90,10 +90,10 @@ export class WebhookEndpointsService {
   }
 
   /** An endpoint, the number of its waiting messages, and why the first was not delivered. Throws webhook_endpoint_not_found. */
-  async get(id: string, by: Requester): Promise<WebhookEndpointStateDto> {
-    const found = await this.find(id, by);
+  async get(id: string, by: Requester, manager = this.endpoints.manager): Promise<WebhookEndpointStateDto> {
+    const found = await this.find(id, by, manager);
     const where = { endpointId: id, state: 'waiting' } as const;
-    const deliveries = this.endpoints.manager.getRepository(WebhookDelivery);
+    const deliveries = manager.getRepository(WebhookDelivery);
     const waiting = await deliveries.countBy(where);
     const first = await deliveries.findOne({
       where,
