@@ -47,7 +47,7 @@ const tag = async (service) =>
   (await fetch(service.url + lists[0], { headers: authorized(service) })).headers.get('etag');
 const SCENARIOS = {
   'list from the cache': (service) => ({ reads: lists, headers: authorized(service) }),
-  'list read anew': (service) => ({
+  'list, uncached': (service) => ({
     reads: lists.map((path) => `${path}&asked=${NUMBER}`),
     headers: authorized(service),
   }),

@@ -25,7 +25,7 @@ export function scenarios(servers, { key, spentKey }, animals) {
       goals: { [FASTIFY]: 1.5, [EXPRESS]: 1.5 },
     },
     {
-      name: 'list read anew',
+      name: 'list, uncached',
       // Each has cursors of its own for the same pages; no address is asked for twice, so that no cache has it.
       plans: async () => ({
         [SERVICE]: { reads: unseen(await pagesOf(servers[SERVICE], headers)), headers },

@@ -89,7 +89,7 @@ if (memory) {
 }
 for (const [large, small] of [
   ['list of 100', 'list, status varying'],
-  ['list of 100, read anew', 'list, read anew'],
+  ['list of 100, uncached', 'list, uncached'],
 ]) {
   const [one, other] = [large, small].map((name) => rows.find((row) => row.name === name)?.measured.service);
   if (one && other)
@@ -163,14 +163,14 @@ function scenarios() {
       ratios: [{ server: 'service', of: 'express' }],
     },
     {
-      name: 'list, read anew',
+      name: 'list, uncached',
       requests: everywhere(anew(20)),
       status: 200,
       body: length(20),
       ratios: [{ server: 'service', of: 'express' }],
     },
     {
-      name: 'list of 100, read anew',
+      name: 'list of 100, uncached',
       requests: everywhere(anew(100)),
       status: 200,
       body: length(100),

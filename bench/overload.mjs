@@ -31,8 +31,8 @@ function kinds(key) {
     'list, cached': ['available', 'pending', 'sold'].map((status) =>
       get(`/v1/pets?limit=20&status=${status}`),
     ),
-    'list, read anew': Array.from({ length: 5_000 }, (_, index) => get(`/v1/pets?limit=20&asked=${index}`)),
-    'list of 100, read anew': Array.from({ length: 5_000 }, (_, index) =>
+    'list, uncached': Array.from({ length: 5_000 }, (_, index) => get(`/v1/pets?limit=20&asked=${index}`)),
+    'list of 100, uncached': Array.from({ length: 5_000 }, (_, index) =>
       get(`/v1/pets?limit=100&asked=${index}`),
     ),
     'POST, durable': [

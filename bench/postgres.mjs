@@ -63,7 +63,7 @@ function scenarios(key, sharedKey) {
   const scenario = (name, asked) => scenarioOf(name, asked, key, sharedKey);
   return [
     scenario('list, status varying', { requests: get(lists), status: 200, body: twenty, goal: 2 }),
-    scenario('list, read anew', { requests: get(anew), status: 200, body: twenty }),
+    scenario('list, uncached', { requests: get(anew), status: 200, body: twenty }),
     scenario('one animal', { requests: get(animals), status: 200, body: named, goal: 1 }),
     scenario('POST', { requests: [post], status: 201, body: named, goal: 1 }),
   ];
