@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import { AuditErasure } from '../auth/audit/audit-erasure.js';
-import { AuditedChanges, type Requester } from '../auth/clients/audited-changes.js';
+import { AuditedChanges, type RecordChange, type Requester } from '../auth/clients/audited-changes.js';
 import { Client } from '../auth/clients/client.entity.js';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
 import { ClientsService } from '../auth/clients/clients.service.js';
+import type { Forcible } from '../auth/clients/key-rules.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { RefusedRequest, RequestCount } from '../auth/usage/client-requests.entity.js';
 import { ApiError } from '../core/errors/api-error.js';
@@ -64,6 +65,17 @@ export class ClientData {
     return written(client, tables);
   }
 
+  /** Deletes a client, and on request takes its names out of the audit trail in the same transaction. Throws what ClientsService.delete() does. */
+  delete(
+    clientId: string,
+    { erase, force }: Forcible & { readonly erase: boolean },
+    by: Requester,
+  ): Promise<Client> {
+    return this.clients.delete(clientId, { force }, by, async (manager, record) => {
+      if (erase) await this.eraseIn(manager, record, clientId);
+    });
+  }
+
   /**
    * Takes the names of a deleted client and the addresses of its keys out of the audit trail; returns the number of its entries.
    * Throws client_not_deleted.
@@ -72,10 +84,14 @@ export class ClientData {
     return this.changes.run(by, async (manager, record) => {
       if (await manager.existsBy(Client, { id: clientId }))
         throw new ApiError(CLIENTS_ERRORS.client_not_deleted, { params: { id: clientId } });
-      const entries = await this.erasure.run(manager, clientId);
-      if (entries > 0) await record({ action: 'client.erased', clientId });
-      return entries;
+      return this.eraseIn(manager, record, clientId);
     });
+  }
+
+  private async eraseIn(manager: EntityManager, record: RecordChange, clientId: string): Promise<number> {
+    const entries = await this.erasure.run(manager, clientId);
+    if (entries > 0) await record({ action: 'client.erased', clientId });
+    return entries;
   }
 
   private errors(page: PageRequest, clientId: string): Promise<Page<RefusedRequest>> {

@@ -20,7 +20,7 @@ import { Paged, type Pager } from '../http/paging/pager.js';
 import { OPERATORS } from './admin.scopes.js';
 import { CurrentRequester } from '../http/declarations/current-requester.js';
 import { ClientData } from './client-data.js';
-import { ClientParams, ClientsQuery, DaysQuery, ForceQuery } from './dto/inputs.js';
+import { ClientParams, ClientsQuery, DaysQuery, DeletionQuery, ForceQuery } from './dto/inputs.js';
 import { ClientDetailsDto, toClientUsageDto } from './dto/client-usage.dto.js';
 import {
   CLIENT_CHANGES_EXAMPLES,
@@ -182,17 +182,17 @@ export class ClientsController {
     id: 'deleteClient',
     summary: 'Delete a client',
     description:
-      'Deletes a client with all its keys, webhooks, and last errors with their addresses. The counts of its requests and the audit trail stay; ' +
-      '`POST …/erase` then takes its names out of that.',
+      'Deletes a client with all its keys, webhooks, and last errors with their addresses. The counts of its requests and the audit trail stay, ' +
+      'with `erase` without its names; `POST …/erase` erases those later.',
     responses: { status: 200, description: 'The client as it was', type: ClientDto },
   })
   @ApiErrors(client_not_found, last_key_with_scope)
   async delete(
     @Param() { clientId }: ClientParams,
-    @Query() query: ForceQuery,
+    @Query() query: DeletionQuery,
     @CurrentRequester() by: Requester,
   ): Promise<ClientDto> {
-    return this.shown(await this.clients.delete(clientId, query, by));
+    return this.shown(await this.data.delete(clientId, query, by));
   }
 
   @Get(':clientId/export')

@@ -54,6 +54,13 @@ it('a deleted client, which has no name any more, is erased by what the deletion
   expect((await command('client', 'erase', id, '--yes')).code).toBe(0);
 });
 
+it('a client is deleted and erased by one command', async () => {
+  const { id } = await json('client', 'create', '--name', 'Erika', '--plan', 'free');
+  const { stdout } = await command('client', 'delete', 'Erika', '--erase', '--yes');
+  expect(stdout).toBe(`Deleted the client ${id} and its keys, and erased its names from the audit trail.\n`);
+  expect(JSON.stringify(await json('audit', 'list', '--client', id))).not.toContain('Erika');
+});
+
 it('a list that ends early says on a terminal how many entries there are', async () => {
   const printed = async (shell: Partial<Shell>) =>
     (await printedBy(service, ['client', 'list', '--limit', '1'], shell)).stdout.trimEnd().split('\n').at(-1);

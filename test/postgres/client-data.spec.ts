@@ -120,3 +120,11 @@ it('the names of a deleted client and the addresses of its keys are erased from 
   expect(own.length).toBeGreaterThan(0);
   expect(own.every(({ from, requestId }) => from === null && requestId === null)).toBe(true);
 });
+
+it('a client is deleted and erased from the audit trail in one step', async () => {
+  const { clientId } = await busyClient();
+  expect((await service.request('DELETE', `/admin/clients/${clientId}?erase=true`)).status).toBe(200);
+  const entries = await service.repository(AuditEntry).find({ where: { clientId }, order: { id: 'ASC' } });
+  expect(entries.map(({ action }) => action).slice(-2)).toEqual(['client.deleted', 'client.erased']);
+  expect(JSON.stringify(entries.map(({ details }) => details))).not.toMatch(/erika/i);
+});

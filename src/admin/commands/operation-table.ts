@@ -1,5 +1,8 @@
 import type { ClientUsageDto } from '../dto/client-usage.dto.js';
 
+/** Words of a command, or what makes them of its options and, once it is done, of the result. */
+type Words = string | ((options: Readonly<Record<string, unknown>>, result: never) => string);
+
 /** What the OpenAPI document does not know of a command. Texts have properties of the result as `{name}`, or of what is changed. */
 export interface CommandFacts {
   /** The operationId. */
@@ -21,11 +24,11 @@ export interface CommandFacts {
   /** What an empty list is refused with; by default it is shown. */
   readonly none?: string;
   /** The question before what cannot be undone. */
-  readonly question?: string;
+  readonly question?: Words;
   /** The option with which it cannot be undone, and its value unless it is any; by default it never can. */
   readonly confirmation?: readonly [option: string, value?: string];
   /** What was done; without `columns` nothing more is shown. */
-  readonly done?: string;
+  readonly done?: Words;
   /** Whether it runs when only its group is named. */
   readonly isDefault?: true;
   /** Whether it creates a database that does not exist. */
@@ -80,8 +83,12 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'client resume': { operation: 'resumeClient', done: `Resumed the client {name}; ${SOON}` },
   'client delete': {
     operation: 'deleteClient',
-    question: 'Delete the client {id} ({name}) with all its keys permanently',
-    done: 'Deleted the client {id} ({name}) and its keys. `petstore client erase {id}` erases its names from the audit trail.',
+    question: ({ erase }) =>
+      `Delete the client {id} ({name}) with all its keys${erase ? ', and its names in the audit trail,' : ''} permanently`,
+    done: ({ erase }) =>
+      erase
+        ? 'Deleted the client {id} and its keys, and erased its names from the audit trail.'
+        : 'Deleted the client {id} ({name}) and its keys. `petstore client erase {id}` erases its names from the audit trail.',
   },
   'client export': { operation: 'exportClient' },
   'client erase': {

@@ -35,6 +35,16 @@ export class ForceQuery {
   force!: boolean;
 }
 
+/** Query of the deletion of a client. */
+export class DeletionQuery extends ForceQuery {
+  @Flag({
+    description:
+      'Also erase its names, labels and URLs, and the addresses of its keys, from the audit trail (erasure of personal data)',
+    default: false,
+  })
+  erase!: boolean;
+}
+
 /** Query of one client. */
 export class DaysQuery {
   @Integer(DAYS)

@@ -35,6 +35,9 @@ export interface AuditedChange extends Change {
   readonly clientId: string;
 }
 
+/** Records a change in the audit trail, in the transaction that makes it. */
+export type RecordChange = (change: AuditedChange) => Promise<void>;
+
 /**
  * Lock of changes to clients and keys. They run one at a time, because whether one is allowed depends on the others, such as the last
  * admin key.
@@ -60,17 +63,13 @@ export class AuditedChanges {
    */
   run<T>(
     by: Requester,
-    work: (
-      manager: EntityManager,
-      record: (change: AuditedChange) => Promise<void>,
-      end: string | null,
-    ) => Promise<T>,
+    work: (manager: EntityManager, record: RecordChange, end: string | null) => Promise<T>,
   ): Promise<T> {
     return this.dataSource.transaction(async (manager) => {
       this.transactions.afterCommit(() => this.keys.forget());
       await this.transactions.lock(ADMINISTRATION);
       const end = by.kind === 'key' ? await this.endOf(by.keyId, manager) : null;
-      const record = async (change: AuditedChange): Promise<void> => {
+      const record: RecordChange = async (change) => {
         const { action, clientId, keyId } = change;
         await this.audit.record(manager, by, change);
         this.events.publish(CLIENTS_EVENTS[action], { clientId, ...(keyId === undefined ? {} : { keyId }) });

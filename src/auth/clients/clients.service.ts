@@ -11,7 +11,7 @@ import type { PlanLimits } from '../../core/config/plan-table.js';
 import type { Plan } from '../../throttling/plans.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import type { ClientsEventName } from './clients.events.js';
-import { AuditedChanges, type Requester } from './audited-changes.js';
+import { AuditedChanges, type RecordChange, type Requester } from './audited-changes.js';
 import { ClientQuotas } from './client-quotas.js';
 import { type ClientFilter, clientPage } from './client-list.js';
 import { Client, planColumns } from './client.entity.js';
@@ -141,10 +141,15 @@ export class ClientsService {
 
   /**
    * Deletes a client with all its keys, its last errors with their addresses, and its webhooks; the audit trail and the counts of past
-   * days stay, which have no name but that in the audit trail (ClientErasure). Returns it as it was.
+   * days stay, which have no name but that in the audit trail (AuditErasure). Then does `more` in the same transaction. Returns it as it was.
    * Throws client_not_found, and last_key_with_scope unless forced.
    */
-  async delete(id: string, options: Forcible, by: Requester): Promise<Client> {
+  async delete(
+    id: string,
+    options: Forcible,
+    by: Requester,
+    more?: (manager: EntityManager, record: RecordChange) => Promise<void>,
+  ): Promise<Client> {
     const deletable = async (manager = this.clients.manager): Promise<Client> => {
       const client = await this.get(id, manager);
       if (!options.force) await this.keepLastKey(manager, id);
@@ -157,6 +162,7 @@ export class ClientsService {
       await manager.delete(Client, { id });
       const details = { name: client.name, plan: client.plan, ...forceDetail(options) };
       await record({ action: 'client.deleted', clientId: id, details });
+      await more?.(manager, record);
       return client;
     });
     // What other processes have written in the meantime; once the client is gone, they write nothing about it.

@@ -1,3 +1,4 @@
+import type { CommandFacts } from '../../admin/commands/operation-table.js';
 import { Refusal } from '../../core/refusal.js';
 import type { Call } from '../frame/call.js';
 import { type Column, type Row, type View, factsText, textOf } from '../frame/list-table.js';
@@ -41,7 +42,7 @@ function questionOf({ facts, method, words }: Operation, { options }: Call): str
   const [option = '', value] = facts.confirmation ?? [];
   const isAsked = option === '' || (value === undefined ? option in options : options[option] === value);
   const { question = method === 'delete' ? `Run "petstore ${words}" permanently` : undefined } = facts;
-  return isAsked ? question : undefined;
+  return isAsked ? wordsOf(question, options) : undefined;
 }
 
 /** What is sent for a value: an id for a name, null for one that is removed, and in a body JSON of the declared type. */
@@ -66,7 +67,7 @@ async function carryOut(call: Call, operation: Operation, service: Service, sent
   }
   if (!isList) {
     const result = await read(service, sent);
-    const text = (view: View): string => resultText((result ?? {}) as Row, operation, view);
+    const text = (view: View): string => resultText((result ?? {}) as Row, operation, call, view);
     await (sent.method === 'get' ? call.show(result, text) : call.showChange(result, text));
     return;
   }
@@ -85,8 +86,9 @@ function columnsOf({ facts: { columns, cells = {} } }: Operation, row: Row = {})
 }
 
 /** What was done, what a thing is now, and of a new one its secret, which is shown only once. */
-function resultText(result: Row, operation: Operation, view: View): string {
-  const { done, columns } = operation.facts;
+function resultText(result: Row, operation: Operation, { options }: Call, view: View): string {
+  const { columns } = operation.facts;
+  const done = wordsOf(operation.facts.done, options, result);
   const { key, secret = key, ...others } = result;
   const once = (secret as Row | undefined)?.['key'] ?? secret;
   const isNew = operation.method === 'post' && typeof once === 'string';
@@ -97,6 +99,10 @@ function resultText(result: Row, operation: Operation, view: View): string {
       : []),
     ...(isNew ? [`\nThe secret is shown only once:\n\n${once}`] : []),
   ].join('\n');
+}
+
+function wordsOf(words: CommandFacts['done'], options: Call['options'], result?: Row): string | undefined {
+  return typeof words === 'function' ? words(options, result as never) : words;
 }
 
 /** A text with values instead of `{name}`. */

@@ -9,7 +9,7 @@ import { exactly, now } from './times.js';
 
 /** @typedef {{ id: string, name: string, plan: string, perMinute: number, perDay: number, suspendedAt: string | null }} Client */
 /** @typedef {{ id: string, prefix: string, label: string | null, scopes: string[], createdAt: string, expiresAt: string | null, revokedAt: string | null, lastUsedAt: string | null, replacedBy: string | null }} Key */
-/** @typedef {{ id: string, clientId: string, clientName: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, nextAttemptAt: string | null, createdAt: string }} Endpoint */
+/** @typedef {{ id: string, clientId: string, clientName: string, url: string, label: string | null, events: string[], enabled: boolean, disabledBecause: string | null, failingSince: string | null, nextAttemptAt: string | null, lastError: string | null, createdAt: string }} Endpoint */
 
 const HOUR_MS = 3_600_000;
 
@@ -120,9 +120,6 @@ export async function exportClient({ id }) {
 
 /** Deletes a client, and on request its names from the audit trail. @param {Client} client */
 export function removeClient({ id, name }) {
-  const erase = el('input', { type: 'checkbox', name: 'erase' });
-  /** @type {unknown} */
-  let gone;
   return confirm({
     title: 'Delete this client?',
     body: [
@@ -133,7 +130,7 @@ export function removeClient({ id, name }) {
       ),
       el(
         'label.check',
-        erase,
+        el('input', { type: 'checkbox', name: 'erase' }),
         el(
           'span',
           'Also erase its names and addresses from the audit trail',
@@ -144,21 +141,9 @@ export function removeClient({ id, name }) {
     action: 'Delete for good',
     danger: true,
     order: ['DELETE', `clients/${id}`],
-    run: async (send) => {
-      // If only the erasure was refused, the next attempt makes only that.
-      gone ??= await send();
-      if (erase.checked) await ask('POST', `clients/${id}/erase`).catch(notErased);
-      return gone;
-    },
+    query: (form) => ({ erase: chosenIn(form, 'erase').length > 0 }),
     done: 'The client is deleted.',
   });
-}
-
-/** @param {unknown} error @returns {never} */
-function notErased(error) {
-  if (!(error instanceof Refusal)) throw error;
-  const message = `The client is deleted, but the audit trail still has its names: try again. ${error.message}`;
-  throw new Refusal(error.status, error.code, message);
 }
 
 /** Suspends a client, or resumes it. @param {Client} client */

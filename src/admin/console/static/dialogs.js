@@ -56,6 +56,7 @@ function closedAtLast(dialog, mayClose, kept) {
  * @property {string} action the words of the button
  * @property {readonly [method: string, path: string]} order
  * @property {(form: HTMLFormElement) => unknown} [json] the body of the order
+ * @property {(form: HTMLFormElement) => Record<string, boolean>} [query] of the order
  * @property {boolean} [danger] whether it cannot be undone
  * @property {string} [done] the message when it is done
  * @property {string} [unsure] what may have happened when no response came
@@ -75,6 +76,7 @@ export async function confirm({
   action,
   order,
   json,
+  query,
   danger = false,
   done,
   unsure,
@@ -97,7 +99,11 @@ export async function confirm({
   });
   const [method, path] = order;
   const send = async (/** @type {string | null} */ ifMatch = null) => {
-    const options = { query: { force: force.checked || undefined }, json: json?.(form), ifMatch };
+    const options = {
+      query: { force: force.checked || undefined, ...query?.(form) },
+      json: json?.(form),
+      ifMatch,
+    };
     const answer = await ask(method, path, options);
     if (secret && typeof answer.body[secret.member] !== 'string') throw strangeAnswer(true);
     return answer.body;
@@ -127,6 +133,8 @@ export async function confirm({
       if (refusal.code === 'last_key_with_scope') anyway.hidden = false;
     } finally {
       isUnderWay = go.disabled = cancel.disabled = false;
+      // A button that was disabled has lost the focus.
+      if (dialog.open && !form.contains(document.activeElement)) go.focus();
       release();
     }
   }
