@@ -45,7 +45,7 @@ class ClientsInStateDto {
 }
 
 /** A client that had requests refused. */
-@ApiSchema({ name: 'RefusedClient', description: 'A client with requests refused in this UTC hour.' })
+@ApiSchema({ name: 'RefusedClient', description: 'A client with requests refused in the last 60 minutes.' })
 class RefusedClientDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   clientId!: string;
@@ -53,7 +53,11 @@ class RefusedClientDto {
   @ApiProperty({ type: 'string', example: 'My shop' })
   name!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Its requests that got 429 in this hour', example: 512 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Its requests that got 429 in the last 60 minutes',
+    example: 512,
+  })
   refused!: number;
 }
 
@@ -84,7 +88,7 @@ export class OverviewDto {
 
   @ApiProperty({
     type: [RefusedClientDto],
-    description: 'The clients with most refused requests in this hour, at most 5',
+    description: 'The clients with most refused requests in the last 60 minutes, at most 5',
   })
   refusedMost!: RefusedClientDto[];
 

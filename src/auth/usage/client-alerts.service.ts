@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { DAY_MS } from '../../core/time/duration.js';
+import { DAY_MS, HOUR_MS } from '../../core/time/duration.js';
 import type { Dialect } from '../../database/dialect.js';
 import { runForRows } from '../../database/rows-as-json.js';
 import { Sweeper } from '../../database/sweeper.js';
@@ -18,8 +18,8 @@ import { ALERTS, type AlertKind, ClientAlert } from '../clients/client-alert.ent
 import { ClientsService } from '../clients/clients.service.js';
 import { DEPRECATED, type RequestCount } from './client-requests.entity.js';
 
-/** How long alerts are kept, in milliseconds. */
-const RETENTION_MS = 2 * DAY_MS;
+/** How long alerts are kept, in milliseconds: those of minutes, and those of days. */
+const [MINUTES_KEPT_MS, DAYS_KEPT_MS] = [2 * HOUR_MS, 2 * DAY_MS];
 
 /**
  * Adds to the amounts that are stored; of a share, the largest is kept. Nothing is added about a client that was deleted. Locks the
@@ -38,7 +38,7 @@ export function alertsIn(counts: readonly Omit<RequestCount, 'lengthMs'>[]): Cli
   const alerts = new Map<string, ClientAlert>();
   for (const { clientId, start: minute, outcome, requests } of counts)
     for (const kind of kindsOf(outcome)) {
-      const start = startOf(minute, ALERTS[kind]);
+      const start = startOf(minute, ALERTS[kind].lengthMs);
       const id = `${kind} ${start} ${clientId}`;
       const known = alerts.get(id);
       if (known) known.amount += requests;
@@ -66,8 +66,11 @@ export class ClientAlerts {
       where: 'client_id = :clientId',
       parameters: () => ({ clientId }),
     }));
-    const parameters = (now: number) => ({ oldest: now - RETENTION_MS });
-    sweeper.add({ entity: ClientAlert, where: 'window_start < :oldest', parameters });
+    sweeper.add({
+      entity: ClientAlert,
+      where: `window_start < :oldest OR kind = 'refused' AND window_start < :hoursAgo`,
+      parameters: (now) => ({ oldest: now - DAYS_KEPT_MS, hoursAgo: now - MINUTES_KEPT_MS }),
+    });
   }
 
   /** A client has used a share of its day. */
