@@ -44,6 +44,7 @@ describe('who am I', () => {
       key: {
         id,
         clientId: service.clientId,
+        clientName: 'Test',
         prefix: key.slice(0, 13),
         label: null,
         scopes: ['pets:read'],

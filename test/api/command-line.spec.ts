@@ -47,6 +47,23 @@ describe('petstore client', () => {
   });
 });
 
+it('keys are listed, shown, issued and changed with the name of their client', async () => {
+  const { id, ...issued } = await json('key', 'issue', '--client', 'Acme', '--label', 'Till');
+  expect(issued).toMatchObject({ clientId: client, clientName: 'Acme' });
+  expect((await command('key', 'list', '--client', 'Acme')).stdout).toMatch(
+    /^PREFIX +CLIENT NAME .* ID +CLIENT +REPLACED BY\n(?:.* Acme .*\n)+$/,
+  );
+  const { stdout } = await command('key', 'show', id);
+  expect(stdout).toMatch(/^client name +Acme\n(?:.*\n)*client +\S{36}$/m);
+  for (const change of [
+    ['update', id, '--label', 'A'],
+    ['rotate', id],
+    ['unban', id],
+    ['revoke', id, '--yes'],
+  ])
+    expect(await json('key', ...change)).toMatchObject({ clientName: 'Acme' });
+});
+
 it('a deleted client, which has no name any more, is erased by what the deletion printed', async () => {
   const { id } = await json('client', 'create', '--name', 'Erika', '--plan', 'free');
   const { stdout } = await command('client', 'delete', 'Erika', '--yes');

@@ -35,7 +35,7 @@ export interface CommandFacts {
   readonly createsDatabase?: true;
 }
 
-const KEY = 'prefix clientId scopes label expiresAt revokedAt lastUsedAt id replacedBy?';
+const KEY = 'prefix clientName scopes label expiresAt revokedAt lastUsedAt id clientId replacedBy?';
 const ENDPOINT =
   'id url clientName enabled disabledBecause? failingSince? nextAttemptAt? events label createdAt';
 const REQUEST = 'at clientName operation status code keyPrefix address requestId';

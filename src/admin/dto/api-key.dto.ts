@@ -14,6 +14,9 @@ export class ApiKeyDto {
   @ApiProperty({ type: 'string', format: 'uuid', description: 'Client that the key belongs to' })
   clientId!: string;
 
+  @ApiProperty({ type: 'string', description: 'Name of the client', example: 'My shop' })
+  clientName!: string;
+
   @ApiProperty({ type: 'string', description: 'The first characters of the key', example: 'pst_live_4fTz' })
   prefix!: string;
 
@@ -44,11 +47,12 @@ export class ApiKeyDto {
   replacedBy!: string | null;
 }
 
-/** Makes the shown form of a key. */
+/** Makes the shown form of a key that was read with its client. */
 export function toApiKeyDto(key: ApiKey): ApiKeyDto {
-  const { id, clientId, prefix, label, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, replacedBy } =
-    key;
-  return { id, clientId, prefix, label, scopes, createdAt, expiresAt, revokedAt, lastUsedAt, replacedBy };
+  const { id, clientId, client, prefix, label, scopes } = key;
+  const { createdAt, expiresAt, revokedAt, lastUsedAt, replacedBy } = key;
+  const times = { createdAt, expiresAt, revokedAt, lastUsedAt };
+  return { id, clientId, clientName: client.name, prefix, label, scopes, ...times, replacedBy };
 }
 
 /** A new key with its secret, which is not shown again. */

@@ -45,9 +45,9 @@ export class ApiKeysService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page of the keys that pass a filter, oldest first. Throws client_not_found. */
+  /** A page of the keys that pass a filter, with their clients, oldest first. Throws client_not_found. */
   async list(page: PageRequest, { clientId, key }: KeyFilter = {}): Promise<Page<ApiKey>> {
-    const query = this.keys.createQueryBuilder('key');
+    const query = this.keys.createQueryBuilder('key').innerJoinAndSelect('key.client', 'client');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('key.clientId = :clientId', { clientId });
@@ -66,11 +66,14 @@ export class ApiKeysService {
   }
 
   /**
-   * The key with this id, read with the manager of a transaction if one is given. Throws key_not_found, in the same words for one
+   * The key with this id and its client, read with the manager of a transaction if one is given. Throws key_not_found, in the same words for one
    * that another client has than the named one.
    */
   async get(id: string, { clientId }: KeyFilter = {}, manager = this.keys.manager): Promise<ApiKey> {
-    const key = await manager.findOneBy(ApiKey, clientId === undefined ? { id } : { id, clientId });
+    const key = await manager.findOne(ApiKey, {
+      where: clientId === undefined ? { id } : { id, clientId },
+      relations: { client: true },
+    });
     if (!key) throw new ApiError(CLIENTS_ERRORS.key_not_found, { params: { id } });
     return key;
   }
@@ -134,7 +137,7 @@ export class ApiKeysService {
   async unban(id: string, by: Requester): Promise<ApiKey> {
     const key = await this.get(id);
     const { clientId } = key;
-    const subject = this.quotas.subjectOf(await this.clients.get(clientId));
+    const subject = this.quotas.subjectOf(key.client);
     const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
     // Bans are kept by the quota store, in Redis or in a separate transaction: none is lifted without an entry.
     if (bannedUntil !== undefined) {

@@ -25,6 +25,7 @@ import {
 
 /** A new key with its secret, which is not stored and so cannot be shown again. */
 export interface IssuedKey {
+  /** With its client. */
   readonly apiKey: ApiKey;
   readonly secret: string;
 }
@@ -53,8 +54,8 @@ export class KeyIssuingService {
     const { clientId = options.clientId } = by;
     return this.changes.run(by, async (manager, record, latest) => {
       await this.limits.requireCapacity(1, by, manager);
-      await this.clients.get(clientId, manager);
-      const issued = this.generate({ clientId, scopes, label }, { expires, latest });
+      const client = await this.clients.get(clientId, manager);
+      const issued = this.generate({ clientId, client, scopes, label }, { expires, latest });
       await manager.insert(ApiKey, issued.apiKey);
       const { id: keyId, prefix, expiresAt } = issued.apiKey;
       const details = { prefix, scopes, label, expiresAt };
@@ -81,9 +82,9 @@ export class KeyIssuingService {
       refuseEnded(key, this.clock.instant());
       refuseRotated(key);
       requireScopesHeld(key.scopes, by);
-      const { clientId, scopes, label } = key;
+      const { clientId, client, scopes, label } = key;
       const issued = this.generate(
-        { clientId, scopes, label },
+        { clientId, client, scopes, label },
         { expires, fallback: lifetimeOf(key), latest },
       );
       const { id: successor, prefix, expiresAt } = issued.apiKey;
@@ -113,7 +114,10 @@ export class KeyIssuingService {
   }
 
   /** A key with a new secret; it works once its row is inserted. */
-  private generate(of: Pick<ApiKey, 'clientId' | 'scopes' | 'label'>, lifetime: Lifetime): IssuedKey {
+  private generate(
+    of: Pick<ApiKey, 'clientId' | 'client' | 'scopes' | 'label'>,
+    lifetime: Lifetime,
+  ): IssuedKey {
     const { apiKeyPrefix, nodeEnv } = this.settings;
     const secret = generateApiKey(nodeEnv === 'production' ? 'live' : 'test', apiKeyPrefix);
     // Both instants come from one reading of the clock, so that the lifetime is exact to the millisecond.
