@@ -17,7 +17,7 @@ export const FAILING = (column: 'id' | 'client_id'): string =>
 defineClientState('failing', FAILING('client_id'));
 
 /** The columns of an endpoint whose next message has not failed. */
-export const HEALTHY = { failures: 0, failingSince: null, dueAt: 0n, delay: 0 };
+export const HEALTHY = { failures: 0, failingSince: null, lastError: null, dueAt: 0n, delay: 0 };
 
 /** A rotated secret, and until when it signs alongside its successor. */
 export interface PreviousSecret {
@@ -75,6 +75,10 @@ export class WebhookEndpoint {
   /** When its first waiting message first failed; null if it has not. */
   @Column('varchar', { name: 'failing_since', length: 24, nullable: true })
   failingSince!: string | null;
+
+  /** Why the last attempt failed; kept when it is disabled, and null after a delivery. */
+  @Column('varchar', { name: 'last_error', length: 500, nullable: true })
+  lastError!: string | null;
 
   /** When its first waiting message may be sent, in ms since the Unix epoch; 0 before the first attempt. */
   @Int64Column({ name: 'due_at' })

@@ -34,7 +34,7 @@ interface FinishedAttempt {
 const RECORD_ENDPOINTS = (rows: string): string => `
   UPDATE webhook_endpoints
   SET failures = CAST(value ->> 'failures' AS INTEGER), failing_since = value ->> 'failingSince',
-    due_at = CAST(value ->> 'dueAt' AS BIGINT), delay = CAST(value ->> 'delay' AS INTEGER)
+    last_error = value ->> 'lastError', due_at = CAST(value ->> 'dueAt' AS BIGINT), delay = CAST(value ->> 'delay' AS INTEGER)
   FROM ${rows} AS recorded
   WHERE webhook_endpoints.id = value ->> 'endpointId' AND webhook_endpoints.url = value ->> 'url'
     AND (webhook_endpoints.failures = CAST(value ->> 'failuresBefore' AS INTEGER) OR CAST(value ->> 'failures' AS INTEGER) = 0)`;
@@ -95,6 +95,7 @@ export class WebhookSettlements {
   private async disable(finished: FinishedAttempt, because: DisabledBecause): Promise<void> {
     const disabledAt = isoOf(finished.at);
     const { endpointId: id, clientId, url, label, failures } = finished.delivery;
+    const lastError = finished.outcome.error;
     await this.fanOuts.catchUp();
     const isDisabled = await this.dataSource.transaction(async (manager) => {
       await this.fanOuts.beforeChange(manager);
@@ -102,7 +103,7 @@ export class WebhookSettlements {
       const { affected } = await manager.update(
         WebhookEndpoint,
         { id, url, failures, disabledAt: IsNull() },
-        { disabledAt, disabledBecause: because, failures: 0, dueAt: 0n },
+        { disabledAt, disabledBecause: because, lastError, failures: 0, dueAt: 0n },
       );
       const state = affected === 0 ? 'waiting' : 'failed';
       await runForRows(manager, [deliveryAfter(finished, state)], RECORD_DELIVERIES);
@@ -144,10 +145,11 @@ async function recordIn(manager: EntityManager, finished: readonly FinishedAttem
 
 function endpointAfter({ delivery, outcome, at, delay = 0 }: FinishedAttempt): object {
   const { endpointId, url, failures: failuresBefore, failingSince } = delivery;
-  const hasRecovered = { failures: 0, failingSince: null, dueAt: 0, delay: 0 };
+  const hasRecovered = { failures: 0, failingSince: null, lastError: null, dueAt: 0, delay: 0 };
   const failed = {
     failures: failuresBefore + 1,
     failingSince: failingSince ?? isoOf(at),
+    lastError: outcome.error,
     dueAt: at + delay,
     delay,
   };

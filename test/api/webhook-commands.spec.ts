@@ -62,6 +62,24 @@ describe('petstore webhook', () => {
     expect(await shown(service, 'deliveries', id, '--state', 'failed')).toBe('There are no entries.\n');
   });
 
+  it('says that enabling an endpoint that is enabled and fails changes nothing, and what retries it', async () => {
+    const { service, endpointAt, deliver } = await open();
+    const receiver = await receive((response) => response.writeHead(503).end());
+    const { id } = await endpointAt(receiver.url);
+    expect(await shown(service, 'enable', id)).toContain('The endpoint is enabled, and its waiting messages');
+    await json(service, 'test', id);
+    await deliver();
+    const { nextAttemptAt } = await json(service, 'show', id);
+    const enabled = await shown(service, 'enable', id);
+    expect(enabled).toContain(
+      `nothing has changed. It is failing, and its next attempt is due at ${nextAttemptAt}`,
+    );
+    expect(enabled).toContain(`petstore webhook retry ${id}`);
+    expect(await shown(service, 'list')).toMatch(/^ID .* LAST ERROR .*\n.* It responded 503\. /);
+    await json(service, 'disable', id);
+    expect(await json(service, 'show', id)).toMatchObject({ enabled: false, lastError: 'It responded 503.' });
+  });
+
   it.each([
     ['an unknown endpoint', ['show', 'none'], 1, 'There is no endpoint none.'],
     ['an unknown delivery', ['redeliver', '7'], 1, 'There is no delivery 7'],

@@ -46,7 +46,11 @@ it('an endpoint that fails is tried again by the schedule, in order, then disabl
   }
   expect([failing.received.length, new Set(failing.ids).size]).toEqual([10, 1]);
   const disabled = await endpoint(id);
-  expect(disabled).toMatchObject({ disabledBecause: 'failing', failingSince: began });
+  expect(disabled).toMatchObject({
+    disabledBecause: 'failing',
+    failingSince: began,
+    lastError: 'It responded 500.',
+  });
   expect(clock.now() - Date.parse(began)).toBeGreaterThan(3 * DAY);
   const mine = (await deliveries()).filter(({ endpointId }) => endpointId === id);
   expect(mine.map(({ state, attempts, status: code }) => [state, attempts, code])).toEqual([

@@ -74,6 +74,11 @@ it('failing endpoints are listed with their number, and one says why its last at
   const healthy = await receive(answers(204));
   await endpointAt(healthy.url);
   const { receiver, id } = await failing(['A', 'B']);
+  const errors = async () => {
+    const { body } = await service.request('GET', '/admin/webhooks', { key: admin });
+    const endpoints = body as { id: string; lastError: string | null }[];
+    return Object.fromEntries(endpoints.map((one) => [one.id === id ? 'failing' : 'healthy', one.lastError]));
+  };
   const listed = async (query: string) => {
     const { body, headers } = await service.request('GET', `/admin/webhooks?${query}`, { key: admin });
     return [(body as { id: string }[]).map((one) => one.id), headers.get('x-total-count')];
@@ -81,11 +86,13 @@ it('failing endpoints are listed with their number, and one says why its last at
   expect(await listed('state=failing')).toEqual([[id], '1']);
   expect((await listed(''))[1]).toBe('2');
   expect(await asked(id)).toMatchObject({ lastError: 'It responded 500.' });
+  expect(await errors()).toEqual({ failing: 'It responded 500.', healthy: null });
   receiver.answer = (response) => response.writeHead(204).end();
   await posted(`${id}/retry`);
   await deliver();
   expect(await listed('state=failing')).toEqual([[], '0']);
   expect(await asked(id)).toMatchObject({ lastError: null });
+  expect(await errors()).toEqual({ failing: null, healthy: null });
 });
 
 it('many retries in a row do not use up the schedule, after which an endpoint is disabled', async () => {

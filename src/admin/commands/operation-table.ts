@@ -37,7 +37,7 @@ export interface CommandFacts {
 
 const KEY = 'prefix clientName scopes label expiresAt revokedAt lastUsedAt id clientId replacedBy?';
 const ENDPOINT =
-  'id url clientName enabled disabledBecause? failingSince? nextAttemptAt? events label createdAt';
+  'id url clientName enabled disabledBecause? lastError? failingSince? nextAttemptAt? events label createdAt';
 const REQUEST = 'at clientName operation status code keyPrefix address requestId';
 const SOON = 'running servers apply this within 1 s.';
 const SENT =
@@ -168,7 +168,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   },
   'webhook show': {
     operation: 'getWebhook',
-    columns: `${ENDPOINT} clientId previousSecretUntil? waiting lastError?`,
+    columns: `${ENDPOINT} clientId previousSecretUntil? waiting`,
   },
   'webhook update': {
     operation: 'updateWebhook',
@@ -187,7 +187,11 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     text: 'Enables an endpoint and sends its waiting messages',
     options: [],
     fixed: { enabled: true },
-    done: 'The endpoint was enabled.',
+    done: (_, { nextAttemptAt }: { readonly nextAttemptAt: string | null }) =>
+      nextAttemptAt === null
+        ? 'The endpoint is enabled, and its waiting messages are sent.'
+        : 'The endpoint was enabled already, so nothing has changed. It is failing, and its next attempt is due at {nextAttemptAt}. ' +
+          'To retry now, run `petstore webhook retry {id}`.',
   },
   'webhook rotate': {
     operation: 'rotateWebhookSecret',

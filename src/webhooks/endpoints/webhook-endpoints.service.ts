@@ -89,19 +89,11 @@ export class WebhookEndpointsService {
     };
   }
 
-  /** An endpoint, the number of its waiting messages, and why the first was not delivered. Throws webhook_endpoint_not_found. */
+  /** An endpoint, and the number of its waiting messages. Throws webhook_endpoint_not_found. */
   async get(id: string, by: Requester, manager = this.endpoints.manager): Promise<WebhookEndpointStateDto> {
     const found = await this.find(id, by, manager);
-    const where = { endpointId: id, state: 'waiting' } as const;
-    const deliveries = manager.getRepository(WebhookDelivery);
-    const waiting = await deliveries.countBy(where);
-    const first = await deliveries.findOne({
-      where,
-      order: { id: 'ASC' },
-      select: { id: true, error: true },
-    });
-    const lastError = first?.error ?? null;
-    return Object.assign(toWebhookEndpointDto(found, this.clock.now()), { waiting, lastError });
+    const waiting = await manager.countBy(WebhookDelivery, { endpointId: id, state: 'waiting' });
+    return Object.assign(toWebhookEndpointDto(found, this.clock.now()), { waiting });
   }
 
   /** The row of an endpoint, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */

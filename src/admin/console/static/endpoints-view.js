@@ -41,6 +41,7 @@ export class Endpoints {
       list: el('ul.keys'),
       none: 'No endpoint yet: nobody is notified of events.',
       changed,
+      page: clientId === undefined ? 'page' : 'webhooks',
       query: () => ({ client, ...filters() }),
     });
     this.element =
@@ -57,7 +58,8 @@ export class Endpoints {
 
 /** @param {Endpoint} endpoint @param {boolean} isOfAll */
 function rowOf(endpoint, isOfAll) {
-  const { id, clientId, clientName, url, label, events, createdAt, enabled, nextAttemptAt } = endpoint;
+  const { id, clientId, clientName, url, label, events, createdAt } = endpoint;
+  const { enabled, lastError, nextAttemptAt } = endpoint;
   return el(
     enabled ? 'li.key' : 'li.key.ended',
     el(
@@ -68,6 +70,7 @@ function rowOf(endpoint, isOfAll) {
     ),
     facts([
       ['Events', codes(events)],
+      lastError !== null && ['Last error', written(lastError)],
       nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],
       ['Created', when(createdAt)],
       isOfAll && ['Client', el('a', { href: `#/clients/${clientId}` }, written(clientName))],

@@ -68,6 +68,15 @@ export class WebhookEndpointDto {
   })
   nextAttemptAt!: string | null;
 
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description:
+      'Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail',
+    example: 'It responded 503.',
+  })
+  lastError!: string | null;
+
   @Instant({
     description: 'Until when messages are also signed with an older secret; null if they are not',
     nullable: true,
@@ -81,7 +90,7 @@ export class WebhookEndpointDto {
 /** Makes the form of an endpoint that is shown at an instant, in ms since the Unix epoch. */
 export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number): WebhookEndpointDto {
   const { id, clientId, clientName, url, label, events, disabledAt, disabledBecause } = endpoint;
-  const { previousSecrets, createdAt } = endpoint;
+  const { lastError, previousSecrets, createdAt } = endpoint;
   const expiries = signing(previousSecrets, now)
     .map(({ until }) => until)
     .toSorted();
@@ -94,6 +103,7 @@ export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number):
     disabledBecause,
     failingSince,
     nextAttemptAt: nextAttemptOf(endpoint),
+    lastError,
   };
   return {
     id,
@@ -117,22 +127,14 @@ export function nextAttemptOf({
   return disabledAt === null && failures > 0 ? isoOf(Number(dueAt)) : null;
 }
 
-/** One endpoint, the number of waiting messages, and why the first of them was not delivered yet. */
+/** One endpoint, and the number of waiting messages. */
 @ApiSchema({
   name: 'WebhookEndpointState',
-  description: 'An endpoint, the number of waiting messages, and why the first was not delivered yet.',
+  description: 'An endpoint, and the number of waiting messages.',
 })
 export class WebhookEndpointStateDto extends WebhookEndpointDto {
   @ApiProperty({ type: 'integer', description: 'Messages that were not delivered yet', example: 0 })
   waiting!: number;
-
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    description: 'Why the last attempt to send the first waiting message failed; null if it did not',
-    example: 'It responded 503.',
-  })
-  lastError!: string | null;
 }
 
 /** An endpoint with its new secret. */
