@@ -25,6 +25,12 @@ export function addressOf(path, filters) {
   return query === '' ? path : `${path}?${query}`;
 }
 
+/** The current address with another value of one filter. @param {string} name @param {string} value empty without it */
+export function addressWith(name, value) {
+  const query = Object.fromEntries(new URLSearchParams(location.hash.split('?')[1]));
+  return addressOf(pathOf() || '#/', { ...query, [name]: value });
+}
+
 /** Filters of a list, kept in the address: what is chosen in controls, and what the address alone has. */
 export class Filters {
   /**
@@ -40,9 +46,11 @@ export class Filters {
     const path = pathOf();
     const found = () => {
       clearTimeout(typing);
-      // The view may have ended during the pause.
-      if (pathOf() !== path) return;
-      history.replaceState(null, '', addressOf(path, this.#values()));
+      const address = addressOf(path, this.#values());
+      // The view may have ended during the pause, and what was typed is changed once more when the field is left.
+      if (pathOf() !== path || address === shown) return;
+      shown = address;
+      history.replaceState(null, '', address);
       changed();
     };
     for (const [name, control] of Object.entries(controls)) {
@@ -56,6 +64,7 @@ export class Filters {
         typing = setTimeout(found, TYPING_MS);
       });
     }
+    let shown = addressOf(path, this.#values());
   }
 
   /** What is looked for, for a request. */

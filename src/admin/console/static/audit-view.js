@@ -1,6 +1,7 @@
 // @ts-check
 // The audit trail in sentences, latest first, with filters and an export.
 import { ask } from './admin-api.js';
+import { Filters } from './address.js';
 import { button, choice, download, field } from './controls.js';
 import { el, idOf, put, written } from './elements.js';
 import { PagedList } from './lists.js';
@@ -53,10 +54,10 @@ export function showAudit(main, signal, client) {
   // With a longest year of four digits the browser takes no more, and the day after it is still one of the service.
   const days = { type: 'date', max: '9999-12-30' };
   const [since, until] = [el('input', days), el('input', days)];
+  const filters = new Filters({ action, actor, since, until }, () => changes.restart());
   const query = () => ({
+    ...filters.query,
     client: client || undefined,
-    action: action.value || undefined,
-    actor: actor.value || undefined,
     since: startOf(since.value, 0),
     until: startOf(until.value, DAY_MS),
   });
@@ -90,7 +91,7 @@ export function showAudit(main, signal, client) {
       ),
     el(
       'form.filters',
-      { 'aria-label': 'Filters', onchange: () => changes.restart() },
+      { 'aria-label': 'Filters' },
       field('Action', action),
       field('By', actor),
       field('First day (UTC)', since),

@@ -31,10 +31,8 @@ function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
   return left < SOON_MS ? [`Expires ${ago(expiresAt ?? '')}`, 'warn'] : ['Active', 'good'];
 }
 
-/**
- * Where a page of the keys begins: so many before the newest of a part of the list. The service lists the oldest first, in parts.
- * @typedef {{ part: number, skipped: number }} Place
- */
+/** Where a page of the keys begins: `part.skipped`, so many before the newest of a part of the list. The service lists the oldest first, in parts. */
+const PLACE = /^(\d{1,6})\.(\d{1,3})$/;
 
 export class ClientKeys {
   /** @type {any} */
@@ -48,8 +46,7 @@ export class ClientKeys {
   constructor(clientId, changed) {
     this.clientId = clientId;
     this.changed = changed;
-    /** @type {Pages<Place>} */
-    this.pages = new Pages(changed);
+    this.pages = new Pages(changed, 'keys');
     this.rows = new Rows(el('ul.keys'), 'No key yet. Issue one, and give it to the client.');
     // Until the client is known there is nobody to issue a key to.
     this.issueButton = button(
@@ -64,15 +61,15 @@ export class ClientKeys {
   /** Shows the keys as they are now, the newest first behind the one that was searched for and those that are banned. @param {any} client with its bans @param {AbortSignal} signal */
   async refresh(client, signal) {
     const { place, turn } = this.pages.wanted;
-    const { part, keys } = await this.#part(place?.part, signal);
+    const [, wanted, before] = PLACE.exec(place ?? '') ?? [];
+    const { part, keys } = await this.#part(wanted === undefined ? undefined : Number(wanted), signal);
     /** @type {Map<string, string>} */
     const bans = new Map(client.bans.map((/** @type {any} */ ban) => [ban.keyId, ban.bannedUntil]));
     // The address names the key that a search found, or anything else.
     const ids = [...new Set([inAddress('key'), ...bans.keys()])].filter((id) => IS_ID.test(id));
     const first = await this.#firstOf(ids, keys, signal);
-    const skipped = (place?.skipped ?? 0) + SHOWN;
-    const next =
-      skipped < keys.length ? { part, skipped } : part > 0 ? { part: part - 1, skipped: 0 } : undefined;
+    const skipped = Number(before ?? 0) + SHOWN;
+    const next = skipped < keys.length ? `${part}.${skipped}` : part > 0 ? `${part - 1}.0` : undefined;
     if (!this.pages.arrived(turn, next)) return;
     this.#client = client;
     this.issueButton.disabled = false;
@@ -91,12 +88,14 @@ export class ClientKeys {
    * @returns {Promise<{ part: number, keys: Key[] }>}
    */
   async #part(wanted, signal) {
-    const part = wanted ?? this.#parts.length - 1;
+    const last = this.#parts.length - 1;
+    // A part that is not known yet is reached from the last known one.
+    const part = Math.min(wanted ?? last, last);
     const query = { client: isHolder ? undefined : this.clientId, limit: ASKED, cursor: this.#parts[part] };
     const { body, next } = await ask('GET', 'keys', { query, signal });
-    if (wanted !== undefined || next === undefined) return { part, keys: body.toReversed() };
+    if (part === wanted || next === undefined) return { part, keys: body.toReversed() };
     this.#parts.push(next);
-    return this.#part(undefined, signal);
+    return this.#part(wanted, signal);
   }
 
   /**

@@ -17,6 +17,7 @@ export class ClientUsage {
     'Outcomes by operation',
     ['Operation', 'Outcome', 'Requests', '60 min', 'p50', 'p99', 'Key'],
     'No request yet.',
+    '.blocks',
   );
   operations = card(
     'By operation',

@@ -49,9 +49,22 @@ function nodesOf(children) {
     .map((child) => (child instanceof Node ? child : String(child)));
 }
 
-/** Replaces the children of an element. @param {Element} element @param {...(Child | Child[])} children */
+/** What the keyboard reaches. */
+const STOPS = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+
+/**
+ * Replaces the children of an element. The link that had the focus keeps it, and anything else passes it to what takes its place.
+ * @param {Element} element @param {...(Child | Child[])} children
+ */
 export function put(element, ...children) {
+  const stopsOf = () => /** @type {HTMLElement[]} */ ([...element.querySelectorAll(STOPS)]);
+  const at = stopsOf().findIndex((stop) => stop === document.activeElement);
+  const href = document.activeElement?.getAttribute('href');
   element.replaceChildren(...nodesOf(children.flat()));
+  if (at === -1) return;
+  const stops = stopsOf();
+  const same = href ? stops.find((stop) => stop.getAttribute('href') === href) : undefined;
+  (same ?? stops[at])?.focus({ preventScroll: true });
 }
 
 /** Sets a text unless it is set already, so that a screen reader reads changes alone. @param {Element} element @param {string} text */

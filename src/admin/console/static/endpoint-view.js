@@ -1,6 +1,7 @@
 // @ts-check
 // One webhook endpoint: its state, what can be done with it, and its deliveries.
 import { ask, isHolder } from './admin-api.js';
+import { Filters } from './address.js';
 import { remove, retry, rotateSecret, sendMessage, turn } from './changes.js';
 import { button, choice, field, ordersOf } from './controls.js';
 import { el, idOf, number, put, say, tell, written } from './elements.js';
@@ -38,22 +39,26 @@ export function showEndpoint(main, signal, id) {
   ];
   const names = Object.entries(STATES).map(([value, [name]]) => /** @type {const} */ ([value, name]));
   const state = choice('state', [['', 'All'], ...names]);
-  state.addEventListener('change', () => deliveries.restart());
+  const filters = new Filters({ state }, () => deliveries.restart());
   const deliveries = new PagedList(`webhooks/${id}/deliveries`, (delivery) => rowOf(delivery, soon), {
     list: el('ol.keys', { 'aria-label': 'Deliveries, latest first' }),
     none: 'Nothing yet.',
     changed: soon,
-    query: () => ({ state: state.value || undefined }),
+    query: () => filters.query,
   });
   const about = el('section.card', { 'aria-label': 'Endpoint' });
+  let aboutShown = '';
 
   const poller = poll(
     async () => {
       ({ body: endpoint } = await ask('GET', `webhooks/${id}`, { signal }));
       view.show(endpoint.url, conditionOf(endpoint));
-      put(about, factsOf(endpoint));
+      if (aboutShown !== JSON.stringify(endpoint)) put(about, factsOf(endpoint));
+      aboutShown = JSON.stringify(endpoint);
       testButton.disabled = !endpoint.enabled;
+      const isRetried = endpoint.nextAttemptAt === null && document.activeElement === retryButton;
       retryButton.hidden = endpoint.nextAttemptAt === null;
+      if (isRetried) testButton.focus();
       say(turnButton, endpoint.enabled ? 'Disable' : 'Enable');
       await deliveries.refresh(signal, state.value === '' ? undefined : 'No delivery is in this state.');
     },
@@ -88,7 +93,7 @@ function factsOf({
     ['Events', codes(events)],
     ['Waiting', waiting === 1 ? '1 message' : `${number(waiting)} messages`],
     failingSince !== null && ['Failing since', when(failingSince)],
-    lastError !== null && ['Last error', lastError],
+    lastError !== null && ['Last error', written(lastError)],
     nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],
     disabledAt !== null && ['Disabled', when(disabledAt)],
     previousSecretUntil !== null && ['Old secret signs until', when(previousSecretUntil)],

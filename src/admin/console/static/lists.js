@@ -1,31 +1,41 @@
 // @ts-check
 // A list of the service, one page at a time, however long it is.
-import { ask } from './admin-api.js';
+import { Refusal, ask } from './admin-api.js';
+import { addressWith, inAddress } from './address.js';
 import { button } from './controls.js';
 import { el, number, say } from './elements.js';
 
-/** Turns pages: forwards by what the shown page says, backwards by what was seen. @template Place where a page begins, such as a cursor */
+/**
+ * Turns pages. The address has the number of the page and where it begins, so that going back, going forward and a reload keep it; the entry
+ * of the history has where the pages before it begin.
+ */
 export class Pages {
-  /** Where the pages before this one begin; undefined is the first. @type {(Place | undefined)[]} */
-  #before = [];
-  /** @type {Place | undefined} */
+  /** Where the pages before this one begin, from the second on; undefined where that is unknown: the address was not reached by turning. @type {string[] | undefined} */
+  #before;
+  #number = 1;
+  /** Where this page begins; undefined for the first. @type {string | undefined} */
   #place;
-  /** @type {Place | undefined} */
+  /** @type {string | undefined} */
   #next;
   #turn = 0;
 
-  /** @param {() => void} turned is called when another page is wanted */
-  constructor(turned) {
+  /** @param {() => void} turned is called when another page is wanted @param {string} name of the page in the address */
+  constructor(turned, name) {
+    this.name = name;
+    const [, shown, place] = /^([1-9]\d{0,5})\.(.+)$/.exec(inAddress(name)) ?? [];
+    this.#number = place === undefined ? 1 : Number(shown);
+    this.#place = place;
+    this.#before = place === undefined ? [] : history.state?.[name];
     this.back = button('← Previous', () => {
-      if (this.#before.length === 0) return;
-      this.#show(this.#before.pop());
+      const before = this.#before?.slice(0, -1) ?? [];
+      this.#show(this.#before?.at(-1), before, this.#before ? this.#number - 1 : 1);
       turned();
     });
     this.forth = button('Next →', () => {
       // Unknown until the page has come: a second click turns nothing.
       if (this.#next === undefined) return;
-      this.#before.push(this.#place);
-      this.#show(this.#next);
+      const before = this.#place === undefined ? [] : this.#before && [...this.#before, this.#place];
+      this.#show(this.#next, before, this.#number + 1);
       turned();
     });
     this.where = el('span', { 'aria-live': 'polite' });
@@ -39,26 +49,39 @@ export class Pages {
 
   /** Begins at the first page again. */
   reset() {
+    this.#place = undefined;
     this.#before = [];
-    this.#show(undefined);
+    this.#number = 1;
+    this.#next = undefined;
+    this.#turn += 1;
+    history.replaceState(history.state, '', addressWith(this.name, ''));
   }
 
-  /** Learns where the next page begins. Returns false when another page is wanted by now. @param {number} turn @param {Place | undefined} next */
+  /** Learns where the next page begins. Returns false when another page is wanted by now. @param {number} turn @param {string | undefined} next */
   arrived(turn, next) {
     if (turn !== this.#turn) return false;
     this.#next = next;
-    this.back.disabled = this.#before.length === 0;
+    const focused = document.activeElement;
+    this.back.disabled = this.#place === undefined;
+    say(this.back, this.#before ? '← Previous' : '← First page');
     this.forth.disabled = next === undefined;
     this.bar.hidden = this.back.disabled && this.forth.disabled;
-    say(this.where, this.bar.hidden ? '' : `Page ${this.#before.length + 1}`);
+    say(this.where, this.bar.hidden ? '' : `Page ${this.#number}`);
+    // A button that is disabled loses the focus.
+    if (focused === this.forth && this.forth.disabled) this.back.focus();
+    if (focused === this.back && this.back.disabled) this.forth.focus();
     return true;
   }
 
-  /** @param {Place | undefined} place */
-  #show(place) {
+  /** @param {string | undefined} place @param {string[] | undefined} before @param {number} at which page it is */
+  #show(place, before, at) {
     this.#place = place;
+    this.#before = before;
+    this.#number = at;
     this.#next = undefined;
     this.#turn += 1;
+    const page = place === undefined ? '' : `${at}.${place}`;
+    history.pushState({ ...history.state, [this.name]: before }, '', addressWith(this.name, page));
   }
 }
 
@@ -78,7 +101,8 @@ export class Rows {
   show(items, make, none = this.none) {
     const before = this.#rows;
     this.#rows = new Map();
-    const focused = document.activeElement?.getAttribute('data-action');
+    const focused = document.activeElement;
+    const [left] = [...before].find(([, { element }]) => element.contains(focused)) ?? [];
     for (const item of items) {
       const shown = JSON.stringify(item);
       const id = item.id ?? shown;
@@ -94,8 +118,13 @@ export class Rows {
       if (element === at) at = at.nextElementSibling;
       else this.list.insertBefore(element, at);
     say(this.note, elements.length === 0 ? none : '');
-    const again = focused && this.list.querySelector(`[data-action="${CSS.escape(focused)}"]`);
-    if (again instanceof HTMLElement) again.focus();
+    if (left === undefined || this.list.contains(document.activeElement)) return;
+    // What was done to a row may have taken the button away, and the row itself.
+    const action = CSS.escape(focused?.getAttribute('data-action') ?? '');
+    const again = this.list.querySelector(`[data-action="${action}"]`);
+    const place = this.#rows.get(left)?.element ?? this.list;
+    place.tabIndex = -1;
+    (again instanceof HTMLElement ? again : place).focus({ preventScroll: true });
   }
 
   /** Whether something in a row is open, or has the focus. @param {unknown} id */
@@ -114,17 +143,16 @@ export class PagedList {
   /**
    * @param {string} path
    * @param {(item: any) => HTMLElement} row
-   * @param {{ list: HTMLElement, none: string, changed: () => void, query?: () => Record<string, any>, keepsRead?: boolean }} how
-   *   `changed` is called when another page is wanted; with `keepsRead` a row that is being read stays when newer ones push it off the page
+   * @param {{ list: HTMLElement, none: string, changed: () => void, query?: () => Record<string, any>, page?: string, keepsRead?: boolean }} how
+   *   `changed` is called when another page is wanted; `page` is the name of the page in the address; with `keepsRead` a row that is being read stays when newer ones push it off the page
    */
-  constructor(path, row, { list, none, changed, query = () => ({}), keepsRead = false }) {
+  constructor(path, row, { list, none, changed, query = () => ({}), page = 'page', keepsRead = false }) {
     this.path = path;
     this.row = row;
     this.query = query;
     this.changed = changed;
     this.keepsRead = keepsRead;
-    /** @type {Pages<string>} */
-    this.pages = new Pages(changed);
+    this.pages = new Pages(changed, page);
     this.rows = new Rows(list, none);
     /** How many the whole list has, where the service counts them. */
     this.count = el('p.note', { role: 'status' });
@@ -140,10 +168,14 @@ export class PagedList {
   /** Fetches the wanted page and shows it; returns its items. @param {AbortSignal} signal @param {string} [none] @returns {Promise<readonly any[]>} */
   async refresh(signal, none) {
     const { place: cursor, turn } = this.pages.wanted;
-    const { body, next, total } = await ask('GET', this.path, {
-      query: { limit: 25, ...this.query(), cursor },
-      signal,
+    const query = { limit: 25, ...this.query(), cursor };
+    const answer = await ask('GET', this.path, { query, signal }).catch((error) => {
+      // The address was changed by hand, or is that of another version.
+      if (!(error instanceof Refusal) || !error.details.some(({ field }) => field === 'cursor')) throw error;
+      this.pages.reset();
     });
+    if (!answer) return this.refresh(signal, none);
+    const { body, next, total } = answer;
     /** @type {Set<unknown>} */
     const page = new Set(body.map((/** @type {any} */ { id }) => id));
     if (!this.pages.arrived(turn, next)) return this.#shown;

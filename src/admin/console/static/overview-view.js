@@ -1,5 +1,5 @@
 // @ts-check
-// What needs attention: the requests of the last hour and of today, and the clients behind each number.
+// What needs attention: the requests of the last 60 minutes and of today, and the clients behind each number.
 import { ask } from './admin-api.js';
 import { addressOf } from './address.js';
 import { STATES } from './clients-view.js';
@@ -24,10 +24,8 @@ export function showOverview(main, signal) {
   let shown = '';
   poll(async () => {
     const { body } = await ask('GET', 'overview', { signal });
-    // What did not change keeps its focus.
     if (shown === JSON.stringify(body)) return;
     shown = JSON.stringify(body);
-    const focused = document.activeElement?.getAttribute('href');
     put(traffic, body.traffic.map(trafficOf));
     put(
       states,
@@ -37,8 +35,6 @@ export function showOverview(main, signal) {
     put(refused, refusedOf(body.refusedMost));
     calls.hidden = body.deprecated.length === 0;
     put(deprecated, deprecatedOf(body.deprecated));
-    const links = [...main.querySelectorAll('a')];
-    if (focused) links.find((link) => link.getAttribute('href') === focused)?.focus();
   }, signal);
   put(traffic, el('p.note', { role: 'status' }, 'Loading…'));
   showView(
@@ -47,7 +43,7 @@ export function showOverview(main, signal) {
     traffic,
     el(
       'div.columns',
-      card('Refused most in this hour', null, refused),
+      card('Refused most in the last 60 minutes', null, refused),
       card('Clients', null, states),
       el('div.wide', calls),
     ),
@@ -55,7 +51,7 @@ export function showOverview(main, signal) {
       'p.note',
       'Requests without a valid key belong to no client and are not counted here: the log of the service has their addresses.',
     ),
-    el('p.note', 'Updates every 5 seconds while this tab is visible. Days and hours are in UTC.'),
+    el('p.note', 'Updates every 5 seconds while this tab is visible. Days are in UTC.'),
   );
 }
 

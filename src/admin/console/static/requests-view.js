@@ -6,7 +6,7 @@ import { choice, field } from './controls.js';
 import { el, idOf, put, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
-import { showView } from './sections.js';
+import { showView, tableOf } from './sections.js';
 import { when } from './times.js';
 
 /** How many characters of the id of a request a row shows. */
@@ -46,25 +46,8 @@ export function showRequests(main, signal) {
     'Address',
     'Request',
   ];
-  const table = el(
-    'div.table-room.high',
-    { tabindex: '0', role: 'region', 'aria-label': 'Requests, latest first' },
-    // Where the window is narrow its rows are blocks, which would no longer be a table to screen readers.
-    el(
-      'table',
-      { role: 'table' },
-      el(
-        'thead',
-        { role: 'rowgroup' },
-        el(
-          'tr',
-          { role: 'row' },
-          titles.map((title) => el('th', { scope: 'col', role: 'columnheader' }, title)),
-        ),
-      ),
-      body,
-    ),
-  );
+  const room = { tabindex: '0', role: 'region', 'aria-label': 'Requests, latest first' };
+  const table = el('div.table-room.high.blocks', room, tableOf(titles, body));
   table.hidden = true;
   const poller = poll(async () => {
     const shown = await requests.refresh(signal);

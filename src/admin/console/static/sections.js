@@ -92,41 +92,40 @@ export function codes(names) {
   );
 }
 
+/**
+ * A table with these titles. Its roles are those that it has anyway, unless its rows are blocks in a narrow window (`.blocks`).
+ * @param {readonly string[]} titles @param {HTMLElement} body
+ */
+export function tableOf(titles, body) {
+  const heads = titles.map((title) => el('th', { scope: 'col', role: 'columnheader' }, title));
+  const head = el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, heads));
+  return el('table', { role: 'table' }, head, body);
+}
+
 /** A table that scrolls by itself. Each row begins with its name. */
 export class Table {
   #shown = '';
 
-  /** @param {string} label @param {readonly string[]} titles @param {string} none is shown where there is no row */
-  constructor(label, titles, none = '') {
+  /** @param {string} label @param {readonly string[]} titles @param {string} none is shown where there is no row @param {string} [look] its classes, behind dots */
+  constructor(label, titles, none = '', look = '') {
     this.titles = titles;
     this.none = none;
-    this.element = el('div.table-room', { tabindex: '0', role: 'region', 'aria-label': label });
+    this.element = el(/** @type {`div.${string}`} */ (`div.table-room${look}`), {
+      tabindex: '0',
+      role: 'region',
+      'aria-label': label,
+    });
   }
 
   /** @param {readonly (readonly [name: Child, ...Child[]])[]} rows */
   show(rows) {
-    const table = el(
-      'table',
-      el(
-        'thead',
-        el(
-          'tr',
-          this.titles.map((title) => el('th', { scope: 'col' }, title)),
-        ),
-      ),
-      el(
-        'tbody',
-        rows.map(([name, ...cells]) =>
-          el(
-            'tr',
-            el('th', { scope: 'row' }, name),
-            cells.map((cell) =>
-              el(typeof cell === 'string' && /^[\d,.–]+$/.test(cell) ? 'td' : 'td.text', cell),
-            ),
-          ),
-        ),
-      ),
-    );
+    const cellOf = (/** @type {Child} */ cell, /** @type {number} */ at) => {
+      const isNumber = typeof cell === 'string' && /^[\d,.–]+$/.test(cell);
+      return el(isNumber ? 'td' : 'td.text', { role: 'cell', 'data-title': this.titles[at + 1] }, cell);
+    };
+    const rowOf = (/** @type {readonly [name: Child, ...Child[]]} */ [name, ...cells]) =>
+      el('tr', { role: 'row' }, el('th', { scope: 'row', role: 'rowheader' }, name), cells.map(cellOf));
+    const table = tableOf(this.titles, el('tbody', { role: 'rowgroup' }, rows.map(rowOf)));
     // What did not change stays selected and scrolled as it is.
     if (table.outerHTML === this.#shown) return;
     this.#shown = table.outerHTML;

@@ -71,6 +71,9 @@ function showExact({ type, target }) {
 for (const type of ['pointerover', 'focusin', 'focusout']) document.addEventListener(type, showExact);
 // It would stay where its time was.
 addEventListener('scroll', () => (exact.hidden = true), { capture: true, passive: true });
+addEventListener('keydown', ({ key }) => {
+  if (key === 'Escape') exact.hidden = true;
+});
 
 /** An instant as `12 min ago`, with the exact one on hover and focus; `refreshTimes` updates it. @param {string | null} instant null for never */
 export function when(instant) {
