@@ -52,6 +52,8 @@ export interface components {
              * Client that the key belongs to
              */
             clientId: string;
+            /** Name of the client */
+            clientName: string;
             /** The first characters of the key */
             prefix: string;
             /** A label for people */
@@ -92,6 +94,8 @@ export interface components {
              * Client that the key belongs to
              */
             clientId: string;
+            /** Name of the client */
+            clientName: string;
             /** The first characters of the key */
             prefix: string;
             /** A label for people */
@@ -243,6 +247,8 @@ export interface components {
              * Client that the key belongs to
              */
             clientId: string;
+            /** Name of the client */
+            clientName: string;
             /** The first characters of the key */
             prefix: string;
             /** A label for people */
@@ -533,6 +539,8 @@ export interface components {
              * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
              */
             nextAttemptAt: string | null;
+            /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
+            lastError: string | null;
             /**
              * Format: date-time
              * Until when messages are also signed with an older secret; null if they are not
@@ -555,7 +563,7 @@ export interface components {
             /** Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` changes nothing for an enabled endpoint: `POST …/retry` retries one that fails */
             enabled?: boolean;
         };
-        /** An endpoint, the number of waiting messages, and why the first was not delivered yet. */
+        /** An endpoint, and the number of waiting messages. */
         WebhookEndpointState: {
             /** Format: uuid */
             id: string;
@@ -591,6 +599,8 @@ export interface components {
              * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
              */
             nextAttemptAt: string | null;
+            /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
+            lastError: string | null;
             /**
              * Format: date-time
              * Until when messages are also signed with an older secret; null if they are not
@@ -603,8 +613,6 @@ export interface components {
             createdAt: string;
             /** Messages that were not delivered yet */
             waiting: number;
-            /** Why the last attempt to send the first waiting message failed; null if it did not */
-            lastError: string | null;
         };
         /** An endpoint with its new secret, which is shown only in this response. */
         WebhookEndpointWithSecret: {
@@ -642,6 +650,8 @@ export interface components {
              * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
              */
             nextAttemptAt: string | null;
+            /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
+            lastError: string | null;
             /**
              * Format: date-time
              * Until when messages are also signed with an older secret; null if they are not
