@@ -70,9 +70,9 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByText('Requests without a valid key belong to no client').waitFor();
     await tab.page.getByText(key.slice(0, 13)).waitFor();
     await tab.page.getByText('Test', { exact: true }).first().waitFor();
-    const most = tab.page.locator('section', { hasText: 'Refused most in the last 60 minutes' });
+    const most = tab.page.locator('section', { hasText: 'Refused most in this or the previous hour' });
     await most.getByRole('link', { name: 'Test' }).waitFor();
-    await tab.page.getByRole('link', { name: 'refused in the last 60 minutes' }).click();
+    await tab.page.getByRole('link', { name: 'refused in this or the previous hour' }).click();
     await tab.page.getByText('1 in all').waitFor();
     expect(await tab.page.getByLabel('State').inputValue()).toBe('refused');
     expect(await tab.page.getByLabel('Order').locator(':checked').innerText()).toBe('Most first');

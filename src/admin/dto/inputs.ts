@@ -68,7 +68,7 @@ export class ClientsQuery extends PageQuery {
     enumName: 'ClientState',
     values: CLIENT_STATES,
     description:
-      'Only clients in this state: `refused` and `refused_today`, with requests refused with 429 in the last 60 minutes or in this UTC day, and ' +
+      'Only clients in this state: `refused`, with requests refused with 429 in this UTC hour or the previous one, `refused_today`, in this UTC day, and ' +
       '`deprecated`, with calls of deprecated operations today, most first; `near_limit`, which have used at least 80 % of their day; ' +
       '`banned`, with a banned key; `suspended`; `expiring`, with a key that expires within 7 days and was not rotated; `failing`, with a failing webhook',
     optional: true,

@@ -15,7 +15,7 @@ export class OverviewController {
     id: 'getOverview',
     summary: 'Show what needs attention',
     description:
-      'Shows the requests of the last 60 minutes and of today, how many clients are refused, near their limit, banned, suspended, ' +
+      'Shows the requests of the last hour and of today, how many clients are refused, near their limit, banned, suspended, ' +
       'or have expiring keys or failing webhooks, and which deprecated operations are called. Its cost does not depend on how many clients there are.',
     responses: { status: 200, description: 'The overview', type: OverviewDto },
   })

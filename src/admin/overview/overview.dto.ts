@@ -45,7 +45,10 @@ class ClientsInStateDto {
 }
 
 /** A client that had requests refused. */
-@ApiSchema({ name: 'RefusedClient', description: 'A client with requests refused in the last 60 minutes.' })
+@ApiSchema({
+  name: 'RefusedClient',
+  description: 'A client with requests refused in this UTC hour or the previous one.',
+})
 class RefusedClientDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   clientId!: string;
@@ -55,7 +58,7 @@ class RefusedClientDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Its requests that got 429 in the last 60 minutes',
+    description: 'Its requests that got 429 in this UTC hour and the previous one',
     example: 512,
   })
   refused!: number;
@@ -88,7 +91,7 @@ export class OverviewDto {
 
   @ApiProperty({
     type: [RefusedClientDto],
-    description: 'The clients with most refused requests in the last 60 minutes, at most 5',
+    description: 'The clients with most refused requests in this UTC hour and the previous one, at most 5',
   })
   refusedMost!: RefusedClientDto[];
 

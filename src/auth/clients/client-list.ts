@@ -1,13 +1,7 @@
-import type { EntityManager, SelectQueryBuilder } from 'typeorm';
+import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import { isoOf } from '../../core/time/clock.js';
 import { DAY_MS } from '../../core/time/duration.js';
-import {
-  BY_CREATION,
-  type Page,
-  type PageRequest,
-  brokenCursor,
-  keysetPage,
-} from '../../database/keyset-page.js';
+import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { startOf } from '../../throttling/quota.js';
 import type { Plan } from '../../throttling/plans.js';
 import { ALERTS, type AlertKind, ClientAlert } from './client-alert.entity.js';
@@ -67,12 +61,8 @@ export async function clientPage(
   now: number,
 ): Promise<Page<Client>> {
   const { state, sort } = filter;
-  if (state !== undefined && isAlert(state)) {
-    const query = alerted(manager, filter, state, now);
-    const total = await query.getCount();
-    const { items, ...more } = await alertedMost(query, request);
-    return { ...more, total, items: items.map(({ client }) => client) };
-  }
+  if (state !== undefined && state in ALERTS)
+    return alertedPage(manager, request, filter, { kind: state as AlertKind, now });
   const query = filtered(manager.createQueryBuilder(Client, 'client'), filter, now);
   const total = await query.getCount();
   const isDescending = sort?.startsWith('-') === true;
@@ -82,66 +72,69 @@ export async function clientPage(
 
 /** How many clients are in a state. */
 export async function countClients(manager: EntityManager, state: ClientState, now: number): Promise<number> {
-  if (isAlert(state)) return alerted(manager, {}, state, now).getCount();
+  if (state in ALERTS) return alerted(manager, {}, { kind: state as AlertKind, now }).getCount();
   return filtered(manager.createQueryBuilder(Client, 'client'), { state }, now).getCount();
 }
 
-function isAlert(state: ClientState): state is AlertKind {
-  return state in ALERTS;
+/** A kind of alerts in the current window. */
+interface Alerted {
+  readonly kind: AlertKind;
+  readonly now: number;
 }
 
-/** The clients with most of a kind of alerts, and how much that is; after a position, those that follow it. */
-async function alertedMost(
-  query: SelectQueryBuilder<Client>,
-  { limit, after }: PageRequest,
-): Promise<Page<{ readonly client: Client; readonly amount: number }>> {
-  if (after) {
-    const [amount = '', clientId = ''] = after;
-    if (!/^\d{1,10}$/.test(amount) || !/^[\w-]{1,36}$/.test(clientId)) throw brokenCursor();
-    query.andWhere('(alert.amount, client.id) < (:amount, :clientId)', { amount: Number(amount), clientId });
-  }
-  const { entities, raw } = await query
-    .addSelect('alert.amount', 'amount')
-    .orderBy('alert.amount', 'DESC')
-    .addOrderBy('client.id', 'DESC')
-    .limit(limit + 1)
-    .getRawAndEntities<{ amount: number | string }>();
-  const found = entities.map((client, at) => ({ client, amount: Number(raw[at]?.amount) }));
-  const items = found.slice(0, limit);
-  const last = items.at(-1);
-  if (found.length <= limit || last === undefined) return { items };
-  return { items, next: [String(last.amount), last.client.id] };
+const BY_AMOUNT = [
+  { property: 'amount', isValid: (text: string) => /^\d{1,10}$/.test(text) },
+  { property: 'clientId', isValid: (text: string) => /^[\w-]{1,36}$/.test(text) },
+] as const;
+
+async function alertedPage(
+  manager: EntityManager,
+  request: PageRequest,
+  filter: ClientFilter,
+  of: Alerted,
+): Promise<Page<Client>> {
+  const query = alerted(manager, filter, of);
+  const total = await query.getCount();
+  const { items, ...more } = await keysetPage(query, request, BY_AMOUNT, 'DESC');
+  return { ...more, total, items: (await clientsOf(manager, items)).map(({ client }) => client) };
 }
 
-/** The clients with most requests refused in the last 60 minutes, and how many those are. `now` is in ms since the Unix epoch. */
+async function clientsOf(manager: EntityManager, alerts: readonly ClientAlert[]) {
+  const clients = await manager.findBy(Client, { id: In(alerts.map(({ clientId }) => clientId)) });
+  const byId = new Map(clients.map((client) => [client.id, client]));
+  return alerts.flatMap(({ clientId, amount }) => {
+    const client = byId.get(clientId);
+    return client ? [{ client, amount }] : [];
+  });
+}
+
+/** The clients with most refused requests in this hour and the previous one, and how many those are. `now` is in ms since the Unix epoch. */
 export async function refusedMost(manager: EntityManager, limit: number, now: number) {
-  const { items } = await alertedMost(alerted(manager, {}, 'refused', now), { limit });
-  return items.map(({ client: { id, name }, amount }) => ({ clientId: id, name, refused: amount }));
+  const { items } = await keysetPage(
+    alerted(manager, {}, { kind: 'refused', now }),
+    { limit },
+    BY_AMOUNT,
+    'DESC',
+  );
+  const found = await clientsOf(manager, items);
+  return found.map(({ client: { id, name }, amount }) => ({ clientId: id, name, refused: amount }));
 }
 
-/** The clients with a kind of alerts, joined with the `amount` that they have of it: a cost of the clients that have any, not of all. */
 function alerted(
   manager: EntityManager,
   { name, plan }: ClientFilter,
-  kind: AlertKind,
-  now: number,
-): SelectQueryBuilder<Client> {
-  const { lengthMs, windows } = ALERTS[kind];
-  const since = startOf(now, lengthMs) - (windows - 1) * lengthMs;
+  { kind, now }: Alerted,
+): SelectQueryBuilder<ClientAlert> {
   const query = manager
-    .createQueryBuilder(Client, 'client')
-    .innerJoin(
-      (alerts) =>
-        alerts
-          .select('one.clientId', 'client_id')
-          .addSelect('SUM(one.amount)', 'amount')
-          .from(ClientAlert, 'one')
-          .where('one.kind = :kind AND one.start BETWEEN :since AND :now', { kind, since, now })
-          .groupBy('one.clientId'),
-      'alert',
-      'alert.client_id = client.id',
-    );
-  return filtered(query, { name, plan }, now);
+    .createQueryBuilder(ClientAlert, 'alert')
+    .where('alert.kind = :kind AND alert.start = :start', {
+      kind,
+      start: startOf(now, ALERTS[kind].lengthMs),
+    });
+  const existing = filtered(query.subQuery().from(Client, 'client'), { name, plan }, now)
+    .select('1')
+    .andWhere('client.id = alert.clientId');
+  return query.andWhere(`EXISTS ${existing.getQuery()}`).setParameters(existing.getParameters());
 }
 
 function filtered<Row extends object>(

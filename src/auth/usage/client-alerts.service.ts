@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { DAY_MS, HOUR_MS } from '../../core/time/duration.js';
+import { DAY_MS } from '../../core/time/duration.js';
 import type { Dialect } from '../../database/dialect.js';
 import { runForRows } from '../../database/rows-as-json.js';
 import { Sweeper } from '../../database/sweeper.js';
@@ -18,8 +18,8 @@ import { ALERTS, type AlertKind, ClientAlert } from '../clients/client-alert.ent
 import { ClientsService } from '../clients/clients.service.js';
 import { DEPRECATED, type RequestCount } from './client-requests.entity.js';
 
-/** How long alerts are kept, in milliseconds: those of minutes, and those of days. */
-const [MINUTES_KEPT_MS, DAYS_KEPT_MS] = [2 * HOUR_MS, 2 * DAY_MS];
+/** How long alerts are kept, in milliseconds. */
+const RETENTION_MS = 2 * DAY_MS;
 
 /**
  * Adds to the amounts that are stored; of a share, the largest is kept. Nothing is added about a client that was deleted. Locks the
@@ -37,14 +37,21 @@ export const RAISE = (rows: string, dialect: Dialect): string => `
 export function alertsIn(counts: readonly Omit<RequestCount, 'lengthMs'>[]): ClientAlert[] {
   const alerts = new Map<string, ClientAlert>();
   for (const { clientId, start: minute, outcome, requests } of counts)
-    for (const kind of kindsOf(outcome)) {
-      const start = startOf(minute, ALERTS[kind].lengthMs);
+    for (const { kind, start } of windowsOf(outcome, minute)) {
       const id = `${kind} ${start} ${clientId}`;
       const known = alerts.get(id);
       if (known) known.amount += requests;
       else alerts.set(id, { kind, start, clientId, amount: requests });
     }
   return [...alerts.values()];
+}
+
+function windowsOf(outcome: string, minute: number): Pick<ClientAlert, 'kind' | 'start'>[] {
+  return kindsOf(outcome).flatMap((kind) => {
+    const { lengthMs, windows } = ALERTS[kind];
+    const first = startOf(minute, lengthMs);
+    return Array.from({ length: windows }, (_, at) => ({ kind, start: first + at * lengthMs }));
+  });
 }
 
 function kindsOf(outcome: string): readonly AlertKind[] {
@@ -66,11 +73,8 @@ export class ClientAlerts {
       where: 'client_id = :clientId',
       parameters: () => ({ clientId }),
     }));
-    sweeper.add({
-      entity: ClientAlert,
-      where: `window_start < :oldest OR kind = 'refused' AND window_start < :hoursAgo`,
-      parameters: (now) => ({ oldest: now - DAYS_KEPT_MS, hoursAgo: now - MINUTES_KEPT_MS }),
-    });
+    const parameters = (now: number) => ({ oldest: now - RETENTION_MS });
+    sweeper.add({ entity: ClientAlert, where: 'window_start < :oldest', parameters });
   }
 
   /** A client has used a share of its day. */

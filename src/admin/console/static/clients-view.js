@@ -14,7 +14,7 @@ import { when } from './times.js';
 
 /** States of clients, in words. @type {Readonly<Record<string, string>>} */
 export const STATES = {
-  refused: 'Refused in the last 60 minutes',
+  refused: 'Refused in this or the previous hour',
   refused_today: 'Refused today',
   near_limit: 'Near or at their daily limit',
   banned: 'With a banned key',

@@ -43,7 +43,7 @@ export function showOverview(main, signal) {
     traffic,
     el(
       'div.columns',
-      card('Refused most in the last 60 minutes', null, refused),
+      card('Refused most in this or the previous hour', null, refused),
       card('Clients', null, states),
       el('div.wide', calls),
     ),
