@@ -277,6 +277,11 @@ describe('--help', () => {
     expect(commands.length).toBeGreaterThan(20);
   });
 
+  it('gives each group a description of its own', () => {
+    const descriptions = petstoreProgram(shell).commands.map((one) => one.description());
+    expect(descriptions.toSorted()).toEqual([...new Set(descriptions)].toSorted());
+  });
+
   it.each(commands)(
     'of %s is enough to use it: what it does, every argument and option, an example',
     async (path, one) => {

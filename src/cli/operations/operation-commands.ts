@@ -6,11 +6,18 @@ import type { Input, Operation } from './operations.js';
 /** The names of options that every command may have. */
 const RESERVED = /^(?:help|json|wide|yes)$/;
 
-/** The commands for operations. run-operation.ts, which makes the request, is imported when one is called. */
+/**
+ * The commands for operations. run-operation.ts, which makes the request, is imported when one is called. A tag describes the first
+ * group of its operations; another group, such as `plan` beside `client`, has the description of its first command.
+ */
 export function operationCommands(operations: readonly Operation[]): Addition[] {
+  const described = new Map<string, string>();
   return operations.map((operation) => {
     const [groupName = '', name = ''] = operation.words.split(' ');
-    return group(groupName, firstSentence(operation.texts[1]), [commandOf(name, operation)]);
+    const [ofOperation, ofTag] = operation.texts;
+    if (!described.has(ofTag)) described.set(ofTag, groupName);
+    const text = described.get(ofTag) === groupName ? ofTag : ofOperation;
+    return group(groupName, firstSentence(text), [commandOf(name, operation)]);
   });
 }
 
