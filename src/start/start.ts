@@ -1,11 +1,10 @@
 import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { type AppOptions, createApp } from '../app.setup.js';
-import { listeningFault, originOf } from '../core/config/listening-faults.js';
+import { listeningFault, reachedAt } from '../core/config/listening-faults.js';
 import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
 import { Settings, loadSettings } from '../core/config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
@@ -149,9 +148,4 @@ function stopOf(app: INestApplication): Stop {
     stopping = true;
     void finish(signal);
   };
-}
-
-function reachedAt(server: Server): string {
-  const { address, port } = server.address() as AddressInfo;
-  return originOf(['::', '0.0.0.0'].includes(address) ? 'localhost' : address, port);
 }

@@ -69,6 +69,13 @@ describe.each([
   });
 });
 
+it.each(['/', '/docs/guides/using-the-api'])('%s shows the port that it listens on', async (path) => {
+  const other = await openForTest();
+  const html = await (await fetch(other.url + path, { headers: { accept: BROWSER } })).text();
+  expect(html).toContain(`>${other.url}/v1<`);
+  expect(html).not.toMatch(/:3000\b|:0\b/);
+});
+
 describe('the page of the errors', () => {
   it('has a place for every code, those of modules too', async () => {
     const html = await (await get('/docs/errors')).text();

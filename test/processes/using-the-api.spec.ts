@@ -15,7 +15,7 @@ it('every example of the guide runs as its page has it, and shows what is there'
   const within = { cwd: path, env: { PATH: process.env.PATH, API: `${service.url}/v1`, KEY } };
   const response = await fetch(`${service.url}/docs/openapi.json`);
   const examples = exampleOperations((await response.json()) as OpenAPIObject);
-  const guide = await guideText({ api: '', key: 'pst_test_…', examples: () => examples });
+  const guide = await guideText({ key: 'pst_test_…', examples: () => examples });
   const blocks = [...guide.matchAll(/```(sh|text)\n([^]*?)```/g)].slice(1);
   const outputs: string[] = [];
   for (const [, language, text = ''] of blocks) {

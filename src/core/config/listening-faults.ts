@@ -1,4 +1,5 @@
-import { isIPv6 } from 'node:net';
+import type { Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
 
 /** The intended address of a server. */
 export interface Place {
@@ -11,6 +12,12 @@ export interface Place {
 /** The origin of a server at a host and a port; an IPv6 address is in brackets (RFC 3986 section 3.2.2). */
 export function originOf(host: string, port: number): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+/** The origin at which a server that listens is reached from this machine. */
+export function reachedAt(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return originOf(['::', '0.0.0.0'].includes(address) ? 'localhost' : address, port);
 }
 
 /** The remedy, by the code of the error. */

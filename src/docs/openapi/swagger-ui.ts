@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Application } from 'express';
-import { originOf } from '../../core/config/listening-faults.js';
+import { originOf, reachedAt } from '../../core/config/listening-faults.js';
 import { Settings } from '../../core/config/settings.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { writeExactJson } from '../../core/exact-json.js';
@@ -73,8 +74,9 @@ export class SwaggerUi implements OnModuleInit {
     const documents = outlines.map((outline) => this.add(application, outline, site));
     this.ofApi = documents[0]?.document;
     const { apiDescription, apiKeyPrefix, apiVersion, nodeEnv, publicBaseUrl, host, port } = settings;
+    const server = application.getHttpServer() as Server;
     const facts = {
-      api: new URL(publicBaseUrl, originOf(host, port)).href,
+      api: () => new URL(publicBaseUrl, server.listening ? reachedAt(server) : originOf(host, port)).href,
       apiVersion,
       description: apiDescription,
       hasConsole: settings.console === 'on' && settings.adminOn === 'public',

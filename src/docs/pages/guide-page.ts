@@ -21,7 +21,7 @@ const EXAMPLE_PATH = '/pets';
 const EXAMPLE_BODY = '{"name":"Rex","categoryId":1}';
 
 /** The text of the guide for a service: its examples call the operations that it has, and those that it lacks are left out. */
-export async function guideText({ key, examples }: GuideFacts): Promise<string> {
+export async function guideText({ key, examples }: Omit<GuideFacts, 'api'>): Promise<string> {
   const { list, create } = examples();
   const text = (await guideFile(GUIDE.file)).replaceAll(EXAMPLE_KEY, key);
   return text.replaceAll(/```(?:sh|text)\n[^]*?```\n\n?/g, (block) => {
@@ -66,7 +66,7 @@ export async function guidePage(facts: GuideFacts): Promise<PageContent> {
     },
   });
   const html = await marked.parse(await guideText(facts));
-  const address = `<span data-api="${relativeTo(GUIDE.path, '/v1')}">${escapeHtml(facts.api)}</span>`;
+  const address = `<span data-api="${relativeTo(GUIDE.path, '/v1')}">${escapeHtml(facts.api())}</span>`;
   return {
     title,
     path: GUIDE.path,

@@ -12,7 +12,7 @@ export interface StartFacts {
   /** Whether the console is served on this port. */
   readonly hasConsole: boolean;
   /** Address of the API, such as `https://shop.example/v1`; the page puts there how the browser has reached it. */
-  readonly api: string;
+  readonly api: () => string;
   /** What the API is for. */
   readonly description: string;
   /** The beginning of its keys: `pst_live_…` in production, `pst_test_…` elsewhere. */
@@ -23,7 +23,8 @@ export interface StartFacts {
 
 /** The page at /, with links to all others. */
 export function startPage(site: Site, facts: StartFacts): PageContent {
-  const { apiVersion, version, api, description, hasConsole, key } = facts;
+  const { apiVersion, version, description, hasConsole, key } = facts;
+  const api = facts.api();
   const { list } = facts.examples();
   const [called, address] =
     list === undefined
