@@ -93,7 +93,7 @@ export const WIDE = flag('--wide', 'show all columns in full and with exact time
 export const REMOTE = [
   option(
     '--url <url>',
-    'URL of the service, such as https://pets.example.com; default: use the database directly',
+    'URL of the service, such as https://api.example.com; default: use the database directly',
   ),
   option(
     '--key <->',

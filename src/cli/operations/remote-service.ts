@@ -17,7 +17,7 @@ export function addressOf(given: string): URL {
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
   if (isSafe && username + password + search + hash === '') return url;
   throw new InvalidArgumentError(
-    '--url: This must be an https URL without a key or a query, such as https://pets.example.com. http is allowed only for this machine.',
+    '--url: This must be an https URL without a key or a query, such as https://api.example.com. http is allowed only for this machine.',
   );
 }
 
