@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { GENERATED, absentOperations, writeClientFiles } from './generate-client.mjs';
-import { envExample } from './env-example.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = (path) => import(pathToFileURL(join(root, 'dist', 'src', path)).href);
@@ -22,6 +21,7 @@ const { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, API_DOCUMENT } = await built('docs/ope
 const { buildDocument } = await built('docs/openapi/document.js');
 const { writeExactJson } = await built('core/exact-json.js');
 const { declaredSettings, exampleEnvironment } = await built('core/config/define-settings.js');
+const { envExample } = await built('core/config/env-example.js');
 
 Object.assign(process.env, exampleEnvironment());
 const app = await createApp({ logger: false });

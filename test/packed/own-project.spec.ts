@@ -1,6 +1,6 @@
 import { cp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { parseEnv, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../support/packed-client.js';
 import { linkFolder, packedService } from '../support/packed-service.js';
@@ -49,6 +49,13 @@ describe('a project without the catalogue of animals', () => {
     const { dependencies } = await manifestOf(installed);
     for (const [name, range] of Object.entries(own.dependencies))
       expect([name, range]).toEqual([name, dependencies[name] ?? range]);
+  });
+
+  it('lists the settings that it does not have in package.json, with their defaults', async () => {
+    const text = await readFile(join(project, '.env.example'), 'utf8');
+    expect(text).toMatch(/^# PORT=3000$/m);
+    expect(text).not.toMatch(/^# API_(?:TITLE|DESCRIPTION|REALM)=/m);
+    expect(parseEnv(text)).toEqual({});
   });
 
   it('has every package that a guide or an example imports', async () => {
@@ -118,6 +125,8 @@ describe('a project without the catalogue of animals', () => {
       ]);
       expect(text).toContain('My API');
     }
+    const { headers } = await service.request('GET', '/v1/nothing', { key: null });
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="my-api"');
     expect(await service.stop()).toMatchObject({ code: 0 });
   });
 

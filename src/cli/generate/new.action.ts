@@ -5,7 +5,9 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { softwareFolder } from '#supported-node';
 import type { Call } from '../frame/call.js';
+import { envExampleOfProject } from '../../core/config/env-example.js';
 import { line } from '../../core/config/identity.js';
+import { PLATFORM_SETTINGS } from '../../core/config/platform-settings.js';
 import { Refusal } from '../../core/refusal.js';
 import { filledTemplates, writeNewFiles } from './generated-files.js';
 
@@ -61,14 +63,15 @@ export async function newProject(call: Call, path: string): Promise<void> {
     throw new Refusal(`Name the folder in lower case with hyphens, such as my-api, not ${name}.`);
   const title = call.options.title ?? titleOf(name);
   if (line(100).parse(title) === undefined) throw new Refusal(`--title: This must be ${line(100).mustBe}.`);
+  const withPets = call.options.withPets === true;
+  if (withPets && !existsSync(join(softwareFolder(), 'dist', 'src', 'pets')))
+    throw new Refusal('--with-pets: This service is without the catalogue of animals. Leave the option out.');
   if (existsSync(folder)) throw new Refusal(`${folder} exists already. Name a new folder.`);
   await mkdir(folder, { recursive: true });
-  const files = await writeProject(folder, { name, title, withPets: call.options.withPets === true }).catch(
-    async (error: unknown) => {
-      await rm(folder, { recursive: true });
-      throw error;
-    },
-  );
+  const files = await writeProject(folder, { name, title, withPets }).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true });
+    throw error;
+  });
   await call.showChange({ folder, files }, () =>
     [
       ...files.map((file) => `Wrote ${join(path, file)}`),
@@ -96,6 +99,8 @@ async function writeProject(folder: string, chosen: Chosen): Promise<string[]> {
   };
   // npm does not pack a file named .gitignore.
   const texts = await filledTemplates('new', values, (file) => file.replace('_gitignore', '.gitignore'));
+  const { petstore } = JSON.parse(texts.get('package.json') ?? '') as { petstore: { settings: object } };
+  texts.set('.env.example', envExampleOfProject(PLATFORM_SETTINGS, petstore.settings));
   await writeNewFiles(folder, texts);
   return [packed, ...texts.keys()];
 }

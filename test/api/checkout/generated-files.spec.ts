@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { declaredSettings } from '../../../src/core/config/define-settings.js';
+import { envExample } from '../../../src/core/config/env-example.js';
 import { GENERATED, absentOperations, clientFiles } from '../../../scripts/generate-client.mjs';
-import { envExample } from '../../../scripts/env-example.mjs';
 import { openForAll } from '../../support/opened.js';
 
 const service = await openForAll();
