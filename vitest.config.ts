@@ -42,8 +42,11 @@ const SMOKE = 'test/processes/smoke';
 const PROJECTS = [
   project('quick', ['src', 'test/kit', 'test/api', 'examples', 'test/postgres', SMOKE], { exclude: [ALONE] }),
   project('postgres', ['test/postgres', 'src/pets'], ON_POSTGRES),
-  project('servers', ['test/processes', 'test/browser', 'test/packed'], { exclude: [`${SMOKE}/**`] }),
-  project('whole', ['test/whole']),
+  project('servers', ['test/processes', 'test/browser', 'test/packed'], {
+    exclude: [`${SMOKE}/**`],
+    globalSetup: 'test/support/build-with-catalogue.ts',
+  }),
+  project('whole', ['test/whole'], { globalSetup: 'test/support/build-with-catalogue.ts' }),
   // Only where it is asked for: a suite that is named without a project needs no PostgreSQL server.
   ...(process.env['PETSTORE_TEST_WHOLE'] === undefined
     ? []

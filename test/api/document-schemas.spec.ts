@@ -43,8 +43,9 @@ const open = (...modules: Type[]) => TestService.open({ modules });
 
 describe('two classes of one name', () => {
   it('stop the start, with the files that declare them', async () => {
-    await expect(open(moduleOf(dto('Pet'), 'toys'))).rejects.toThrow(
-      /^Two classes are the schema "Pet" in one document: (\S+)\/pet\.entity\.ts and \1\/pets\.dto\.ts\. Rename one of them, or give it another name by @ApiSchema\(\{ name \}\)\./,
+    await expect(open(moduleOf(dto('ClientDto', 'Error'), 'toys'))).rejects.toThrow(
+      'Two classes are the schema "Error" in one document: src/admin/dto/client.dto.ts and ' +
+        'src/core/errors/api-errors.decorator.ts. Rename one of them, or give it another name by @ApiSchema({ name }).',
     );
   });
 

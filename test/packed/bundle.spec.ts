@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { sendRaw } from '../support/raw-http.js';
-import { folderOfTest, ROOT, serviceOfTest, type ServiceProcess } from '../support/service-process.js';
+import {
+  folderOfTest,
+  ROOT,
+  serviceOfTest,
+  type ServiceProcess,
+  WITH_CATALOGUE,
+} from '../support/service-process.js';
 
 /** All that came back, but for ids, times, and what is left of a minute that may have ended for one of the two. */
 async function answered(service: ServiceProcess, line: string, body: string): Promise<string> {
@@ -18,7 +24,7 @@ async function answered(service: ServiceProcess, line: string, body: string): Pr
 }
 
 it('the bundle answers as what was compiled alone', async () => {
-  const start = async (main: string) => serviceOfTest(await folderOfTest(), {}, join(ROOT, main));
+  const start = async (main: string) => serviceOfTest(await folderOfTest(), {}, join(WITH_CATALOGUE, main));
   const [bundle, source] = await Promise.all([start('dist/bundle/main.js'), start('dist/src/main.js')]);
   for (const [line, body] of [
     ['GET /v1/pets?limit=2', ''],
@@ -40,7 +46,7 @@ it('the bundle answers as what was compiled alone', async () => {
 });
 
 it('the code of the bundle has each package once, nothing of the test kit, ASCII alone, and licences', () => {
-  const folder = join(ROOT, 'dist/bundle');
+  const folder = join(WITH_CATALOGUE, 'dist/bundle');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const code = files
     .filter((file) => file.endsWith('.js') && !/[\\/]static[\\/]/.test(file))
@@ -61,7 +67,7 @@ async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {})
   const path = await folderOfTest();
   const list = join(path, 'loaded-modules');
   const preload = pathToFileURL(join(ROOT, 'test/support/loaded-modules.mjs')).href;
-  const command = ['--import', preload, join(ROOT, 'dist/bundle/cli/main.js'), ...args];
+  const command = ['--import', preload, join(WITH_CATALOGUE, 'dist/bundle/cli/main.js'), ...args];
   const env = { PATH: process.env.PATH, LOADED_MODULES: list, ...environment };
   const stdout = await new Promise<string>((resolve) => {
     execFile(process.execPath, command, { cwd: path, env }, (_, text) => resolve(text));
@@ -100,7 +106,7 @@ describe('the command line', () => {
   });
 });
 
-const COMPILED = join(ROOT, 'dist/.compiled');
+const COMPILED = join(WITH_CATALOGUE, 'dist/.compiled');
 const kept = (): string[] =>
   readdirSync(COMPILED, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

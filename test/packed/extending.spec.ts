@@ -3,7 +3,7 @@ import { cp, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { copyBuild, copyProject } from '../support/project-copy.js';
+import { catalogueAppModule, copyBuild, copyProject } from '../support/project-copy.js';
 import { ROOT, emptyFolder, folderOfTest, petstore, ran, serviceOfTest } from '../support/service-process.js';
 
 const run = promisify(execFile);
@@ -74,7 +74,7 @@ async function followGuide(path: string): Promise<void> {
   const guide = await readFile(join(ROOT, 'docs/guides/other-credentials.md'), 'utf8');
   const [, imported = '', listed = ''] =
     /\n\/\/ in src\/app\.module\.ts\n(import [^\n]+\n)\n(@Module[^\n]+)\n```/.exec(guide) ?? [];
-  const before = await readFile(join(ROOT, APP_MODULE), 'utf8');
+  const before = await catalogueAppModule();
   expect(listed.replace(' SsoModule,', '')).toBe(/^@Module.*$/m.exec(before)?.[0]);
   const modules = await readFile(join(path, APP_MODULE), 'utf8');
   const added = modules.replace(/(imports: \[[^]*?)(\s+)(?=AccountModule)/, '$1$2SsoModule,$2');

@@ -5,10 +5,16 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.js';
 import { sendRaw } from '../support/raw-http.js';
-import { BARE_ENVIRONMENT, folderOfTest, linesOf, ROOT, serviceOfTest } from '../support/service-process.js';
+import {
+  BARE_ENVIRONMENT,
+  folderOfTest,
+  linesOf,
+  serviceOfTest,
+  SERVICE,
+} from '../support/service-process.js';
 import { onFile } from '../support/sqlite-file.js';
 
-const MAIN = join(ROOT, 'dist/bundle/main.js');
+const MAIN = join(SERVICE, 'dist/bundle/main.js');
 const COLOURS = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g');
 
 async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number> {

@@ -21,6 +21,7 @@ import {
   serviceOfTest,
   ServiceProcess,
   serviceWith,
+  SERVICE,
 } from '../support/service-process.js';
 
 /** When a first start may be killed, by what it has done: its folder and what it has printed. */
@@ -34,7 +35,7 @@ async function firstStartKilled(
   path: string,
   hasCome: (path: string, output: string) => boolean,
 ): Promise<string> {
-  const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
+  const child = spawn(process.execPath, [join(SERVICE, 'dist/bundle/main.js')], {
     cwd: path,
     env: { ...BARE_ENVIRONMENT, PORT: '0', MANAGEMENT_PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -84,7 +85,7 @@ it('the start has V8 keep the heap small, unless it was started with the option'
   const asked = (...options: string[]) =>
     promisify(execFile)(
       process.execPath,
-      ['--import', preload, ...options, join(ROOT, 'dist/bundle/main.js'), '--version'],
+      ['--import', preload, ...options, join(SERVICE, 'dist/bundle/main.js'), '--version'],
       { env: BARE_ENVIRONMENT },
     );
   const [pretenuring, growing] = ['--no-allocation-site-pretenuring', '--heap-growing-percent=100'];
@@ -94,7 +95,7 @@ it('the start has V8 keep the heap small, unless it was started with the option'
 
 it('a start that fails writes JSON lines, one for each wrong setting, where its log is JSON', async () => {
   const env = { ...BARE_ENVIRONMENT, PORT: '99999', LOG_LEVEL: 'loud' };
-  const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
+  const child = spawn(process.execPath, [join(SERVICE, 'dist/bundle/main.js')], {
     cwd: await folderOfTest(),
     env,
   });
@@ -131,7 +132,7 @@ describe('SIGHUP', () => {
 
   it('stops the service when its terminal is gone', async () => {
     const path = await folderOfTest();
-    const main = join(ROOT, 'dist/bundle/main.js');
+    const main = join(SERVICE, 'dist/bundle/main.js');
     const log = join(path, 'log');
     const terminal = OnTerminal.run(path, `exec '${process.execPath}' '${main}' >${log}`, {
       PORT: '0',

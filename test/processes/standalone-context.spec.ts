@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { BARE_ENVIRONMENT, ROOT, databaseOfTest } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, ROOT, databaseOfTest, SERVICE } from '../support/service-process.js';
 
 /** Runs a module as Nest's documentation writes it, with `AppModule` and `ClientsService` imported, and this input. */
 async function run(script: string, input = '') {
-  const built = (file: string) => JSON.stringify(join(ROOT, 'dist/src', file));
+  const built = (file: string) => JSON.stringify(join(SERVICE, 'dist/src', file));
   const imports =
     `import { AppModule } from ${built('app.setup.js')}; ` +
     `import { ClientsService } from ${built('auth/clients/clients.service.js')};\n`;

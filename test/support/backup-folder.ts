@@ -4,7 +4,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { clientWithKey } from './petstore-here.js';
-import { emptyFolder, folderOfTest, ROOT, serviceOfTest, ServiceProcess } from './service-process.js';
+import {
+  emptyFolder,
+  folderOfTest,
+  ROOT,
+  serviceOfTest,
+  ServiceProcess,
+  SERVICE,
+} from './service-process.js';
 
 /** The store that each folder begins with, made once. */
 let first: Promise<{ readonly key: string; readonly file: Buffer }> | undefined;
@@ -65,7 +72,7 @@ export class BackupFolder {
     lines: string,
     environment: NodeJS.ProcessEnv = {},
   ): Promise<{ code: number | null; output: string }> {
-    const npx = `npx() { shift; "${process.execPath}" "${join(ROOT, 'bin/petstore.js')}" "$@"; }`;
+    const npx = `npx() { shift; "${process.execPath}" "${join(SERVICE, 'bin/petstore.js')}" "$@"; }`;
     const child = spawn('sh', ['-ec', `${npx}\n${lines}`], {
       cwd: this.path,
       env: { PATH: process.env.PATH, ...environment },

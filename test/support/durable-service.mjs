@@ -5,11 +5,11 @@ import { appendFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { AppModule } from '../../dist/src/app.module.js';
-import { setupApp } from '../../dist/src/app.setup.js';
-import { DomainEvents, OnDomainEvent, defineEvent } from '../../dist/src/events/domain-events.js';
-import { ServiceAdapter } from '../../dist/src/http/server/service-adapter.js';
-import { Pet } from '../../dist/src/pets/pet.entity.js';
+import { AppModule } from '../../dist.suites/dist/src/app.module.js';
+import { setupApp } from '../../dist.suites/dist/src/app.setup.js';
+import { DomainEvents, OnDomainEvent, defineEvent } from '../../dist.suites/dist/src/events/domain-events.js';
+import { ServiceAdapter } from '../../dist.suites/dist/src/http/server/service-adapter.js';
+import { Pet } from '../../dist.suites/dist/src/pets/pet.entity.js';
 
 const { DIE, PUBLISH } = process.env;
 const die = (when) => DIE === when && process.kill(process.pid, 'SIGKILL');

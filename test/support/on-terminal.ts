@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import { BARE_ENVIRONMENT, ROOT } from './service-process.js';
+import { BARE_ENVIRONMENT, SERVICE } from './service-process.js';
 
 /** A command on a pseudo-terminal, which `script` of util-linux makes, as a person has it. */
 export class OnTerminal {
@@ -22,7 +22,7 @@ export class OnTerminal {
     environment: NodeJS.ProcessEnv = {},
     columns = 80,
   ): OnTerminal {
-    const program = `'${process.execPath}' '${join(ROOT, 'bin/petstore.js')}'`;
+    const program = `'${process.execPath}' '${join(SERVICE, 'bin/petstore.js')}'`;
     // In place of the shell, which Ctrl-C would end as well.
     return OnTerminal.run(folder, `exec ${program} ${call}`, environment, columns);
   }

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import 'reflect-metadata';
-import { buildIfStale } from '../../scripts/build-if-stale.mjs';
 import { declaredTables, openDataSource } from '../../src/database/data-source.js';
 import { migrate } from '../../src/database/schema.js';
 import { PlatformModule } from '../../src/platform.module.js';
+import build from './build-with-catalogue.js';
 import { PetsModule } from './pets/pets.module.js';
 import { POSTGRES_URL } from './requirements.js';
 import { BARE_ENVIRONMENT, ROOT } from './service-process.js';
@@ -15,7 +15,7 @@ import { BARE_ENVIRONMENT, ROOT } from './service-process.js';
  * for suites of the platform, and one for those of the checkout. Twenty migrations for each would take longer than most suites.
  */
 export default async function setup(): Promise<() => Promise<void>> {
-  buildIfStale();
+  await build();
   const templates = { checkout: newName(), platform: newName() };
   for (const name of Object.values(templates))
     await order(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);

@@ -2,8 +2,10 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, vi } from 'vitest';
 
-/** Suites that have the modules of the checkout: those of its features, and those of what is generated from them. */
-const OF_THE_CHECKOUT = /^(?:src|test\/api\/(?:checkout|pets))\//;
+/**
+ * Suites that have the modules of the checkout: those of its features, those of what is generated from them, and those of its first start.
+ */
+const OF_THE_CHECKOUT = /^(?:src|test\/api\/(?:checkout|pets)|test\/processes\/smoke)\//;
 
 // A worker imports packages once for all its suites; ours is imported anew for each, since modules declare things at import.
 vi.resetModules();

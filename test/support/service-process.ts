@@ -11,7 +11,11 @@ import { type TestResponse, type RequestOptions, send } from '../kit/test-respon
 
 /** The project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-/** How the description of a setting in .env.example says that it is required (scripts/env-example.mjs). */
+/** This build with the catalogue of the suites in the place of the features of the checkout (build-with-catalogue.ts). */
+export const WITH_CATALOGUE = join(ROOT, 'dist.suites');
+/** The folder of the service whose processes a suite starts: restore.ts says which modules it has. */
+export const SERVICE = process.env['PETSTORE_TEST_MODULES'] === 'platform' ? WITH_CATALOGUE : ROOT;
+/** How the description of a setting in .env.example says that it is required (src/core/config/env-example.ts). */
 const REQUIRED = 'Required: the service does not start without it.';
 /** How long the service may take to listen, in milliseconds; then it is killed, and the start fails. */
 const START_LIMIT_MS = 240_000;
@@ -94,13 +98,13 @@ export function beginPetstore(
 ): { child: ChildProcess; outcome: Promise<Finished> } {
   // doctor looks at the ports, which others on this machine may use.
   const ports = { PORT: '0', MANAGEMENT_PORT: '0' };
-  const child = run(join(ROOT, 'bin/petstore.js'), folder, { ...ports, ...environment }, args);
+  const child = run(join(SERVICE, 'bin/petstore.js'), folder, { ...ports, ...environment }, args);
   return { child, outcome: finished(child) };
 }
 
 /** Calls what starts the service with arguments, which it does not start with; waits for its end. */
 export function serviceWith(folder: string, args: readonly string[]): Promise<Finished> {
-  return finished(run(join(ROOT, 'dist/bundle/main.js'), folder, {}, args));
+  return finished(run(join(SERVICE, 'dist/bundle/main.js'), folder, {}, args));
 }
 
 /** Runs a program to its end, with the path and these variables alone. */
@@ -128,7 +132,7 @@ export class ServiceProcess {
   static async start(
     folder: string,
     environment: NodeJS.ProcessEnv = {},
-    main = join(ROOT, 'dist/bundle/main.js'),
+    main = join(SERVICE, 'dist/bundle/main.js'),
     user: { uid?: number; gid?: number } = {},
   ) {
     const child = run(main, folder, { PORT: '0', MANAGEMENT_PORT: '0', ...environment }, [], user);

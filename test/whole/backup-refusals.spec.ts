@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Connection } from '../../src/database/sqlite/connection.js';
 import { MANY_ANIMALS, backUpTo, pet, storeWith } from '../support/backup-orders.js';
 import { onFile } from '../support/sqlite-file.js';
-import { BARE_ENVIRONMENT, beginPetstore, folderOfTest, ROOT } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, beginPetstore, folderOfTest, SERVICE } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 describe('a backup', () => {
@@ -169,7 +169,7 @@ describe('a backup', () => {
   it('that meets a full disk on its way, or is interrupted, leaves nothing', async () => {
     const [folder, database] = [await folderOfTest(), await storeWith(MANY_ANIMALS)];
     // No file may grow beyond 2 MiB.
-    const limited = `ulimit -f 2048 && exec '${process.execPath}' '${join(ROOT, 'bin/petstore.js')}' db backup b.sqlite`;
+    const limited = `ulimit -f 2048 && exec '${process.execPath}' '${join(SERVICE, 'bin/petstore.js')}' db backup b.sqlite`;
     const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${database}` };
     const { status, stderr } = spawnSync('bash', ['-c', limited], { cwd: folder, env, encoding: 'utf8' });
     expect([status, stderr]).toEqual([1, expect.stringMatching(/disk is full|cannot be copied/)]);

@@ -3,9 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OnTerminal } from '../support/on-terminal.js';
-import { emptyFolder, petstore, ROOT } from '../support/service-process.js';
+import { emptyFolder, petstore, SERVICE } from '../support/service-process.js';
 
-const PETSTORE = `'${process.execPath}' '${join(ROOT, 'bin/petstore.js')}'`;
+const PETSTORE = `'${process.execPath}' '${join(SERVICE, 'bin/petstore.js')}'`;
 
 /** How each shell is started without what its user has set, and what prepares it. `petstore` answers what it is called with, but for words. */
 const SHELLS = {

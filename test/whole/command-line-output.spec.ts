@@ -9,10 +9,10 @@ import { widthOf } from '../../src/cli/frame/table.js';
 import { openDataSource } from '../../src/database/data-source.js';
 import { OnTerminal } from '../support/on-terminal.js';
 import { petstoreHere } from '../support/petstore-here.js';
-import { BARE_ENVIRONMENT, ROOT, emptyFolder, folderOfTest } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, emptyFolder, folderOfTest, SERVICE } from '../support/service-process.js';
 
 const CLIENTS = 5_000;
-const PETSTORE = `'${process.execPath}' '${join(ROOT, 'bin/petstore.js')}'`;
+const PETSTORE = `'${process.execPath}' '${join(SERVICE, 'bin/petstore.js')}'`;
 
 let folder: string;
 beforeAll(async () => {

@@ -6,16 +6,16 @@ import { OnTerminal } from '../support/on-terminal.js';
 import { jsonHere, petstoreHere } from '../support/petstore-here.js';
 import {
   BARE_ENVIRONMENT,
-  ROOT,
   emptyFolder,
   folderOfTest,
   petstore,
   ran,
+  SERVICE,
 } from '../support/service-process.js';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
-const PETSTORE = join(ROOT, 'bin/petstore.js');
+const PETSTORE = join(SERVICE, 'bin/petstore.js');
 
 // What is asked, and what becomes of each answer, is in test/api/command-line-questions.spec.ts: here is what a process adds.
 

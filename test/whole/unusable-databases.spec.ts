@@ -3,12 +3,12 @@ import { chmod, copyFile, mkdir, open, readFile, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { petstoreHere } from '../support/petstore-here.js';
-import { emptyFolder, folderOfTest, petstore, ROOT, serviceOfTest } from '../support/service-process.js';
+import { emptyFolder, folderOfTest, petstore, serviceOfTest, SERVICE } from '../support/service-process.js';
 import { SqliteFile, onFile } from '../support/sqlite-file.js';
 
 /** A user without rights, where the suite runs as root: permissions bind nobody else. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-const MAIN = join(ROOT, 'dist/bundle/main.js');
+const MAIN = join(SERVICE, 'dist/bundle/main.js');
 const FILE = 'data/petstore.sqlite';
 
 const reachable =

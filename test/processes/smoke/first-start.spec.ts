@@ -34,6 +34,15 @@ async function accepted(service: ServiceProcess, printed: string): Promise<numbe
   return (await service.request('GET', '/account', { key })).status;
 }
 
+it('the first start of this checkout prints a curl line that works as pasted', async () => {
+  const path = await folderOfTest();
+  const { output, url } = await serviceOfTest(path);
+  expect(output).toContain(`${url}/docs`);
+  const [, curl = ''] = /^ {2}(curl .*)$/m.exec(output) ?? [];
+  const printed = execFileSync('sh', ['-c', `${curl} --silent --show-error --fail`], { encoding: 'utf8' });
+  expect(JSON.parse(printed)).toBeTypeOf('object');
+});
+
 describe('how a key is made', () => {
   it('is told by the first start in production, in a command that runs as it stands', async () => {
     const path = await folderOfTest();

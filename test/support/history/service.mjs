@@ -3,12 +3,19 @@ import 'reflect-metadata';
 import { OmitType } from '@nestjs/swagger';
 import { Body, Controller, Delete, HttpCode, Module, Param, Patch } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { startService } from '../../../dist/src/start/start-service.js';
-import { Pet } from '../../../dist/src/pets/pet.entity.js';
-import { GetPetParams, PetDto } from '../../../dist/src/pets/pets.dto.js';
-import { PETS_ERRORS } from '../../../dist/src/pets/pets.errors.js';
-import { PETS_SCOPES } from '../../../dist/src/pets/pets.scopes.js';
-import { ApiError, ApiErrors, MergePatch, Operation, RequireScopes, Tag } from '../../../dist/src/public.js';
+import { startService } from '../../../dist.suites/dist/src/start/start-service.js';
+import { Pet } from '../../../dist.suites/dist/src/pets/pet.entity.js';
+import { GetPetParams, PetDto } from '../../../dist.suites/dist/src/pets/pets.dto.js';
+import { PETS_ERRORS } from '../../../dist.suites/dist/src/pets/pets.errors.js';
+import { PETS_SCOPES } from '../../../dist.suites/dist/src/pets/pets.scopes.js';
+import {
+  ApiError,
+  ApiErrors,
+  MergePatch,
+  Operation,
+  RequireScopes,
+  Tag,
+} from '../../../dist.suites/dist/src/public.js';
 
 class PetPatch extends MergePatch(OmitType(PetDto, ['id'])) {}
 
