@@ -17,7 +17,7 @@ export const WEBHOOK_COMMANDS = group('webhook', '', [
     hasNoJson: true,
     examples: [
       'webhook listen --forward http://localhost:4000/webhooks',
-      'webhook listen --events pets.created',
+      'webhook listen --events api_key.banned',
     ],
     run: async (call) => (await import('./webhook-listen.action.js')).listen(call),
   }),

@@ -10,6 +10,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
+const PAGES = ['/', '/docs', '/docs/errors', '/docs/guides/using-the-api', '/account', '/console'];
 const manifestOf = async (path: string) =>
   JSON.parse(await readFile(join(path, 'package.json'), 'utf8')) as Manifest;
 
@@ -100,6 +101,7 @@ describe('a project without the catalogue of animals', () => {
 
   it('has all commands, those of the administration among them', async () => {
     expect(await petstore('--help')).toMatch(/Administers My API[^]*\n {2}client /);
+    expect(await petstore('--help')).not.toMatch(/\bpets?\b/i);
     expect(await petstore('db', 'migrate')).not.toMatch(/Pets/);
     await petstore('client', 'create', '--name', 'Ada', '--plan', 'pro');
     expect(await petstore('client', 'list')).toMatch(/ Ada +pro /);
@@ -115,7 +117,12 @@ describe('a project without the catalogue of animals', () => {
     const [pasted = ''] = /curl .*/.exec(service.output) ?? [];
     const shown = JSON.parse(await run(project, 'bash', ['-c', `${pasted} --silent --fail`])) as object;
     expect(shown).toMatchObject({ client: { name: 'Demo' } });
-    for (const path of ['/', '/docs', '/docs/errors', '/docs/guides/using-the-api', '/account', '/console']) {
+    for (const path of [
+      ...PAGES,
+      '/docs/openapi.json',
+      '/docs/admin/openapi.json',
+      '/docs/account/openapi.json',
+    ]) {
       const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       const text = await response.text();
       expect([path, response.status, /(?:\bpets?\b|animal|pet store).*/i.exec(text)]).toEqual([

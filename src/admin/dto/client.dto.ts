@@ -88,7 +88,7 @@ export class NewClientDto extends EnterpriseLimits {
     optional: true,
     description:
       'Scopes of that key, each of which the sending key must have; default: those of the default scopes that the sending key has',
-    example: ['pets:read'],
+    example: ['account'],
   })
   scopes?: string[];
 }

@@ -170,7 +170,7 @@ export class RequestsQuery extends OwnRequestsQuery {
   code?: string;
 
   @Text({
-    description: 'Only this method and route, such as `GET /v1/pets/:petId`',
+    description: 'Only this method and route, such as `GET /v1/orders/:orderId`',
     maxLength: 200,
     optional: true,
   })

@@ -67,7 +67,7 @@ class RefusedClientDto {
 /** A deprecated operation that is still called. */
 @ApiSchema({ name: 'DeprecatedCalls', description: 'A deprecated operation that was called today.' })
 class DeprecatedCallsDto {
-  @ApiProperty({ type: 'string', example: 'GET /v1/pets/:petId' })
+  @ApiProperty({ type: 'string', example: 'GET /v1/orders/:orderId' })
   operation!: string;
 
   @ApiProperty({ type: 'integer', example: 12 })
