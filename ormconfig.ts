@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-// The modules of other packages bring their tables.
+// Importing the modules registers their tables.
 import { AppModule } from './src/app.module.js';
 import { loadSettings } from './src/core/config/settings.js';
 import { projectModules } from './src/core/project-modules.js';
@@ -8,5 +8,5 @@ import { tablesBelow } from './src/database/tables.module.js';
 
 tablesBelow(AppModule, ...(await projectModules()));
 
-/** The DataSource of the service, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */
+/** The service's DataSource, for the TypeORM CLI: `npx typeorm migration:show -d dist/ormconfig.js`. */
 export default await createDataSource(loadSettings(), { isUnlimited: true });

@@ -7,8 +7,8 @@ import { PetsModule } from './pets/pets.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
- * The service: the platform and its features. Add the module of your feature here, and nowhere else. Express tries routes in
- * the order of these modules, so self-service and administration come last: they receive the fewest requests.
+ * The service: the platform and its features. Add your feature's module here, and nowhere else. Express matches routes in the order of
+ * these modules, so self-service and administration, which receive the fewest requests, come last.
  */
 @Module({ imports: [HttpModule, WebhooksModule, DocsModule, PetsModule, AccountModule, AdminModule] })
 export class AppModule {}

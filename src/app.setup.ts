@@ -15,7 +15,7 @@ import type { Application, Request, RequestHandler, Response } from 'express';
 import { AdministrationPortMiddleware } from './admin/administration-port.middleware.js';
 import { KeyPages } from './admin/console/key-pages.js';
 import { DEFAULT_SETTINGS, Settings } from './core/config/settings.js';
-import { declarationFault } from './core/declaration-faults.js';
+import { invalidDeclaration } from './core/declaration-errors.js';
 import { projectModules } from './core/project-modules.js';
 import { tablesBelow } from './database/tables.module.js';
 import { beforeFilters } from './http/chain/before-filters.js';
@@ -47,31 +47,31 @@ tablesBelow(AppModule);
 
 /** How the application is created. */
 export interface AppOptions {
-  /** Where its log goes: by default to standard output. */
+  /** Logger; by default, writes to standard output. */
   readonly logger?: LoggerService | false;
-  /** Modules to add to AppModule: by default those that `petstore.modules` of the project's package.json names. */
+  /** Modules to add to AppModule; by default, those in `petstore.modules` of the project's package.json. */
   readonly modules?: readonly Type[];
   /**
-   * Defaults of settings by variable, such as `{ API_TITLE: 'My API' }`, which the environment and .env replace. Commands do not know
-   * them: what holds for commands too is `petstore.settings` in package.json.
+   * Defaults of settings by variable, such as `{ API_TITLE: 'My API' }`; the environment and .env take precedence. They do not apply to
+   * commands: for those, use `petstore.settings` in package.json.
    */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Provides the defaults of settings that createApp() is given. */
+/** Provides the setting defaults passed to createApp(). */
 @Module({})
 class DefaultSettingsModule {}
 
 /**
- * Creates the service, which does not listen yet. main, the command line and every test begin with this function or with
- * setupApp(). Throws DeclarationError when the modules of the project cannot be imported.
+ * Creates the service without listening. main, the command line and every test use this function or setupApp(). Throws DeclarationError if
+ * the project's modules cannot be imported.
  */
 export async function createApp(options: AppOptions = {}): Promise<INestApplication> {
   const modules = options.modules ?? (await projectModules());
   const defaults = [{ provide: DEFAULT_SETTINGS, useValue: options.settings }];
   const settings = { module: DefaultSettingsModule, global: true, providers: defaults, exports: defaults };
   const root = { module: AppModule, imports: [settings, ...modules] };
-  // With `autoFlushLogs` Nest would print every line of a start that fails; the start reports the fault in one line.
+  // With `autoFlushLogs`, Nest would print every log line of a failed start, which reports its error in one line.
   const logging = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await NestFactory.create(root, new ServiceAdapter(), logging).catch((error: unknown) => {
     Logger.overrideLogger(false);
@@ -103,7 +103,7 @@ export function setupApp(application: INestApplication): INestApplication {
   app.set('query parser', (query: string) => parseQuery(query, '&', '=', { maxKeys: 0 }));
   app.set(PUBLIC_PREFIX, publicPrefix(settings.publicBaseUrl));
   app.set(REALM, settings.apiRealm);
-  // Another versioning that was enabled before is refused when the application is started, as one that is enabled later.
+  // If versioning is already enabled, the start refuses it, as it refuses versioning that is enabled later.
   if (!config.getVersioning()) app.enableVersioning({ type: VersioningType.URI });
   const first = [
     assignRequestId,
@@ -121,12 +121,12 @@ export function setupApp(application: INestApplication): INestApplication {
     app.use(combined(...first));
     const origin = corsOrigins[0] === '*' ? '*' : [...corsOrigins];
     const cors = { origin, exposedHeaders: [...EXPOSED_HEADERS], maxAge: 600 };
-    // Only a preflight gets its response before the guards; any other OPTIONS is an ordinary request.
-    app.enableCors((request: Request, answer: (error: null, options: typeof cors) => void) => {
+    // Only a preflight is answered before the guards; any other OPTIONS is an ordinary request.
+    app.enableCors((request: Request, callback: (error: null, options: typeof cors) => void) => {
       const options = { ...cors, preflightContinue: !isPreflight(request) };
-      answer(null, options);
+      callback(null, options);
     });
-    // A preflight is served even under overload: without its response a page could not read the 503 of its request.
+    // Preflights are served even under overload: otherwise a page could not read the 503 of the request itself.
     app.use(combined(...last));
   } else app.use(combined(...first, ...last));
   app.get(KeyPages).redirectBrowsers(adapter.getInstance());
@@ -143,12 +143,12 @@ export function setupApp(application: INestApplication): INestApplication {
   return app;
 }
 
-/** The guards and the filter of the chain know HTTP: a message of a microservice that had them would get no response. */
+/** The chain's guards and filter expect HTTP: with them, a microservice's message would get no response. */
 function refuseInheritedConfig(app: NestExpressApplication): void {
   const connect = app.connectMicroservice.bind(app);
   app.connectMicroservice = (options, hybrid = {}) => {
     if (hybrid.inheritAppConfig === true)
-      declarationFault(
+      invalidDeclaration(
         'connectMicroservice(…, { inheritAppConfig: true }): the global guards, pipes and filters of the service are for HTTP. ' +
           'Remove inheritAppConfig, and put guards on the handlers of messages with @UseGuards().',
       );
@@ -156,12 +156,15 @@ function refuseInheritedConfig(app: NestExpressApplication): void {
   };
 }
 
-/** Whether a module applies middlewares, which may send a response before the guards have counted its request. */
+/** Whether a module applies middlewares, which may send a response before guards have counted the request. */
 function hasMiddlewares(modules: ModulesContainer): boolean {
   return [...modules.values()].some(({ instance }) => 'configure' in instance);
 }
 
-/** Combines middlewares into one, because each costs Express's router more time than it needs. A request of a command passes none. */
+/**
+ * Combines middlewares into one, because Express's router takes longer for each than the middleware itself. Requests of a command skip
+ * them.
+ */
 function combined(...middlewares: readonly RequestHandler[]): RequestHandler {
   return (request, response, next) => {
     let at = request.requester === undefined ? 0 : middlewares.length;
@@ -172,28 +175,28 @@ function combined(...middlewares: readonly RequestHandler[]): RequestHandler {
         return;
       }
       const running: unknown = middleware(request, response, step);
-      // A middleware that refuses a request returns a promise, which rejects.
+      // A middleware that refuses a request returns a rejected promise.
       if (running instanceof Promise) running.then(undefined, next);
     };
     step();
   };
 }
 
-/** Limits what a connection can cost: whatever a client sends, or fails to send, must cost little and must not affect other clients. */
+/** Limits the cost of a connection: whatever a client sends, or fails to send, must cost little and must not affect other clients. */
 function guardConnections(app: NestExpressApplication, server: Server, settings: Settings): void {
   app.get(Connections).attachTo(server);
-  // By default Node drops header fields after the first 2,000, and Authorization may be among them. MalformedRequestMiddleware
-  // refuses such a request instead.
+  // By default, Node drops header fields after the first 2,000, which may include Authorization. MalformedRequestMiddleware refuses such a
+  // request instead.
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = settings.keepAliveTimeoutMs;
-  // Node would swap the two if this one were longer.
+  // If this were longer, Node would swap the two.
   server.headersTimeout = Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs);
   server.requestTimeout = settings.requestTimeoutMs;
 }
 
 /**
- * Sets up Nest's own Express adapter, which a test kit may use, like ServiceAdapter: bodies are left unread, and paths differ
- * by case and trailing slash.
+ * Configures Nest's own Express adapter, which test kits may use, like ServiceAdapter: bodies are not read, and paths are sensitive to case
+ * and trailing slashes.
  */
 function configurePlainAdapter(adapter: HttpServer): void {
   adapter.registerParserMiddleware = () => undefined;
@@ -202,8 +205,8 @@ function configurePlainAdapter(adapter: HttpServer): void {
 }
 
 /**
- * The global guards, interceptors, pipes and filters of an application. Nest has no public access to them; @nestjs/swagger
- * reads the same property.
+ * The global guards, interceptors, pipes and filters of an application. Nest has no public API for them; @nestjs/swagger reads the same
+ * property.
  */
 function configOf(app: NestExpressApplication): ApplicationConfig {
   const { config } = app as unknown as { config: unknown };

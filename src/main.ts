@@ -10,19 +10,19 @@ Clients, keys and the database are administered by another command: npx petstore
 
 prepareProcess();
 keepCompiled();
-if (process.argv.length > 2) answer(process.argv.slice(2));
+if (process.argv.length > 2) handleArguments(process.argv.slice(2));
 await startService();
 
-/** Handles arguments that do not start the service, and ends the process. */
-function answer(args: readonly string[]): never {
-  const answers: Readonly<Record<string, string>> = {
+/** Handles arguments that do not start the service, and exits. */
+function handleArguments(args: readonly string[]): never {
+  const outputs: Readonly<Record<string, string>> = {
     '--help': USAGE,
     '-h': USAGE,
     '--version': `${softwareVersion()}\n`,
     '-V': `${softwareVersion()}\n`,
   };
-  const unknown = args.find((arg) => !Object.hasOwn(answers, arg)) ?? args[1];
-  if (unknown === undefined) process.stdout.write(answers[args[0] ?? ''] ?? USAGE);
+  const unknown = args.find((arg) => !Object.hasOwn(outputs, arg)) ?? args[1];
+  if (unknown === undefined) process.stdout.write(outputs[args[0] ?? ''] ?? USAGE);
   else process.stderr.write(`"${unknown}" is not an argument of the start.\n\n${USAGE}`);
   process.exit(unknown === undefined ? 0 : 2);
 }

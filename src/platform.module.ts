@@ -5,6 +5,6 @@ import { DocsModule } from './docs/docs.module.js';
 import { HttpModule } from './http/http.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
-/** The platform without a feature: what a project that has the service as a dependency adds its modules to. */
+/** The platform without features, to which a project that depends on the service adds its modules. */
 @Module({ imports: [HttpModule, WebhooksModule, DocsModule, AccountModule, AdminModule] })
 export class PlatformModule {}

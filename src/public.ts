@@ -1,9 +1,9 @@
-// The platform's public surface: what a feature may use, in this project or in a separate package (`petstore-service`).
-// `npm run lint` reads this list: within src a feature imports only the files that are named here. Everything
-// here changes only with a new major version of the service.
+// The platform's public API: what features may use, in this project or in a separate package (`petstore-service`). `npm run lint` reads
+// this list: within src, a feature may import only the files named here. Everything here changes only with a new major version of the
+// service.
 import './core/one-copy.js';
 
-// Declarations: what a feature owns, collected from all features; a clash stops the start.
+// Declarations of features, collected at startup; the service does not start if two clash.
 export { type Scope, type ScopeOptions, defineScope, defineScopes } from './auth/scopes.js';
 export { type ErrorDefinition, type ErrorRow, defineErrors } from './core/errors/define-errors.js';
 export {
@@ -18,15 +18,15 @@ export {
 export type { Delivery } from './events/outbox/durable-listener.js';
 export { Outbox } from './events/outbox/outbox.js';
 
-// Webhooks: events that endpoints of clients receive.
+// Webhook events.
 export { type WebhookEvent, defineWebhookEvent } from './webhooks/webhook-events.js';
 export { type MessageOptions, WebhookMessages } from './webhooks/webhook-messages.js';
 
-// Background jobs, run by one process at a time.
+// Background jobs.
 export { Job, type JobOptions } from './events/jobs/job.decorator.js';
 export { Jobs } from './events/jobs/jobs.js';
 
-// Settings: typed, read from the environment, documented by themselves.
+// Settings: typed, read from the environment, and documented.
 export {
   type DeclaredSettings,
   type SettingDefinition,
@@ -46,7 +46,7 @@ export {
   wholeNumber,
 } from './core/config/setting.js';
 
-// Operations: their callers, names and errors.
+// Operations: callers, names and errors.
 export { Public, RequireScopes } from './auth/auth.decorators.js';
 export { type Caller, CurrentCaller, callerOf } from './auth/caller.js';
 export { NEXT_PAGE, Operation, type SuccessResponse, Tag } from './http/declarations/operation.decorator.js';
@@ -59,7 +59,7 @@ export { Precondition, entityTagOf } from './http/replies/precondition.js';
 export { Deprecated } from './http/deprecation/deprecated.decorator.js';
 export type { Deprecation } from './core/declared-operation.js';
 
-// Errors: ApiError throws a row of the catalogue; these rows are the platform's own.
+// Errors: ApiError throws a row of the catalog; these rows are the platform's own.
 export { ApiError, type ApiErrorOptions, type ErrorBody, type ErrorDetail } from './core/errors/api-error.js';
 export { HTTP_ERRORS } from './core/errors/http.errors.js';
 export { isForeignKeyViolation, uniqueViolation } from './database/constraint-violations.js';
@@ -83,7 +83,7 @@ export { type FieldKind, type FieldOptions, Rule, defineField } from './http/val
 export { Consumes } from './http/body/consumes.decorator.js';
 export { MergePatch, type MergePatchOf } from './http/validation/merge-patch.js';
 
-// Lists, page by page; how they are filtered and ordered.
+// Pagination, filters and sorting.
 export { Filter, Sort } from './http/paging/selection.decorators.js';
 export { Cursor, PageQuery, Paged, Pager } from './http/paging/pager.js';
 export {
@@ -96,7 +96,7 @@ export {
   keysetPage,
 } from './database/keyset-page.js';
 
-// The database.
+// Database.
 export { TablesModule, type Tables } from './database/tables.module.js';
 export { INT64_MAX, INT64_MIN, Int64Column, Int64Key, int64Transformer } from './database/int64.js';
 export { type JsonPage, JsonRows, JsonText } from './database/json-rows.js';
@@ -109,7 +109,7 @@ export { type DemoDataProvider, ProvidesDemoData } from './database/demo-data.js
 // Entity tags.
 export { entityTag, matchesEntityTag } from './http/replies/entity-tag.js';
 
-// Parts to replace: a global module provides another class under the name of one of these.
+// Replaceable parts: a global module provides another class under one of these names.
 export {
   type CredentialScheme,
   CredentialVerifier,
@@ -120,12 +120,12 @@ export type { PlanLimits } from './core/config/plan-table.js';
 export { PLANS, type Plan } from './throttling/plans.js';
 export { type QuotaSubject } from './throttling/quota.js';
 
-// Providers to inject.
+// Injectable providers.
 export { Clock, SystemClock } from './core/time/clock.js';
 export { Settings } from './core/config/settings.js';
 export { Metrics } from './core/metrics/metrics.js';
 
-// Events of the platform to listen to.
+// Events of the platform.
 export { CLIENTS_EVENTS, type ClientChanged, type ClientsEventName } from './auth/clients/clients.events.js';
 export {
   API_KEY_BANNED,

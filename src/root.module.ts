@@ -2,8 +2,8 @@ import type { Type } from '@nestjs/common';
 import { modulesFile } from '#project-modules';
 
 /**
- * The module of the application: that of this checkout, or, in a project that names its modules, the platform alone, so that the features
- * of this checkout are not even imported unless the project imports them.
+ * The application's module: that of this checkout or, in a project that names its modules, the platform alone. The features of this
+ * checkout are then not even imported unless the project imports them.
  */
 export const AppModule: Type =
   modulesFile() === undefined

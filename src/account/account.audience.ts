@@ -5,14 +5,20 @@ import { ApiError } from '../core/errors/api-error.js';
 import type { Audience } from '../http/declarations/audience.js';
 import type { UncountedBound } from '../core/declared-operation.js';
 
-/** The scope for managing the keys and webhooks of the caller's client; it belongs to no feature, so its name has one word. No key gets it unless it is named. */
+/**
+ * The scope for managing the keys and webhooks of the caller's own client. It belongs to no feature, so its name is a single word. A key
+ * gets it only if it is requested.
+ */
 const ACCOUNT_SCOPE = defineScope(
   'account',
   "Issue, rotate and revoke the client's keys, and manage its webhooks, over HTTP.",
   { grantedByDefault: false },
 );
 
-/** The client of a caller, and the key that was sent. Throws no_account for a credential that is not an API key: its user belongs to no client. */
+/**
+ * The client of a caller, and the key that was sent. Throws no_account for another credential than an API key, whose user does not belong
+ * to a client.
+ */
 export function accountHolderOf(caller: Caller | undefined): {
   readonly clientId: string;
   readonly keyId: string;
@@ -22,10 +28,10 @@ export function accountHolderOf(caller: Caller | undefined): {
   return { clientId: caller.clientId, keyId: caller.keyId };
 }
 
-/** Key holders, each for its client. */
+/** Key holders, each limited to its own client. */
 const HOLDERS: Audience = { prefix: 'account', scope: ACCOUNT_SCOPE, holderOf: accountHolderOf };
 
-/** How often a client may read its account and usage, all its keys together. */
+/** Limit for reading account and usage, shared by all keys of a client. */
 export const READ_BOUND: UncountedBound = {
   name: 'account',
   perMinute: 60,
@@ -33,18 +39,18 @@ export const READ_BOUND: UncountedBound = {
   what: 'to read the account',
 };
 
-/** Reads per minute of each key, and of all keys of a client, so that more keys do not allow more of them. */
+/** Reads per minute of each key, and of all keys of a client, so that more keys do not allow more reads. */
 const SHARED = { perMinute: 30, per: 'key', perClient: 60 } as const;
 /**
- * Changes per minute of each key. A limit per client would let a leaked key use it up and keep the client from revoking that key with
- * another one. The number of changes of a client per day is limited separately.
+ * Changes per minute of each key. With a limit per client, a leaked key could use it up and prevent the client from revoking it with
+ * another key. Changes per client and day have a separate limit.
  */
 const PER_KEY = { perMinute: 30, per: 'key' } as const;
 
-/** How often keys may be listed and shown. */
+/** Limit for listing and retrieving keys. */
 const KEY_READS: UncountedBound = { name: 'account-keys', ...SHARED, what: 'for keys of the account' };
 
-/** How often keys may be changed. */
+/** Limit for changing keys. */
 const KEY_CHANGES: UncountedBound = {
   name: 'account-key-changes',
   ...PER_KEY,
@@ -54,14 +60,14 @@ const KEY_CHANGES: UncountedBound = {
 /** The same for operations that create a key: a banned key must not create one that is not banned. */
 export const NEW_KEYS_BOUND: UncountedBound = { ...KEY_CHANGES, refusesBanned: true };
 
-/** Limit of requests that list or show webhook endpoints and deliveries or send messages; it also applies to a banned key. */
+/** Limit for reading webhook endpoints and deliveries and sending messages, which a banned key may do as well. */
 const WEBHOOK_READS: UncountedBound = {
   name: 'account-webhooks',
   ...SHARED,
   what: 'for webhooks of the account',
 };
 
-/** How often webhook endpoints may be changed. */
+/** Limit for changing webhook endpoints. */
 const WEBHOOK_CHANGES: UncountedBound = {
   name: 'account-webhook-changes',
   ...PER_KEY,

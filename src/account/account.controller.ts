@@ -28,7 +28,7 @@ class AccountDto {
   key!: ApiKeyStateDto;
 }
 
-/** The caller's account and usage. Every key may read them, without a scope, without quota left, and while it is banned. */
+/** The caller's account and usage. Every key can read them without a scope, even if its quota is used up or it is banned. */
 @Tag('Account', 'Your client, its key and its usage.')
 @RequireScopes()
 @Uncounted(READ_BOUND)
@@ -46,7 +46,7 @@ export class AccountController {
     id: 'getAccount',
     summary: 'Show your client and key',
     description:
-      'Shows the client of the key that is sent, with its plan and limits, and the key. Needs no scope.',
+      'Shows the client of the key that you send, with its plan and limits, and the key. Needs no scope.',
     responses: { status: 200, description: 'The client and the key', type: AccountDto },
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)
@@ -65,8 +65,8 @@ export class AccountController {
     id: 'getAccountUsage',
     summary: 'Show your usage',
     description:
-      'Shows the current minute and day, past minutes and days, outcomes of requests, calls of deprecated operations, ' +
-      'and which keys of the client are banned. ' +
+      'Shows the current minute and day, past minutes and days, outcomes of requests, calls of deprecated operations, and banned keys of the ' +
+      'client. ' +
       'Needs no scope.',
     responses: { status: 200, description: 'The client and its usage', type: ClientDetailsDto },
   })
@@ -84,7 +84,7 @@ export class AccountController {
     id: 'listOwnRefusedRequests',
     summary: 'List your last errors',
     description:
-      'Lists the last 200 requests of the client that got an error, latest first, with a delay of up to a second. Needs no scope.',
+      'Lists the client’s recent requests that got an error, up to 200, latest first. New entries appear within a second. Needs no scope.',
     responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   @ApiErrors(CLIENTS_ERRORS.no_account)

@@ -11,7 +11,7 @@ import {
 } from './account.audience.js';
 import { AccountController } from './account.controller.js';
 
-/** Self-service over HTTP: what a key holder may see and change of its client. */
+/** Self-service over HTTP, for key holders to manage their own client. */
 @Module({
   imports: [AuthModule],
   controllers: [

@@ -20,7 +20,7 @@ import { UsageController } from './usage.controller.js';
 import { webhookDeliveriesController } from '../webhooks/endpoints/webhook-deliveries.controller.js';
 import { webhooksController } from '../webhooks/endpoints/webhooks.controller.js';
 
-/** Administration over HTTP, for keys with the scope admin, or admin:read for what only reads. */
+/** Administration over HTTP, for keys with the scope admin, or admin:read for reading only. */
 @Module({
   imports: [DiscoveryModule, AuthModule, AuditModule, ThrottlingModule],
   controllers: [

@@ -1,14 +1,14 @@
 import { defineScope } from '../auth/scopes.js';
 import type { Audience } from '../http/declarations/audience.js';
 
-/** The permission to read what operators read. */
+/** Permission to read everything that operators can read. */
 export const ADMIN_READ_SCOPE = defineScope(
   'admin:read',
   'Read clients, keys, webhooks, usage and the audit trail over HTTP.',
   { grantedByDefault: false },
 );
 
-/** The permission to administer; it belongs to no feature, so its name has one word. */
+/** Permission to administer. It belongs to no feature, so its name is a single word. */
 export const ADMIN_SCOPE = defineScope(
   'admin',
   'Administer clients, keys and webhooks, and read the audit trail, over HTTP.',

@@ -7,7 +7,7 @@ import { QuotaService } from '../throttling/quota.service.js';
 
 const ADMINISTRATION = /^\/(?:admin|console)(?:[/?]|$)/;
 
-/** Responds to /admin and /console with 404 where ADMIN_ON, which is not `public`, does not have them, before a key is checked; that counts for the address. */
+/** Responds to /admin and /console with 404 where ADMIN_ON does not serve them, before a key is verified. This counts for the address. */
 @Injectable()
 export class AdministrationPortMiddleware implements NestMiddleware {
   constructor(

@@ -24,13 +24,12 @@ import { AuditListing } from './audit/audit-listing.js';
 import { toApiKeyDto } from './dto/api-key.dto.js';
 import { toRefusedRequestDto } from './dto/refused-request.dto.js';
 
-/** Number of rows that are read at a time. */
+/** Number of rows read at a time. */
 const AT_ONCE = 500;
 
-/** Reads a page of one table. */
 type Read = (page: PageRequest) => Promise<Page<object>>;
 
-/** The data that is stored about a client: as JSON (GDPR 15), and its erasure from the audit trail (GDPR 17). */
+/** The stored data about a client: its export as JSON (GDPR article 15), and its erasure from the audit trail (article 17). */
 @Injectable()
 export class ClientData {
   constructor(
@@ -44,8 +43,8 @@ export class ClientData {
   ) {}
 
   /**
-   * The rows of a client in `tables`, without secrets, as one JSON object, read as fast as it is sent; docs/operations/personal-data.md says
-   * what is left out. Throws client_not_found.
+   * The rows of a client in `tables`, without secrets, as one JSON object, read as fast as it is sent. docs/operations/personal-data.md
+   * lists what is omitted. Throws client_not_found.
    */
   async export(clientId: string): Promise<AsyncGenerator<string>> {
     const client = await this.clients.get(clientId);
@@ -77,8 +76,8 @@ export class ClientData {
   }
 
   /**
-   * Takes the names of a deleted client and the addresses of its keys out of the audit trail; returns the number of its entries.
-   * Throws client_not_deleted.
+   * Erases the names of a deleted client and the addresses of its keys from the audit trail; returns the number of its entries. Throws
+   * client_not_deleted.
    */
   erase(clientId: string, by: Requester): Promise<number> {
     return this.changes.run(by, async (manager, record) => {
@@ -124,7 +123,7 @@ async function* written(client: Client, tables: Readonly<Record<string, Read>>):
   yield '}';
 }
 
-/** Reads a table that has no id at once: its rows are bounded for each client. */
+/** Reads a table without an id in one query; its number of rows per client is limited. */
 function allOf<Row extends ObjectLiteral & { clientId: string }>(
   manager: EntityManager,
   entity: EntityTarget<Row>,

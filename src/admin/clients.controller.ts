@@ -63,7 +63,7 @@ export class ClientsController {
     id: 'listClients',
     summary: 'List clients',
     description:
-      'Lists the clients, all or those of a plan or in a state, such as those that flood: the oldest first, or in another order.',
+      'Lists clients, oldest first by default. The list can be filtered by name, plan and state, and sorted.',
     responses: pageOf(ClientDto, 'Clients', 'A page of clients', { isCounted: true }),
   })
   async list(@Query() query: ClientsQuery, @Paged() pager: Pager): Promise<ClientDto[]> {
@@ -76,7 +76,7 @@ export class ClientsController {
     id: 'createClient',
     summary: 'Create a client',
     description:
-      'Creates a client with a plan, and its first key on request. An enterprise client needs its own limits.',
+      'Creates a client and, optionally, its first key. A client on the enterprise plan requires its own limits.',
     responses: {
       status: 201,
       description: 'The client',
@@ -97,8 +97,8 @@ export class ClientsController {
     return this.dataSource.transaction(async () => {
       const client = this.shown(await this.clients.create(input, by));
       if (!issueKey) return client;
-      const order = { clientId: client.id, ...(scopes ? { scopes } : {}) };
-      return Object.assign(client, { key: toIssuedKeyDto(await this.issuing.issue(order, by)) });
+      const newKey = { clientId: client.id, ...(scopes ? { scopes } : {}) };
+      return Object.assign(client, { key: toIssuedKeyDto(await this.issuing.issue(newKey, by)) });
     });
   }
 
@@ -115,7 +115,7 @@ export class ClientsController {
       headers: { ETag: 'Entity tag of the client without its usage, for `If-Match`' },
     },
   })
-  // Its tag is not that of the usage, which changes with every request.
+  // The `ETag` is that of the client, not of this response, whose usage changes with every request.
   @Header('Cache-Control', 'no-store')
   @ApiErrors(client_not_found)
   async get(
@@ -133,9 +133,9 @@ export class ClientsController {
     id: 'updateClient',
     summary: 'Rename a client or change its plan',
     description:
-      'Changes the given fields; the usage of the current windows is kept. With `If-Match`, the request is refused if the client has ' +
+      'Updates the given fields. The usage of the current windows does not change. With `If-Match`, the request fails if the client has ' +
       'changed since.',
-    responses: { status: 200, description: 'The client as it is now', type: ClientDto, entityTag: true },
+    responses: { status: 200, description: 'The updated client', type: ClientDto, entityTag: true },
   })
   @ApiBody({ type: ClientChangesDto, examples: CLIENT_CHANGES_EXAMPLES })
   @ApiErrors(client_not_found)
@@ -154,7 +154,7 @@ export class ClientsController {
     id: 'suspendClient',
     summary: 'Suspend a client',
     description: 'Refuses all keys of the client with 403 `client_suspended` until it is resumed.',
-    responses: { status: 200, description: 'The client as it is now', type: ClientDto },
+    responses: { status: 200, description: 'The updated client', type: ClientDto },
   })
   @ApiErrors(client_not_found, client_already_suspended, last_key_with_scope)
   async suspend(
@@ -170,7 +170,7 @@ export class ClientsController {
     id: 'resumeClient',
     summary: 'Resume a client',
     description: 'Accepts the keys of a suspended client again.',
-    responses: { status: 200, description: 'The client as it is now', type: ClientDto },
+    responses: { status: 200, description: 'The updated client', type: ClientDto },
   })
   @ApiErrors(client_not_found, client_not_suspended)
   async resume(@Param() { clientId }: ClientParams, @CurrentRequester() by: Requester): Promise<ClientDto> {
@@ -182,9 +182,9 @@ export class ClientsController {
     id: 'deleteClient',
     summary: 'Delete a client',
     description:
-      'Deletes a client with all its keys, webhooks, and last errors with their addresses. The counts of its requests and the audit trail stay, ' +
-      'with `erase` without its names; `POST …/erase` erases those later.',
-    responses: { status: 200, description: 'The client as it was', type: ClientDto },
+      'Deletes a client with its keys, its webhooks, and its recent errors with their IP addresses. The counts of its requests and the audit ' +
+      'trail remain. With `erase`, its names are removed from the audit trail as well; `POST …/erase` does so later.',
+    responses: { status: 200, description: 'The deleted client', type: ClientDto },
   })
   @ApiErrors(client_not_found, last_key_with_scope)
   async delete(
@@ -200,9 +200,9 @@ export class ClientsController {
     id: 'exportClient',
     summary: 'Export the data of a client',
     description:
-      'Sends what is stored about a client as one JSON object, without secrets: the client, `keys`, `requests` (counts), `errors`, `webhooks`, ' +
-      '`deliveries`, `idempotencyKeys` and `audit`. Quota counters, bans, alerts, waiting events and rows of modules are not included. The export counts as one ' +
-      'request.',
+      'Exports the data stored about a client as one JSON object, without secrets: the client, `keys`, `requests` (counts), `errors`, ' +
+      '`webhooks`, `deliveries`, `idempotencyKeys` and `audit`. Quota counters, bans, alerts, waiting events and data of modules are not ' +
+      'included. The export counts as one request.',
     responses: { status: 200, description: 'The data', contentType: 'application/json' },
   })
   @Header('Content-Disposition', 'attachment; filename="client.json"')
@@ -217,8 +217,8 @@ export class ClientsController {
     id: 'eraseClient',
     summary: 'Erase a deleted client from the audit trail',
     description:
-      'Replaces the names, labels and URLs of a deleted client in the audit trail, and clears the addresses of the changes that its keys made. The ' +
-      'changes, their times and ids stay.',
+      'Erases the names, labels and URLs of a deleted client from the audit trail, and the IP addresses of changes made with its keys. The ' +
+      'changes, their times and ids remain.',
     responses: { status: 200, description: 'The number of entries', type: ErasedClientDto },
   })
   @ApiErrors(client_not_deleted)

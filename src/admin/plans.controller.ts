@@ -9,14 +9,14 @@ import { ClientDto } from './dto/client.dto.js';
 @ApiSchema({ name: 'PlanLimits', description: 'A plan and its limits.' })
 class PlanLimitsDto extends PickType(ClientDto, ['plan', 'perMinute', 'perDay']) {}
 
-/** The plans of the setting PLANS, over HTTP. */
+/** The plans in the setting PLANS, over HTTP. */
 @AudienceController(OPERATORS, 'plans', ['Clients', 'Accounts with a plan and API keys.'])
 export class PlansController {
   @Get()
   @Operation({
     id: 'listPlans',
     summary: 'List the plans',
-    description: 'Lists the plans with fixed limits. Clients of enterprise have their own limits.',
+    description: 'Lists the plans with fixed limits. Clients on the enterprise plan have their own limits.',
     responses: { status: 200, description: 'The plans', arrayOf: PlanLimitsDto, schemaName: 'Plans' },
   })
   listPlans(): PlanLimitsDto[] {

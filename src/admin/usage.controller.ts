@@ -22,7 +22,8 @@ export class UsageController {
     id: 'listUsage',
     summary: 'List the usage of all clients',
     description:
-      'Lists clients as `listClients` does, with both windows now, bans, last use, its last days, outcomes of its requests, and its calls of deprecated operations.',
+      'Lists clients like `listClients`, each with its current minute and day, bans, last use, recent days, outcomes of its requests, and ' +
+      'calls of deprecated operations.',
     responses: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage', {
       isCounted: true,
     }),
@@ -39,7 +40,7 @@ export class UsageController {
     id: 'listRefusedRequests',
     summary: 'List the last errors of clients',
     description:
-      'Lists the last 200 requests of each client that got an error, latest first, with a delay of up to a second.',
+      'Lists recent requests that got an error, up to 200 per client, latest first. New entries appear within a second.',
     responses: pageOf(RefusedRequestDto, 'RefusedRequests', 'A page of requests'),
   })
   async listRequests(@Query() query: RequestsQuery, @Paged() pager: Pager): Promise<RefusedRequestDto[]> {

@@ -8,26 +8,25 @@ import { refusalOf } from '../throttling/quota-refusals.js';
 import type { QuotaService } from '../throttling/quota.service.js';
 import type { QuotaSubject } from '../throttling/quota.js';
 
-/** How many requests of an address may wait once it has used up its minute. */
+/** How many requests from an address may wait once it has used up its attempts in this minute. */
 const MAX_WAITING = 8;
 
-/** A request that waits for its turn. */
+/** A request that waits for a slot. */
 interface Waiter {
   readonly start: () => void;
   readonly refuse: (reason: unknown) => void;
 }
 
-/** The look-ups of one address. */
 interface Line {
   running: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<Waiter>;
 }
 
 /**
- * Limits the look-ups of unknown credentials by address. As many run at the same time as the address may still send wrong credentials
- * in this minute, but at least one; the others wait. Once the minute is used up, few may wait, and the rest are refused. A request is
- * no load until its credential is known, so that one address, or a slow look-up, does not refuse other callers.
+ * Limits lookups of unknown credentials by address. As many run at the same time as the address has failed attempts left in this minute,
+ * but at least one; the others wait. Once none are left, only a few may wait, and the rest are refused. A request does not count as load
+ * until its credential is known, so that neither one address nor a slow lookup causes requests from others to be refused.
  */
 export class AddressTurns {
   private readonly lines = new TransientMap<string, Line>();
@@ -35,8 +34,8 @@ export class AddressTurns {
   constructor(private readonly quota: QuotaService) {}
 
   /**
-   * Waits for the turn of a request; call what it returns at the end of the look-up. Throws rate_limit_exceeded where too many wait,
-   * service_unavailable when the counters cannot be read or the client has gone.
+   * Waits until a request may look up its credential. Call the returned function after the lookup. Throws rate_limit_exceeded if too many
+   * requests wait, and service_unavailable if the counters cannot be read or the client has disconnected.
    */
   async enter(request: Request, response: Response): Promise<() => void> {
     const address = quotaSubjectOf(request);
@@ -61,7 +60,7 @@ export class AddressTurns {
     };
   }
 
-  /** Lets those begin whose turn has come, and refuses those that may not wait. */
+  /** Starts the next waiting requests, and refuses those that may not wait. */
   private async advance(address: QuotaSubject, line: Line): Promise<void> {
     try {
       const verdict = line.waiting.size > 0 ? await this.quota.look(address) : undefined;
@@ -86,7 +85,7 @@ export class AddressTurns {
   }
 }
 
-/** Nobody receives it; it ends the work on the request. */
+/** Never sent; it ends the work on the request. */
 function clientHasGone(): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {
     params: { reason: 'the client has gone' },

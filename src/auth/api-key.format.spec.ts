@@ -55,7 +55,7 @@ describe('an API key', () => {
   });
 });
 
-/** 30 zeros as the secret, and the checksum that belongs to it. */
+/** 30 zeros as the secret, with their checksum. */
 const GENUINE = `pst_test_${'0'.repeat(30)}2Wj70T`;
 
 it('a key of any prefix is one', () => {

@@ -4,46 +4,49 @@ import { crc32 } from 'node:zlib';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-/** A key of any prefix, because API_KEY_PREFIX may have been another one when it was issued: its checksum distinguishes it from other text. */
+/** A key with any prefix, because API_KEY_PREFIX may have changed since it was issued. The checksum distinguishes it from other text. */
 const SHAPE = /^[a-z][a-z0-9]{1,9}_(?:live|test)_[0-9A-Za-z]{36}$/;
 const PREFIX_FORM = /^[a-z][a-z0-9]{1,9}_(?:live|test)_/;
 const MAX_PREFIX_LENGTH = 10;
 
-/** The regular expression, without flags, by which secret scanners find keys of every prefix in any text. */
+/** A regular expression, without flags, with which secret scanners find keys with any prefix in text. */
 export const API_KEY_PATTERN = String.raw`\b[a-z][a-z0-9]{1,9}_(live|test)_[0-9A-Za-z]{36}\b`;
 
-/** The environment that a key was issued in; it is part of the key. */
+/** The environment that a key was issued for, which is part of the key. */
 export type KeyEnvironment = 'live' | 'test';
 
-/** Makes a new key: prefix, `_`, environment, `_`, 30 random base62 (178 bits), 6 base62 of CRC-32 over the rest. */
+/**
+ * Generates a key: prefix, `_`, environment, `_`, 30 random base62 characters (178 bits), and the CRC-32 of all that in 6 base62
+ * characters.
+ */
 export function generateApiKey(environment: KeyEnvironment, prefix = 'pst'): string {
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const rest = `${prefix}_${environment}_${secret}`;
   return rest + checksumOf(rest);
 }
 
-/** Whether text has the shape and the checksum of a key. A mistyped key is so refused without a database query. */
+/** Whether a text has the format and checksum of a key. A mistyped key is refused without a database query. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   const rest = text.slice(0, -CHECKSUM_LENGTH);
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(rest);
 }
 
-/** Whether a string is well-formed, and why not. */
+/** Whether a string is a well-formed key, and if not, why. */
 export type FormatVerdict =
   | { readonly wellFormed: true; readonly environment: KeyEnvironment; readonly prefix: string }
   | { readonly wellFormed: false; readonly reason: string };
 
-/** Checks whether a string has the shape and checksum of a key, and if not, the reason. Needs no database. */
+/** Checks the format and checksum of a key without a database, and reports why a string is not a key. */
 export function verifyApiKey(text: string): FormatVerdict {
   if (isWellFormedApiKey(text)) {
     const environment = text.includes('_live_') ? 'live' : 'test';
     return { wellFormed: true, environment, prefix: displayablePrefixOf(text) };
   }
-  return { wellFormed: false, reason: faultOf(text) };
+  return { wellFormed: false, reason: reasonOf(text) };
 }
 
-/** Whether text contains a key anywhere; such text is neither stored nor logged. */
+/** Whether a text contains a key. Such text is neither stored nor logged. */
 export function holdsApiKey(text: string): boolean {
   return [...text.matchAll(/_(?:live|test)_[0-9A-Za-z]{36}/g)].some(({ 0: rest, index }) => {
     // Letters may precede the prefix, so every length is tried.
@@ -57,17 +60,17 @@ export function digestOf(key: string): string {
   return hash('sha256', key);
 }
 
-/** The part of a key that may be shown, such as `pst_live_` and four more characters. */
+/** The part of a key that may be displayed: such as `pst_live_` and four more characters. */
 export function displayablePrefixOf(key: string): string {
   return key.slice(0, key.lastIndexOf('_') + 5);
 }
 
-/** Whether a text begins as the keys do that are issued with a prefix, or has the shape of a key with another one. */
+/** Whether a text starts like the keys issued with a prefix, or has the format of a key with another prefix. */
 export function resemblesApiKey(text: string, prefix: string): boolean {
   return text.startsWith(`${prefix}_`) || SHAPE.test(text);
 }
 
-function faultOf(text: string): string {
+function reasonOf(text: string): string {
   const [start] = PREFIX_FORM.exec(text) ?? [];
   if (start === undefined) return 'It does not begin with a prefix and _live_ or _test_.';
   const length = start.length + SECRET_LENGTH + CHECKSUM_LENGTH;

@@ -12,15 +12,15 @@ import type { CallersKey } from './clients/key-cache.js';
 import { OtherCredentials, challenge } from './other-credentials.js';
 
 /**
- * Admits requests with a valid API key, or with another credential that a CredentialVerifier accepts, and all requests to `@Public()`
- * routes. A request that is refused for its credential counts for its address; once the address has used up its minute, it gets 429
- * instead. A valid key is refused for its address only if the address has used up its minute and more unknown keys than may wait come
- * before it. If the database does not respond, the request is not counted.
+ * Admits requests with a valid API key or another credential that a CredentialVerifier accepts, and all requests to `@Public()` routes. A
+ * refused credential counts as a failed attempt of the address; once the attempts are used up, requests get 429 instead. A valid key is
+ * refused for its address only if the attempts are used up and too many unknown keys are waiting. If the database does not respond, the
+ * attempt is not counted.
  */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   private readonly keyTurns;
-  /** Separate ones, so that a slow verifier delays no key. */
+  /** Separate, so that a slow verifier does not delay API keys. */
   private readonly tokenTurns;
 
   constructor(
@@ -49,10 +49,10 @@ export class ApiKeyGuard implements CanActivate {
         return true;
       }
       const digest = this.verifier.digestIn(authorization);
-      // A cached key is found synchronously, and each await costs time.
+      // A cached key is found synchronously, because each await costs time.
       let found = this.verifier.cached(digest);
       if (!found) {
-        // A key that was valid a moment ago is not one of those that anybody can make up.
+        // A recently valid key cannot be a guess.
         if (!this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
         found = await this.verifier.find(digest);
       }
@@ -67,20 +67,20 @@ export class ApiKeyGuard implements CanActivate {
     }
   }
 
-  /** Notes the caller of a key; returns the subject of the request. */
+  /** Stores the caller of a key in the request; returns the subject that the request counts for. */
   private callerBy(key: CallersKey, request: Request): QuotaSubject {
     request.caller = { clientId: key.client.id, keyId: key.id, user: null, scopes: key.scopes };
     refuseSuspended(key.client);
     const { id, plan, perMinute, perDay, clientId } = this.quotas.subjectOf(key.client);
-    // Written out: spreading an object of another shape takes 3 % of the time of a cached response.
+    // Not a spread, which takes 3 % of the time of a cached response.
     return { id, plan, perMinute, perDay, clientId, keyId: key.id };
   }
 
-  /** Counts a refusal of the credential for the address; throws rate_limit_exceeded if that has used up its minute. */
+  /** Counts a refused credential for the address. Throws rate_limit_exceeded if its attempts are used up. */
   private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
     if (isOfCredential(refusal))
       await this.quota.take(request, response).catch((ofAddress: unknown) => {
-        // A suspended client has not used its key, nor its quota.
+        // A suspended client has used neither its key nor its quota.
         request.caller = undefined;
         throw ofAddress;
       });

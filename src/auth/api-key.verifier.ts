@@ -8,18 +8,18 @@ import type { ErrorRow } from '../core/errors/define-errors.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 import { type CallersKey, KeyCache } from './clients/key-cache.js';
 
-/** The bearer form of RFC 6750 section 2.1; the scheme's case does not matter (RFC 9110 section 11.1). */
+/** The bearer form of RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const NO_TOKEN = /^bearer *$/i;
 const NAMES_BEARER = /^bearer /i;
 
-/** The refusal of a credential with another scheme, or with none, such as a key alone. */
+/** The refusal of a credential with another scheme or without one, such as a bare key. */
 const WITHOUT_SCHEME: ErrorRow = {
   ...AUTH_ERRORS.invalid_api_key,
   message: 'The credential does not have the scheme Bearer: send `Authorization: Bearer <API_KEY>`.',
 };
 
-/** Finds the key, and with it the client, of an `Authorization` header. */
+/** Finds the key of an `Authorization` header, with its client. */
 @Injectable()
 export class ApiKeyVerifier {
   constructor(
@@ -35,7 +35,7 @@ export class ApiKeyVerifier {
       : undefined;
   }
 
-  /** The digest of the key in a credential. Throws missing_api_key, or invalid_api_key for what cannot be a key. */
+  /** The digest of the key in a credential. Throws missing_api_key, or invalid_api_key for text that cannot be a key. */
   digestIn(authorization = ''): string {
     if (authorization === '' || NO_TOKEN.test(authorization)) throw refusal(AUTH_ERRORS.missing_api_key);
     const token = BEARER.exec(authorization)?.[1];
@@ -44,19 +44,19 @@ export class ApiKeyVerifier {
     return digestOf(token);
   }
 
-  /** Whether the key of a digest was valid when it was last read, in the last minute. */
+  /** Whether the key of a digest was valid when it was last read within a minute. */
   isKnown(digest: string): boolean {
     return this.cache.lastRead(digest) !== undefined;
   }
 
-  /** The key of a digest, if it is cached and admits requests. */
+  /** The cached key of a digest, if it may be used. */
   cached(digest: string): CallersKey | undefined {
     return this.cache.get(digest);
   }
 
   /**
-   * Reads the key of a digest, with its client, from the database. Throws invalid_api_key, and, only when the whole key matched, so
-   * that guessing reveals nothing, expired_api_key or revoked_api_key; service_unavailable if the database does not respond.
+   * Reads the key of a digest, with its client, from the database. Throws invalid_api_key, service_unavailable if the database does not
+   * respond and, only if the whole key matched, so that guesses reveal nothing, expired_api_key or revoked_api_key.
    */
   async find(digest: string): Promise<CallersKey> {
     const key = await this.cache.find(digest);

@@ -37,7 +37,7 @@ const SERVICES = [
   UsageService,
 ];
 
-/** Clients, their API keys and their usage, for the guards, the administration over HTTP and the command line. */
+/** Clients, their API keys and their usage, for guards, the HTTP administration and the command line. */
 @Module({
   imports: [AuditModule, DatabaseModule, ThrottlingModule, TypeOrmModule.forFeature([Client, ApiKey])],
   providers: SERVICES,

@@ -3,13 +3,13 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import { reading } from '../core/execution-context.js';
 
-/** The sender of a request, once the credential guard has verified its key or token. */
+/** The sender of a request whose key or token the credential guard has verified. */
 export interface Caller {
-  /** Id of the client that the key belongs to; with another credential the id derived from its user. */
+  /** Id of the client that the key belongs to, or the id derived from the user of another credential. */
   readonly clientId: string;
-  /** Id of the API key; null with another credential. */
+  /** Id of the API key; null for another credential. */
   readonly keyId: string | null;
-  /** The user of another credential, as its CredentialVerifier names it; null for an API key. */
+  /** The user of another credential, as named by its CredentialVerifier; null for an API key. */
   readonly user: string | null;
   readonly scopes: readonly string[];
 }

@@ -7,44 +7,44 @@ import type { Plan } from '../throttling/plans.js';
 /** The user of a credential, with scopes and plan. */
 export interface VerifiedCredential {
   /**
-   * A unique and permanent name of the user, such as `${iss} ${sub}` of a JWT. Quotas, responses stored for an `Idempotency-Key` and
-   * counts of deprecated calls belong to it. The log has the id that `clientIdOfUser()` derives from it instead.
+   * A unique and permanent name of the user, such as `${iss} ${sub}` of a JWT. Quotas, stored responses for an `Idempotency-Key` and counts
+   * of deprecated calls belong to it. Logs contain the id that `clientIdOfUser()` derives from it.
    */
   readonly user: string;
-  /** Names of scopes. Those that no feature declared grant nothing. */
+  /** Names of scopes. Undeclared scopes grant nothing. */
   readonly scopes: readonly string[];
   readonly plan: Plan;
-  /** Limits, required for the plan enterprise and ignored for others. */
+  /** Limits, required for the enterprise plan and ignored for others. */
   readonly limits?: PlanLimits;
 }
 
 /** The security scheme of a credential in the OpenAPI documents. */
 export interface CredentialScheme {
-  /** Name of the security scheme, such as `oidc`; `bearer` is the API key's. */
+  /** Name of the security scheme, such as `oidc`. API keys use `bearer`. */
   readonly name: string;
-  /** Form of the token, such as `JWT`. */
+  /** Format of the token, such as `JWT`. */
   readonly bearerFormat?: string;
   readonly description: string;
 }
 
 /**
- * Verifies bearer tokens that are not API keys, such as JWTs of an OIDC provider. Provide a subclass under this class in a
- * `@Global()` module: its tokens then work beside API keys, with scopes, quotas, idempotency, logs and docs. Without one, every
- * token that is not an API key is refused. An API key never reaches it: whatever has the shape of one, or begins with API_KEY_PREFIX, is taken for one.
+ * Verifies bearer tokens that are not API keys, such as JWTs of an OIDC provider. Provide a subclass under this class in a `@Global()`
+ * module: its tokens then work in addition to API keys, with scopes, quotas, idempotency, logs and docs. Without a subclass, every other
+ * token is refused. API keys never reach it: a token that has the format of a key, or starts with API_KEY_PREFIX, is treated as a key.
  */
 export abstract class CredentialVerifier {
   /** Its security scheme in the OpenAPI documents. */
   abstract readonly scheme: CredentialScheme;
 
-  /** The errors that `verify` throws, with status 401 or 403; they are documented for every operation that needs a credential. */
+  /** Errors that `verify` throws, with status 401 or 403. They are documented for every operation that requires a credential. */
   readonly errors: readonly ErrorRow[] = [];
 
   /**
-   * The owner of a token; undefined for a token of another kind, which gets 401 `invalid_api_key`. It is called for every request and
-   * verifies everything: signature, algorithm, expiry, issuer, audience. To refuse a token, throw an `ApiError` with status 401 or 403:
-   * it counts for the address of the caller, and a `WWW-Authenticate` (RFC 6750 section 3) is added. Throw service_unavailable if the
-   * token cannot be verified now, for example because the keys of the provider cannot be fetched: the request is not counted. Any other
-   * error becomes a 500.
+   * Verifies a token and returns its user; undefined for a token of another kind, which gets 401 `invalid_api_key`. It is called for every
+   * request and must verify everything: signature, algorithm, expiry, issuer, audience. To refuse a token, throw an `ApiError` with status
+   * 401 or 403: it counts as a failed attempt of the caller's address, and a `WWW-Authenticate` header (RFC 6750 section 3) is added. Throw
+   * service_unavailable if the token cannot be verified now, for example because the provider's keys cannot be fetched: the attempt is not
+   * counted. Any other error becomes a 500.
    */
   abstract verify(
     token: string,
@@ -53,8 +53,8 @@ export abstract class CredentialVerifier {
 }
 
 /**
- * The id of a user: a UUID of version 8 (RFC 9562 section 5.8) from the SHA-256 of the name. Ids of clients have version 4, so that no
- * user is mistaken for a client.
+ * The id of a user: a version 8 UUID (RFC 9562 section 5.8) from the SHA-256 of the name. Ids of clients have version 4, so that no user is
+ * mistaken for a client.
  */
 export function clientIdOfUser(user: string): string {
   const hex = createHash('sha256').update(user).digest('hex');

@@ -18,19 +18,19 @@ import { CredentialVerifier, type VerifiedCredential, clientIdOfUser } from './c
 /** A bearer token (RFC 6750 section 2.1). */
 const TOKEN = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** How long a verifier may take, in milliseconds. */
+/** Time limit for a verifier, in milliseconds. */
 const MAX_MS = 10_000;
-/** Nothing ends a verification before its time. */
+/** Never aborts. */
 const NEVER = new AbortController().signal;
-/** After this time without a credential that cannot be verified, in milliseconds, the verifier works again. */
+/** After this time without a failure, in milliseconds, the verifier counts as available again. */
 const QUIET_MS = 60_000;
-/** The reason of a refusal where the verifier gives none. */
+/** The default reason of a refusal. */
 const UNVERIFIED = 'the credential cannot be verified';
 
 /** Verifies credentials other than API keys, if a module provides a CredentialVerifier. */
 @Injectable()
 export class OtherCredentials {
-  /** The verifier is unavailable, mostly because its provider is. */
+  /** The verifier is unavailable, usually because its provider is. */
   private readonly outage = new Outage<string>({
     startMessage: (reason) =>
       `Credentials cannot be verified: ${reason} Their requests are refused with 503.`,
@@ -47,7 +47,7 @@ export class OtherCredentials {
     @Optional() readonly verifier?: CredentialVerifier,
   ) {}
 
-  /** The token to verify; undefined for an API key, for anything but a bearer token, and if no module verifies others. */
+  /** The token to verify; undefined for an API key, for anything but a bearer token, and without a CredentialVerifier. */
   tokenIn(authorization: string | undefined): string | undefined {
     if (!this.verifier || authorization === undefined) return undefined;
     const token = TOKEN.exec(authorization)?.[1];
@@ -55,7 +55,7 @@ export class OtherCredentials {
   }
 
   /**
-   * The owner of a token, and the subject that its requests count for. Throws what the verifier throws, invalid_api_key if it does not
+   * The user of a token, and the subject that its requests count for. Throws what the verifier throws, invalid_api_key if it does not
    * accept the token, and service_unavailable if it takes longer than 10 seconds.
    */
   async verify(token: string, request: Request): Promise<{ caller: Caller; subject: QuotaSubject }> {
@@ -68,7 +68,7 @@ export class OtherCredentials {
     return { caller: { clientId, keyId: null, user, scopes }, subject };
   }
 
-  /** While the provider is unavailable, the log has one line for all requests. */
+  /** Logs the provider's outage once, not for each request. */
   private async verified(token: string, request: Request): Promise<VerifiedCredential | undefined> {
     try {
       const result = this.verifier?.verify(token, request);
@@ -97,13 +97,13 @@ async function inTime<T>(result: Promise<T>): Promise<T> {
   }
 }
 
-/** The most precise reason of a refusal, as a sentence. */
+/** The most specific reason of a refusal, as a sentence. */
 function reasonOf({ message, cause }: Error): string {
   const reason = cause instanceof Error ? cause.message : message;
   return reason.endsWith('.') ? reason : `${reason}.`;
 }
 
-/** Adds the scheme to a refusal of the credential, as RFC 9110 section 11.6.1 requires; a header of the refusal replaces it. */
+/** Adds the scheme to a refused credential, as RFC 9110 section 11.6.1 requires. A header of the refusal takes precedence. */
 export function challenge(refusal: HttpException, response: Response): void {
   const header = refusal.getStatus() === 401 ? CHALLENGE_AFTER_CREDENTIAL : CHALLENGE;
   setHeaders(response, { 'WWW-Authenticate': header });

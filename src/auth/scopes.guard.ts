@@ -6,7 +6,8 @@ import { requestOf } from '../core/execution-context.js';
 import { AUTH_ERRORS } from './auth.errors.js';
 
 /**
- * Admits only keys with the scopes of `@RequireScopes()`; throws insufficient_scope. It runs after the quota, so that a request that is refused for its scope is counted too.
+ * Admits only keys with the scopes of `@RequireScopes()`; throws insufficient_scope. It runs after the quota, so that requests refused for
+ * their scope count as well.
  */
 @Injectable()
 export class ScopesGuard implements CanActivate {
@@ -18,7 +19,7 @@ export class ScopesGuard implements CanActivate {
   }
 }
 
-/** Throws insufficient_scope (RFC 6750 section 3.1) unless all of the required scopes are held. */
+/** Throws insufficient_scope (RFC 6750 section 3.1) unless all required scopes are held. */
 export function refuseWithoutScopes(required: readonly string[], held: readonly string[]): void {
   if (required.every((scope) => isHeld(scope, held))) return;
   throw new ApiError(AUTH_ERRORS.insufficient_scope, {

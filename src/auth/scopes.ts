@@ -1,4 +1,4 @@
-import { checkDeclaredName, declarationFault } from '../core/declaration-faults.js';
+import { checkDeclaredName, invalidDeclaration } from '../core/declaration-errors.js';
 
 /** A permission of keys, declared by the feature that checks it. */
 export interface Scope {
@@ -6,22 +6,25 @@ export interface Scope {
   readonly name: string;
   /** Description for the docs. */
   readonly description: string;
-  /** Whether a key gets it when none are named at issue, by a requester that holds it. */
+  /** Whether a new key gets it by default, if the requester holds it. */
   readonly grantedByDefault: boolean;
-  /** Whether it is for operators: self-service neither grants it nor changes keys that hold it, and ending the last valid one needs `force`. */
+  /**
+   * Whether it is for operators: self-service can neither grant it nor change keys that hold it, and invalidating the last working key with
+   * it requires `force`.
+   */
   readonly lastKeyProtected: boolean;
-  /** Scopes that a key with this one has as well. */
+  /** Scopes that this one includes. */
   readonly includes: readonly Scope[];
 }
 
-/** How keys get a scope, and how they lose it; the defaults suit every scope but an administrative one. */
+/** Options of a scope; the defaults suit all but administrative scopes. */
 export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'includes' | 'lastKeyProtected'>>;
 
 const declared = new Map<string, Scope>();
 
 /**
- * Declares the scopes that a feature owns, right to description: `defineScopes('pets', { read: 'List animals.' }).read` is
- * the scope `pets:read`. A name that is malformed, or declared by another feature already, stops the start.
+ * Declares a feature's scopes, each right with its description: `defineScopes('pets', { read: 'List animals.' }).read` is the scope
+ * `pets:read`. The service does not start if a name is malformed or already declared by another feature.
  */
 export function defineScopes<Right extends string>(
   feature: string,
@@ -34,23 +37,23 @@ export function defineScopes<Right extends string>(
   return scopes;
 }
 
-/** Declares one scope by its whole name, such as `admin`; the rules of defineScopes() hold. */
+/** Declares one scope by its full name, such as `admin`, with the same rules as defineScopes(). */
 export function defineScope(name: string, description: string, options: ScopeOptions = {}): Scope {
   const { grantedByDefault = true, lastKeyProtected = false, includes = [] } = options;
   const scope = { name, description, grantedByDefault, lastKeyProtected, includes };
   checkDeclaredName('Scope', name, 'feature:right', 'pets:read');
   if (declared.has(name))
-    declarationFault(`Scope "${name}" is declared twice. Give the feature, or the right, another name.`);
+    invalidDeclaration(`Scope "${name}" is declared twice. Give the feature, or the right, another name.`);
   declared.set(name, scope);
   return scope;
 }
 
-/** Whether a value is a scope of `defineScopes()` or `defineScope()`, not its name. */
+/** Whether a value is a scope object of `defineScopes()` or `defineScope()`, not a name. */
 export function isScope(value: unknown): value is Scope {
   return [...declared.values()].some((scope) => scope === value);
 }
 
-/** Whether a key with these scopes has a scope: among them, or included in one of them. */
+/** Whether these scopes contain or include a scope. */
 export function isHeld(name: string, held: readonly string[]): boolean {
   return (
     held.includes(name) ||
@@ -58,17 +61,17 @@ export function isHeld(name: string, held: readonly string[]): boolean {
   );
 }
 
-/** Every scope declared so far, by name in alphabetical order. */
+/** Every declared scope, in alphabetical order of name. */
 export function declaredScopes(): Scope[] {
   return [...declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The challenge of a response that asks for a bearer credential (RFC 6750 section 3); the response gets the realm of API_REALM. */
+/** The challenge of a response that requires a bearer credential (RFC 6750 section 3); API_REALM replaces `{realm}`. */
 export const CHALLENGE = 'Bearer realm="{realm}"';
-/** The challenge to a token that was refused (RFC 6750 section 3.1). */
+/** The challenge for a refused token (RFC 6750 section 3.1). */
 export const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
 
-/** The challenge to a key that lacks scopes (RFC 6750 section 3.1). */
+/** The challenge for a key that lacks scopes (RFC 6750 section 3.1). */
 export function scopeChallenge(scopes: readonly string[]): string {
   return `${CHALLENGE}, error="insufficient_scope", scope="${scopes.join(' ')}"`;
 }

@@ -16,8 +16,8 @@ export class ShownQuota {
   ) {}
 
   /**
-   * The headers, without counting and without a query: of the key if it is cached, otherwise of the address. None if the counters cannot
-   * be read.
+   * The headers, without counting or querying: for the key if it is cached, otherwise for the address. Empty if the counters cannot be
+   * read.
    */
   async headersFor(request: Request): Promise<Readonly<Record<string, string>>> {
     return this.quota.headersFor(this.subjectOf(request)).catch(() => ({}));

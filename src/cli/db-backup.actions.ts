@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { SystemClock } from '../core/time/clock.js';
-import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
+import { readDatabaseUrl, redactedDatabaseUrl } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { backUp } from '../database/commands/backup.js';
 import { type RestoreResult, restore } from '../database/commands/restore.js';
-import type { CopiedStore } from '../database/commands/checked-copy.js';
+import type { VerifiedCopy } from '../database/commands/verified-copy.js';
 import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
 import { grouped, stoppable } from './frame/progress.js';
@@ -12,7 +12,7 @@ import { shellWord } from '../core/shell-word.js';
 
 const MEBIBYTE = 2 ** 20;
 
-/** `petstore db backup`: a copy of the SQLite file, while it is served. */
+/** `petstore db backup`: copies the SQLite file, even while the service runs. */
 export async function backup(call: Call, file: string): Promise<void> {
   const { overwrite = false } = call.options;
   const database = ownFile(POSTGRES_BACKUP);
@@ -25,7 +25,7 @@ export async function backup(call: Call, file: string): Promise<void> {
   );
 }
 
-/** `petstore db restore`: puts a backup into the place of the SQLite file. */
+/** `petstore db restore`: replaces the SQLite file with a backup. */
 export async function restoreBackup(call: Call, file: string): Promise<void> {
   const database = ownFile(POSTGRES_RESTORE);
   if (existsSync(database) && statSync(database).size > 0)
@@ -37,11 +37,11 @@ export async function restoreBackup(call: Call, file: string): Promise<void> {
   await call.showChange(result, () => restoredText(result));
 }
 
-/** The SQLite file that DATABASE_URL names. Throws Refusal for any other database, with what to do there. */
+/** The SQLite file of DATABASE_URL. For any other database, throws Refusal and says what to do instead. */
 function ownFile(onPostgres: (url: string, user?: string) => string): string {
   const { databaseUrl } = loadSettings();
   const address = readDatabaseUrl(databaseUrl);
-  const shown = shownDatabaseUrl(databaseUrl);
+  const shown = redactedDatabaseUrl(databaseUrl);
   if (address?.kind !== 'sqlite')
     throw new Refusal(
       `${shown} must be backed up and restored with PostgreSQL's own programs:\n${onPostgres(shown, address?.user)}`,
@@ -79,6 +79,6 @@ function restoredText({
   ].join('\n');
 }
 
-function sizeText({ rows, tables, bytes }: CopiedStore): string {
+function sizeText({ rows, tables, bytes }: VerifiedCopy): string {
   return `${grouped(rows)} rows of ${tables.length} tables, ${(bytes / MEBIBYTE).toFixed(1)} MiB`;
 }

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import {
   POSTGRES_URL_ALLOWED,
-  faultOfSqlitePath,
+  sqlitePathError,
   readDatabaseUrl,
-  shownDatabaseUrl,
+  redactedDatabaseUrl,
 } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { type CopyReport, copyDatabase } from '../database/commands/copy.js';
@@ -12,7 +12,7 @@ import { Refusal } from '../core/refusal.js';
 import { grouped, stoppable } from './frame/progress.js';
 import { tableOf } from './frame/table.js';
 
-/** `petstore db copy`: moves a store from its SQLite file to PostgreSQL. */
+/** `petstore db copy`: copies all data from the SQLite file to PostgreSQL. */
 export async function copy(call: Call): Promise<void> {
   const { from = '', to: given = '', leaveOut = [] } = call.options;
   const { file, to } = addressesOf(from.trim(), (await call.secret(given, '--to')).trim());
@@ -22,22 +22,22 @@ export async function copy(call: Call): Promise<void> {
   const report = await stoppable(call.shell.writeError, (options) =>
     copyDatabase({ file, target, excludedTables: leaveOut, ...options }),
   );
-  const result = { from: `sqlite:${file}`, to: shownDatabaseUrl(to), ...report };
+  const result = { from: `sqlite:${file}`, to: redactedDatabaseUrl(to), ...report };
   await call.showChange(result, () => reportText(result));
 }
 
-/** Reads both URLs. Messages about them never contain a password. */
+/** Parses both URLs. Error messages never contain a password. */
 function addressesOf(from: string, to: string): { readonly file: string; readonly to: string } {
   const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)];
-  const faults = [
+  const errors = [
     ...(source
       ? []
       : [
-          `--from: ${faultOfSqlitePath(from) ?? 'This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.'}`,
+          `--from: ${sqlitePathError(from) ?? 'This must be sqlite:<file>, such as sqlite:data/petstore.sqlite.'}`,
         ]),
     ...(target ? [] : [`--to: This must be ${POSTGRES_URL_ALLOWED}.`]),
   ];
-  if (!source || !target) throw new InvalidArgumentError(faults.join('\n'));
+  if (!source || !target) throw new InvalidArgumentError(errors.join('\n'));
   const other = OTHER_WAYS[`${source.kind} to ${target.kind}`];
   if (other !== undefined)
     throw new Refusal(`This command does not copy from ${source.kind} to ${target.kind}. ${other}`);
@@ -47,7 +47,7 @@ function addressesOf(from: string, to: string): { readonly file: string; readonl
   return { file, to };
 }
 
-/** What to do instead, for copies that this command does not make. */
+/** What to use instead of this command for other kinds of copies. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
   'sqlite to sqlite': 'Use: petstore db backup <file>',
   'postgres to postgres':

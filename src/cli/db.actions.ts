@@ -1,4 +1,4 @@
-import { shownDatabaseUrl } from '../core/config/database-url.js';
+import { redactedDatabaseUrl } from '../core/config/database-url.js';
 import { loadSettings } from '../core/config/settings.js';
 import { openDataSource } from '../database/data-source.js';
 import type { Database } from '../database/database.js';
@@ -37,7 +37,7 @@ export async function seed(call: Call): Promise<void> {
   // Customers would see demo animals among real ones.
   if (nodeEnv === 'production')
     await call.confirm(
-      `Add demo data to ${shownDatabaseUrl(databaseUrl)}, which is in production; no command removes it`,
+      `Add demo data to ${redactedDatabaseUrl(databaseUrl)}, which is in production; no command removes it`,
     );
   const app = await call.start('write');
   const progress = new ProgressLine(call.shell.writeError);
@@ -47,7 +47,7 @@ export async function seed(call: Call): Promise<void> {
   await call.showChange({ added }, () => `Added ${added} rows of demo data.`);
 }
 
-/** Opens the database without migrating it, which starting the application would do. */
+/** Opens the database without migrating it, unlike a start of the application. */
 async function withDatabase<T>(
   call: Call,
   use: DatabaseUse,

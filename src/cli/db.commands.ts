@@ -3,7 +3,7 @@ import { YES, command, flag, group, list, option } from './frame/command.js';
 const actions = () => import('./db.actions.js');
 const backupActions = () => import('./db-backup.actions.js');
 
-/** `petstore db …`: the database. */
+/** `petstore db …` */
 export const DB_COMMANDS = group('db', 'the database', [
   command('migrate', {
     description: 'run pending migrations',

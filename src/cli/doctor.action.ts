@@ -12,7 +12,7 @@ import { tableOf } from './frame/table.js';
 const ALLOWED = 'all are valid, and none is misspelled or obsolete';
 const IN_MAINTENANCE = 'MAINTENANCE is on: the service would only return 503';
 
-/** `petstore doctor`: whether the service can work here. */
+/** `petstore doctor`: checks whether the service can run here. */
 export async function doctor(call: Call): Promise<void> {
   const beginning = await examined([
     ['node', nodeText],
@@ -26,11 +26,11 @@ export async function doctor(call: Call): Promise<void> {
   if (failed.size > 0) throw new Refusal(`Something is wrong: ${[...failed].join(', ')}.`);
 }
 
-/** Each wrong setting and each misspelt name; nothing else can be checked without settings. */
+/** Invalid settings and misspelled names. Without valid settings, nothing else can be checked. */
 async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
   const loaded = await examined([['settings', () => loadSettings() && ALLOWED]]);
   const names = await examined([['settings', namesText]]);
-  // Where .env cannot be read, both say so.
+  // If .env cannot be read, both report it.
   const others = names.filter(({ found }) => loaded.every((one) => one.found !== found));
   if (loaded.some(({ state }) => state === 'wrong'))
     return [...loaded, ...others.filter(({ state }) => state === 'wrong')];
@@ -43,8 +43,8 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
 }
 
 async function envFileText(settings: Settings): Promise<string> {
-  const fault = await exposedEnvFile(settings);
-  return fault === undefined ? 'access to .env is restricted, or this is not production' : fail(fault);
+  const error = await exposedEnvFile(settings);
+  return error === undefined ? 'access to .env is restricted, or this is not production' : fail(error);
 }
 
 function namesText(): string {

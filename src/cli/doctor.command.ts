@@ -1,6 +1,6 @@
 import { command } from './frame/command.js';
 
-/** `petstore doctor`: whether the service can work here. */
+/** `petstore doctor`: checks whether the service can run here. */
 export const DOCTOR_COMMAND = command('doctor', {
   description: 'check whether the service can run here; changes nothing; the service can be running',
   examples: ['doctor', 'doctor --json'],

@@ -2,7 +2,7 @@ import { verifyApiKey } from '../auth/api-key.format.js';
 import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
 
-/** `petstore key verify`: whether a string may be a key. */
+/** `petstore key verify`: checks whether a string can be a key. */
 export async function verify(call: Call, given: string): Promise<void> {
   const verdict = verifyApiKey(await call.secret(given, 'Key'));
   await call.show(verdict, () =>

@@ -1,6 +1,6 @@
 import { command, group } from './frame/command.js';
 
-/** `petstore key verify`, which is no operation. */
+/** `petstore key verify`, which is not an operation of the API. */
 export const KEY_COMMANDS = group('key', '', [
   command('verify', {
     description: 'check the format and checksum of a key, without using the database',

@@ -10,28 +10,28 @@ import type { AdminDocument } from './operations/operations.js';
 
 keepCompiled();
 
-/** Imported only by commands that need it, so that help and refusals are quick. */
+/** Imported only by commands that need it, so that help and usage errors are fast. */
 const application = () => import('./frame/application.js');
 
-/** The document of administration: that of the project, or that of the service. */
+/** The administration's document: that of the project, or that of the service. */
 const ofProject = adminDocument();
 const document =
   ofProject !== undefined && existsSync(ofProject)
     ? ofProject
     : new URL('../../docs/openapi-admin.json', import.meta.url);
 
-/** The application, once a command has started it. */
+/** Set once a command has started it. */
 let app: INestApplication | undefined;
 
-/** Why standard output could no longer be written. */
+/** The error that made standard output unwritable. */
 let lost: NodeJS.ErrnoException | undefined;
 
-// The reader of the output may stop reading, as `head` does: the command is carried out nevertheless.
+// The reader of the output may stop reading, as `head` does; the command runs anyway.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-/** A question needs a terminal on standard error, and the reply one on standard input. */
+/** The question is written to standard error, and the reply is read from standard input. */
 const isAskable = process.stdin.isTTY && process.stderr.isTTY;
-/** https://no-color.org, and terminals that know no escape sequences. */
+/** https://no-color.org, and terminals without escape sequences. */
 const isColoured = !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
 const writeError = (text: string): void => void process.stderr.write(text);

@@ -58,8 +58,8 @@ export async function discard(call: Call, given: string): Promise<void> {
 }
 
 /**
- * Changes one event and records that in the audit trail, in one transaction; returns the number of changed events. Throws Refusal when it is
- * none that may be changed; then there is no entry.
+ * Changes one event and its audit entry in one transaction; returns the number of changed events. Throws Refusal, and records nothing, if
+ * the event cannot be changed.
  */
 function changed(
   app: INestApplication,
@@ -73,7 +73,7 @@ function changed(
     const count = await make(id);
     if (!found || count === 0) throw notParked(String(id));
     const { listener, event, key } = found;
-    // Not its data, which may be anything.
+    // Without the event's data, which may be confidential.
     const details = { id: String(id), listener, event, key };
     await app.get(AuditService).record(manager, by, { action: change, details });
     return count;

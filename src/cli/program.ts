@@ -17,7 +17,7 @@ import { WEBHOOK_COMMANDS } from './webhook.commands.js';
 import type { Shell } from './frame/shell.js';
 import { printableLines } from './frame/table.js';
 
-/** The commands that are no operations, in the order of the help. */
+/** The commands that are not API operations, in the order of the help. */
 const COMMANDS = [
   KEY_COMMANDS,
   WEBHOOK_COMMANDS,
@@ -30,7 +30,7 @@ const COMMANDS = [
   COMPLETION_COMMANDS,
 ];
 
-/** Exit codes: done; refused, with the reason on standard error; wrong usage or an invalid value; Ctrl-C at a question. */
+/** Exit codes: success; refused, with the reason on standard error; usage error or invalid value; Ctrl-C at a prompt. */
 const DONE = 0;
 const REFUSED = 1;
 const USAGE = 2;
@@ -44,14 +44,14 @@ export function petstoreProgram(shell: Shell): Command {
     )
     .version(softwareVersion(), '-V, --version', 'print the version of the service');
   for (const one of REMOTE) program.addOption(one);
-  // So that a command may have an option of the same name.
+  // A command may then have an option of the same name.
   program.enablePositionalOptions();
   for (const add of [...operationCommands(operationsOf(shell.operations)), ...COMMANDS]) add(program, shell);
   configure(program, shell);
   return program;
 }
 
-/** Runs the command with these arguments and returns the exit code. */
+/** Runs a command with these arguments and returns the exit code. */
 export async function runPetstore(args: readonly string[], shell: Shell): Promise<number> {
   try {
     await petstoreProgram(shell).parseAsync(args, { from: 'user' });
@@ -70,14 +70,14 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
       shell.writeError(`${printableLines(error.message)}\n`);
       return REFUSED;
     }
-    // Imported only now, because it loads the error catalogue of the whole service.
+    // Imported only here, because it loads the error catalog of the whole service.
     const { isOfValue, reasonOf } = await import('./frame/failure.js');
     shell.writeError(`${printableLines(reasonOf(error))}\n`);
     return isOfValue(error) ? USAGE : REFUSED;
   }
 }
 
-/** Makes each command throw instead of ending the process, and write to the shell instead of the process's streams. */
+/** Makes each command throw instead of exiting, and write to the shell instead of the process's streams. */
 function configure(command: Command, shell: Shell): void {
   command
     .exitOverride()

@@ -25,9 +25,9 @@ import { stoppable } from './frame/progress.js';
 import { printable } from './frame/table.js';
 
 const LABEL = 'petstore webhook listen';
-/** How long the first message may take before a message says what may be missing, in milliseconds. */
+/** Time without a message after which a hint is shown, in milliseconds. */
 const PATIENCE_MS = 10_000;
-/** How long the program that messages are forwarded to may take: less than the service waits for this one, in milliseconds. */
+/** Time limit for the program that messages are forwarded to, in milliseconds: less than the service's own limit for this response. */
 const FORWARD_MS = 14_000;
 const NEEDS =
   'To send messages to this machine, the service needs the setting WEBHOOK_ALLOWED_NETWORKS=127.0.0.1/32. ' +
@@ -35,7 +35,7 @@ const NEEDS =
 
 class EventsOption extends PickType(WebhookEndpointChangesDto, ['events']) {}
 
-/** `petstore webhook listen`: a temporary endpoint whose messages this process receives. */
+/** `petstore webhook listen`: a temporary endpoint, received by this process. */
 export async function listen(call: Call): Promise<void> {
   const { forward } = call.options;
   if (forward !== undefined && !(/^https?:/.test(forward) && URL.canParse(forward)))
@@ -46,13 +46,13 @@ export async function listen(call: Call): Promise<void> {
   await stoppable(call.shell.writeError, async ({ signal }) => {
     const client = await listenedClient(app, call);
     const receiver = new Receiver(call, forward);
-    const url = await receiver.begin();
+    const url = await receiver.listen();
     try {
-      if (app.get(WebhookAddresses).faultOfUrl(url)) throw new Refusal(NEEDS);
+      if (app.get(WebhookAddresses).urlError(url)) throw new Refusal(NEEDS);
       await deleteLeft(endpoints, client, call);
       const all = grantableEvents().map(({ name }) => name);
-      const order = { clientId: client.id, url, events: events ?? all.slice(0, MAX_EVENTS), label: LABEL };
-      const { id, secret } = await endpoints.create(order, call.by);
+      const input = { clientId: client.id, url, events: events ?? all.slice(0, MAX_EVENTS), label: LABEL };
+      const { id, secret } = await endpoints.create(input, call.by);
       receiver.secret = secret;
       try {
         call.shell.writeError(
@@ -81,7 +81,7 @@ function whyLate({ error }: WebhookDeliveryDto): string {
   return `The service could not send it: ${error} ${NEEDS}`;
 }
 
-/** Deletes the endpoints that killed processes have left. */
+/** Deletes endpoints left by processes that were killed. */
 async function deleteLeft(
   endpoints: WebhookEndpointsService,
   client: Pick<Client, 'id'>,
@@ -92,7 +92,6 @@ async function deleteLeft(
     if (label === LABEL && failingSince !== null) await endpoints.delete(id, by);
 }
 
-/** The client that is named, or the only one. */
 async function listenedClient(
   app: INestApplication,
   { options, by }: Call,
@@ -105,7 +104,7 @@ async function listenedClient(
   return only;
 }
 
-/** Receives messages on this machine, prints them, and forwards each before it responds, with the same status. */
+/** Receives messages on this machine, prints them, and forwards each one before responding with the same status. */
 class Receiver {
   secret = '';
   received = 0;
@@ -116,8 +115,8 @@ class Receiver {
     private readonly forward: string | undefined,
   ) {}
 
-  /** Listens on a free port, and returns its address. */
-  async begin(): Promise<string> {
+  /** Listens on a free port and returns its address. */
+  async listen(): Promise<string> {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
@@ -133,7 +132,7 @@ class Receiver {
     const [id = '', timestamp = '', signature = ''] = ['id', 'timestamp', 'signature'].map((name) =>
       String(request.headers[`webhook-${name}`]),
     );
-    // Other programs on this machine may call it, too.
+    // Other programs on this machine can call it as well.
     if (signature !== webhookSignature({ id, timestamp: Number(timestamp), body }, [this.secret])) {
       response.writeHead(400).end();
       return;

@@ -1,6 +1,6 @@
 import { command, flag, group, list, option } from './frame/command.js';
 
-/** `petstore webhook listen`, which is no operation. */
+/** `petstore webhook listen`, which is not an operation of the API. */
 export const WEBHOOK_COMMANDS = group('webhook', '', [
   command('listen', {
     description:

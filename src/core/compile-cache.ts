@@ -7,7 +7,7 @@ interface CompileCache {
   readonly enableCompileCache?: (folder: string) => unknown;
 }
 
-/** Keeps compiled code for the next start in dist; in the default folder another user could plant code. */
+/** Caches compiled code for the next start in dist, because another user could plant code in the default folder. */
 export function keepCompiled(): void {
   (module as CompileCache).enableCompileCache?.(join(softwareFolder(), 'dist', '.compiled'));
 }

@@ -8,7 +8,10 @@ import { Clock, SystemClock } from './time/clock.js';
 const DEFAULTS = { token: DEFAULT_SETTINGS, optional: true };
 const OWN_CLOCK = { token: SystemClock, optional: true };
 
-/** Provides what every module injects: settings, clock, logger, metrics. The clock is the machine's, or what a `@Global()` module provides under `SystemClock`. */
+/**
+ * Provides settings, clock, logger and metrics to every module. The clock is the machine's, or the one that a `@Global()` module provides
+ * under `SystemClock`.
+ */
 @Global()
 @Module({
   providers: [

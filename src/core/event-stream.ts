@@ -6,10 +6,10 @@ export function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('Content-Type') ?? '').startsWith('text/event-stream');
 }
 
-/** Ends an event stream, after a last event if one is given, as if it had no more; clients connect again. */
+/** Ends an event stream, after a last event if given, as if it were complete; clients reconnect. */
 export function endEventStream(response: ServerResponse, last = ''): void {
   response.end(last);
-  // The source of the events hears of the end when the connection is closed. What it writes until then is dropped: writing to
-  // a response that has ended is an error.
+  // The source of events finds out only when the connection is closed. Until then its writes are dropped, because writing to an ended
+  // response is an error.
   response.write = () => false;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonDecimal, parseExactJson, writeExactJson } from './exact-json.js';
 
-/** What JSON.parse makes of the same text: every number as a double. */
+/** The result of JSON.parse for the same text: every number is a double. */
 function inDoubles(value: unknown): unknown {
   if (typeof value === 'bigint' || value instanceof JsonDecimal) return Number(value);
   if (Array.isArray(value)) return value.map(inDoubles);
@@ -10,7 +10,7 @@ function inDoubles(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inDoubles(member)]));
 }
 
-/** A JSON text, or one with something changed in it, which is seldom JSON. */
+/** JSON text, or a modified version of it, which is rarely JSON. */
 const almost = fc
   .tuple(
     fc.json(),

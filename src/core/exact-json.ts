@@ -1,14 +1,14 @@
 import { parse, stringify } from 'lossless-json';
 import { shortened } from './errors/api-error.js';
 
-/** Maximum levels of nested arrays and objects, because later code is recursive. */
+/** Maximum nesting depth of arrays and objects, because later code is recursive. */
 export const MAX_LEVELS = 64;
-/** Found in every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
+/** Matches every text with a number that JSON.parse may change: more than 15 digits, a fraction, or an exponent. */
 const INEXACT = /\d{16}|\d[.eE]/;
-/** Maximum characters of a number: making a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
+/** Maximum length of a number: parsing a `bigint` of 100,000 digits takes 8 ms. RFC 8259 section 9 allows a limit. */
 export const MAX_NUMBER_LENGTH = 1_000;
 
-/** A number written with a fraction or an exponent, as text: `1.0` is not an integer. ValidationPipe hands handlers plain numbers. */
+/** A number with a fraction or exponent, as text, because `1.0` is not an integer. ValidationPipe passes plain numbers to handlers. */
 export class JsonDecimal {
   constructor(readonly text: string) {}
 
@@ -26,21 +26,21 @@ export class JsonDecimal {
 }
 
 /**
- * Parses JSON (RFC 8259) without changing a number: integers that a double cannot hold become `bigint`, numbers with a
- * fraction or an exponent `JsonDecimal`, everything else is as JSON.parse has it. Throws SyntaxError for anything but one
- * JSON document, for a duplicate member and one named `__proto__`, and beyond MOST_LEVELS and LONGEST_NUMBER.
+ * Parses JSON (RFC 8259) without changing numbers: integers that a double cannot hold become `bigint`, numbers with a fraction or exponent
+ * `JsonDecimal`; otherwise like JSON.parse. Throws SyntaxError for invalid JSON, for a duplicate member or one named `__proto__`, and
+ * beyond MAX_LEVELS or MAX_NUMBER_LENGTH.
  */
 export function parseExactJson(text: string): unknown {
   const named = membersNamed(text);
   const plain = INEXACT.test(text) ? undefined : withPlainNumbers(text);
   const value = plain === undefined ? parse(text, undefined, EXACTLY) : plain;
-  // Of duplicate members, both parsers keep the last.
+  // Both parsers keep the last of duplicate members.
   if (membersOf(value) < named)
     throw new SyntaxError(`it has the member ${JSON.stringify(shortened(duplicateIn(text), 100))} twice`);
   return value;
 }
 
-/** By JSON.parse, which reads a long text in a twentieth of the time; undefined where the exact parser has a fault to name. */
+/** Uses JSON.parse, which parses a long text in a twentieth of the time; undefined if the exact parser has to report an error. */
 function withPlainNumbers(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -49,7 +49,7 @@ function withPlainNumbers(text: string): unknown {
   }
 }
 
-/** Writes JSON with `bigint` as a JSON integer. Throws a TypeError that names the property where a value contains itself. */
+/** Serializes JSON with `bigint` as a JSON integer. For a circular structure, throws a TypeError that names the property. */
 export function writeExactJson(value: unknown, indent?: number): string {
   try {
     return stringify(value, refusingCircles(), indent) ?? 'null';
@@ -60,8 +60,8 @@ export function writeExactJson(value: unknown, indent?: number): string {
 }
 
 /**
- * A replacer that throws a RangeError where a value contains itself. Without it the recursion would write the circle thousands of
- * times before the stack overflows, which takes seconds for a circle of large objects, such as the response of an HTTP client.
+ * A replacer that throws a RangeError for a circular structure. Otherwise the recursion would serialize the cycle thousands of times before
+ * the stack overflows, which takes seconds for large objects, such as the response of an HTTP client.
  */
 function refusingCircles(): (this: unknown, name: string, member: unknown) => unknown {
   const holders: unknown[] = [];
@@ -74,11 +74,11 @@ function refusingCircles(): (this: unknown, name: string, member: unknown) => un
   };
 }
 
-/** Throws a TypeError if a value contains itself, such as an entity whose relation refers back to it. */
+/** Throws a TypeError for a circular structure, such as an entity whose relation refers back to it. */
 export function refuseCircle(value: unknown): void {
   const holders = new Map<object, string>();
   const done = new Set<object>();
-  /** Each object with the members that are left of it: the value may be too deep for a recursion. */
+  /** Each object with its remaining members: the value may be too deep for recursion. */
   const path: { readonly holder: object; readonly left: [name: string, member: unknown][] }[] = [];
   const enter = (name: string, member: unknown): void => {
     if (typeof member !== 'object' || member === null || done.has(member)) return;
@@ -100,7 +100,7 @@ export function refuseCircle(value: unknown): void {
   }
 }
 
-/** The number of members in a JSON text. Throws SyntaxError beyond MOST_LEVELS: the parser is recursive. */
+/** The number of members in a JSON text. Throws SyntaxError beyond MAX_LEVELS, because the parser is recursive. */
 function membersNamed(text: string): number {
   let members = 0;
   let level = 0;
@@ -115,7 +115,7 @@ function membersNamed(text: string): number {
   return members;
 }
 
-/** Where a string ends whose first quote is before `from`; of one that is not closed, where the text ends. */
+/** The end of a string whose opening quote is before `from`; the end of the text if it is not closed. */
 function endOfString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let before = quote;
@@ -125,7 +125,7 @@ function endOfString(text: string, from: number): number {
   return text.length;
 }
 
-/** The first name that an object of a JSON text has twice. */
+/** The first duplicate member name in an object of a JSON text. */
 function duplicateIn(text: string): string {
   const objects: Set<string>[] = [];
   let string: [from: number, to: number] = [0, 0];
@@ -146,7 +146,7 @@ function duplicateIn(text: string): string {
   return '';
 }
 
-/** The number of members of the objects in a parsed value. Throws SyntaxError for one named `__proto__`, which later code may lose. */
+/** The number of members of the objects in a parsed value. Throws SyntaxError for one named `__proto__`, which later code may drop. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null || value instanceof JsonDecimal) return 0;
   if (Object.hasOwn(value, '__proto__')) throw new SyntaxError('it has a member named __proto__');
@@ -168,21 +168,21 @@ function exactNumber(text: string): number | bigint | JsonDecimal {
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }
 
-/** Whether an object has no class, as those have that are parsed from JSON. */
+/** Whether an object has no class, like parsed JSON. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
 /**
- * Replaces every JsonDecimal by a plain number, in place, in arrays, objects and instances; returns the value. `isOfJson` says which of the
- * objects in it are looked into.
+ * Replaces every JsonDecimal with a plain number, in place, in arrays, objects and instances; returns the value. `isOfJson` decides which
+ * of its objects to descend into.
  */
 export function plainNumbers(value: unknown, isOfJson: (member: object) => boolean = () => true): unknown {
   if (value instanceof JsonDecimal) return value.valueOf();
   if (typeof value !== 'object' || value === null) return value;
   const pending: object[] = [value];
-  // A transformation of an added module may have made a circular structure.
+  // A module's transformation may have created a circular structure.
   let seen: Set<object> | undefined;
   for (let holder = pending.pop(); holder; holder = pending.pop()) {
     if (ArrayBuffer.isView(holder)) continue;

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 
-/** The HTTP request before a guard; undefined for a message of a gateway, which is outside of keys and quotas; throws for other protocols. */
+/** The HTTP request of a guard; undefined for a gateway's message, to which keys and quotas do not apply. Throws for other protocols. */
 export function requestOf(context: ExecutionContext): Request | undefined {
   const protocol = context.getType<string>();
   if (protocol === 'http') return context.getArgByIndex<Request>(0);
@@ -16,27 +16,27 @@ export function responseOf(context: ExecutionContext): Response {
   return context.getArgByIndex<Response>(1);
 }
 
-/** What factories of custom parameters read of a request at most; one that is not here may read its body. */
+/** Which part of a request a custom parameter's factory may read. Undeclared factories may read its body. */
 const PARTS = new WeakMap<object, 'target' | 'head'>();
 
-/** Declares, and returns, a factory of a custom parameter that reads at most this part of a request. */
+/** Declares, and returns, a custom parameter's factory that reads at most this part of a request. */
 export function reading<Factory extends object>(part: 'target' | 'head', factory: Factory): Factory {
   PARTS.set(factory, part);
   return factory;
 }
 
-/** The part that a factory was declared to read; undefined for one of a module. */
+/** The part of a request that a factory is declared to read; undefined for a module's factory. */
 export function partReadBy(factory: object | undefined): 'target' | 'head' | undefined {
   return factory && PARTS.get(factory);
 }
 
 type Target = ReturnType<ExecutionContext['getHandler']> | ReturnType<ExecutionContext['getClass']>;
 
-/** A value by the metadata of a handler and its controller, read once for each and kept: reading it costs about 1 µs. */
+/** A value derived from the metadata of a handler and its controller, cached because reading metadata takes about 1 µs. */
 export class HandlerMetadata<T> {
   private readonly known = new WeakMap<object, WeakMap<object, { readonly value: T }>>();
 
-  /** `read` receives the handler and its controller, in the order in which Nest's Reflector takes them. */
+  /** `read` receives the handler and its controller, in the order of Nest's Reflector. */
   constructor(private readonly read: (targets: [handler: Target, controller: Target]) => T) {}
 
   /** The value for the handler of a request. */
@@ -44,7 +44,6 @@ export class HandlerMetadata<T> {
     return this.for(context.getHandler(), context.getClass());
   }
 
-  /** The value for a handler of a controller. */
   for(handler: Target, controller: Target): T {
     let ofController = this.known.get(controller);
     if (!ofController) this.known.set(controller, (ofController = new WeakMap()));
@@ -54,10 +53,10 @@ export class HandlerMetadata<T> {
   }
 }
 
-/** A handler, as a method decorator finds it. */
+/** A handler, as passed to a method decorator. */
 export type Handler = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Replaces the handler that a method decorator finds, and keeps its name and what other decorators have declared of it. */
+/** Replaces the handler in a method decorator, keeping its name and the metadata of other decorators. */
 export function replaceHandler(descriptor: PropertyDescriptor, replace: (handler: Handler) => Handler): void {
   const handler = descriptor.value as Handler;
   const replaced = replace(handler);

@@ -5,13 +5,13 @@ import type { ErrorRow } from './errors/define-errors.js';
 import { HTTP_ERRORS } from './errors/http.errors.js';
 import { UNREADABLE, rawResponse, rowOf } from './errors/raw-response.js';
 
-/** A server without the application; it also sends the Error body for requests that Node's parser rejects. */
+/** A server without the application. It sends the Error body for requests that Node's parser rejects as well. */
 export function plainServer(respond: RequestListener): Server {
-  // Node itself would refuse a missing Host, and any other `Expect` than 100-continue, without a body.
+  // Node would refuse a missing Host, and any `Expect` other than 100-continue, without a body.
   const server = createServer({ requireHostHeader: false }, respond).on('checkExpectation', respond);
   const bodyOf = (row: ErrorRow) => new ApiError(row, { params: UNREADABLE }).body;
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node listens no more to what happens to such a socket: an error would end the process.
+    // Node no longer listens to such a socket: an error would end the process.
     socket.on('error', () => socket.destroy());
     socket.end(rawResponse(bodyOf(HTTP_ERRORS.method_not_allowed), { Allow: '' }));
   });

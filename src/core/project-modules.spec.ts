@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { folderOfTest } from '../../test/support/service-process.js';
 import { staleBuild, staleCommands } from './project-modules.js';
 
-/** A project with these files, and the second in which each was written. */
+/** Writes a project with these files, each with the time, in seconds, at which it was written. */
 async function project(files: Readonly<Record<string, number>>): Promise<string> {
   const folder = await folderOfTest();
   for (const [file, time] of Object.entries(files)) {

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
 import { modulesFile } from '#project-modules';
-import { DeclarationError } from './declaration-faults.js';
+import { DeclarationError } from './declaration-errors.js';
 import { importing } from './import-failure.js';
 
-/** What a compiler writes. */
+/** Files written by a compiler. */
 const BUILT = /\.(?:[cm]?js|tsbuildinfo)$/;
 
-/** The classes that the file of `petstore.modules` exports; none without a project. Throws DeclarationError for a wrong file. */
+/** The classes exported by the file in `petstore.modules`; empty without a project. Throws DeclarationError for an invalid file. */
 export async function projectModules(): Promise<readonly Type[]> {
   const file = modulesFile();
   if (file === undefined) return [];
@@ -25,7 +25,7 @@ export async function projectModules(): Promise<readonly Type[]> {
   return modules;
 }
 
-/** A line if a source of the project is newer than all that its build has written; empty otherwise, and without sources. */
+/** A line if a source of the project is newer than all built files; empty otherwise, and without sources. */
 export async function staleBuild(file = modulesFile()): Promise<string> {
   if (file === undefined) return '';
   const built = dirname(file);
@@ -37,12 +37,12 @@ export async function staleBuild(file = modulesFile()): Promise<string> {
   return `Sources in ${join(dirname(built), 'src')} are newer than the build in ${built}, which runs as it is: build the project (npm run build).\n`;
 }
 
-/** The document of administration that a project's build makes, whose operations are commands; undefined without a project. */
+/** The administration's OpenAPI document from a project's build, whose operations are commands; undefined without a project. */
 export function adminDocument(file = modulesFile()): string | undefined {
   return file === undefined ? undefined : join(dirname(file), 'openapi-admin.json');
 }
 
-/** A line if that document is older than the build that it is of; empty otherwise, and without one. */
+/** A line if that document is older than its build; empty otherwise, and without a document. */
 export async function staleCommands(file = modulesFile()): Promise<string> {
   const document = adminDocument(file);
   if (document === undefined || !existsSync(document)) return '';
@@ -51,7 +51,7 @@ export async function staleCommands(file = modulesFile()): Promise<string> {
   return `The build is newer than ${document}, whose operations are commands: build the project (npm run build).\n`;
 }
 
-/** When the last of the files with such names in a folder was written; 0 without any. */
+/** When the newest of the matching files in a folder was written; 0 if there are none. */
 async function newestIn(folder: string, names: RegExp): Promise<number> {
   if (!existsSync(folder)) return 0;
   const files = (await readdir(folder, { recursive: true })).filter((name) => names.test(name));

@@ -1,20 +1,22 @@
 import type { Request } from 'express';
 
-/** The setting of the Express application that holds its prefix. */
+/** The Express application setting that contains its prefix. */
 export const PUBLIC_PREFIX = 'public prefix';
 
-/** The path before those of the service where clients reach it: what PUBLIC_BASE_URL has before `/v1`; mostly empty. */
+/** The path prefix under which clients reach the service: the part of PUBLIC_BASE_URL before `/v1`, usually empty. */
 export function publicPrefix(publicBaseUrl: string): string {
   return new URL(publicBaseUrl, 'http://service').pathname.replace(/\/v1\/?$|\/$/, '');
 }
 
-/** The prefix of the application of a request; empty without one, and on the management port, which is reached without a proxy. */
+/** The prefix for a request; empty on the management port, which is reached without a proxy. */
 export function publicPrefixOf({ app, isByManagementPort }: Request): string {
   const prefix: unknown = isByManagementPort ? undefined : app.get(PUBLIC_PREFIX);
   return typeof prefix === 'string' ? prefix : '';
 }
 
-/** The path of a request as clients write it: with the prefix, without scheme and host also where the request target has them. */
+/**
+ * The path of a request from the client's point of view: with the prefix, and without scheme and host even if the request target has them.
+ */
 export function publicPathOf(request: Request): string {
   return publicPrefixOf(request) + request.path;
 }

@@ -1,2 +1,2 @@
-/** A command cannot be carried out; the message says why and what to do. */
+/** A command cannot be executed; the message says why and what to do. */
 export class Refusal extends Error {}

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { trustedProxies, type TrustsHop } from './request-address.js';
 
-/** What Express itself makes of a list of proxies. */
+/** Express's own function for a list of proxies. */
 function expressTrust(ranges: readonly string[]): TrustsHop {
   const app = express();
   app.set('trust proxy', ranges);
@@ -27,7 +27,7 @@ describe('whose word is taken', () => {
     const address = fc.oneof(
       v4,
       near,
-      // Express takes an IPv6 address with an IPv4 tail (fc00::0.0.0.0) for none of its range; no socket writes one so.
+      // Express does not match an IPv6 address with an IPv4 tail (fc00::0.0.0.0); no socket reports one.
       fc.ipV6().filter((text) => !text.includes('.')),
       fc.oneof(v4, near).map((text) => `::ffff:${text}`),
       fc.constant('::1'),

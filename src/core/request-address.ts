@@ -3,10 +3,10 @@ import { BlockList, isIP } from 'node:net';
 import { Logger } from '@nestjs/common';
 import type { Request } from 'express';
 
-/** How many proxies in a row are trusted at most, so that one request cannot make the service check thousands of addresses. */
+/** Maximum number of consecutive trusted proxies, so that one request cannot make the service check thousands of addresses. */
 const MAX_HOPS = 32;
 
-/** Whether a proxy of this address is trusted; `hop` counts the proxies between it and this service, from 0 on. */
+/** Whether a proxy with this address is trusted; `hop` is the number of proxies between it and this service. */
 export type TrustsHop = (address: string, hop: number) => boolean;
 
 /** Express's setting `trust proxy` for TRUST_PROXY: a number of proxies, or addresses and CIDRs; null trusts none. */
@@ -26,8 +26,8 @@ export function trustedProxies(proxies: number | readonly string[] | null): Trus
 const WITH_PORT = /^(?:(\d+(?:\.\d+){3}):\d{1,5}|\[([\da-f:.]+)(?:%[^\]]*)?\](?::\d{1,5})?)$/i;
 
 /**
- * Makes the addresses in X-Forwarded-For plain, without ports, brackets and zones, so that Express's `request.ip` is an address.
- * If one is not an IP address, which may be any text, it is dropped with all before it: the nearest known proxy counts as the sender.
+ * Removes ports, brackets and zones from the addresses in X-Forwarded-For, so that Express's `request.ip` is an address. If one is not an
+ * IP address, it is dropped with all before it: the nearest known proxy counts as the sender.
  */
 export function readForwardedFor(request: IncomingMessage): void {
   const field = request.headers['x-forwarded-for'];
@@ -51,8 +51,8 @@ function plainAddress(text: string): string {
 }
 
 /**
- * The IP address that a request comes from, as far as the proxies are trusted. Undefined once the socket is closed. Kept for the
- * request after the first call, because Express reads X-Forwarded-For again each time.
+ * The client's IP address, as far as proxies are trusted; undefined once the socket is closed. Cached in the request, because Express
+ * parses X-Forwarded-For again each time.
  */
 export function addressOf(request: Request): string | undefined {
   if (request.clientAddress === undefined) request.clientAddress = resolveAddress(request) ?? null;
@@ -62,7 +62,7 @@ export function addressOf(request: Request): string | undefined {
 function resolveAddress(request: Request): string | undefined {
   const { headers, socket } = request;
   const { remoteAddress } = socket;
-  // Without this field Express also returns the address of the socket, but takes longer.
+  // Without this field, Express also returns the socket's address, but takes longer.
   if (headers['x-forwarded-for'] === undefined) return remoteAddress && withoutZone(remoteAddress);
   const { ip, ips, app } = request;
   if (request.isForwardedCut && ip !== undefined && (app.get('trust proxy fn') as TrustsHop)(ip, ips.length))

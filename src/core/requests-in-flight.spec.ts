@@ -5,7 +5,7 @@ const RESPONSE = { countedIn: undefined, abandoned: undefined, isWaiting: false 
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 
-/** Answers so many requests evenly over so many milliseconds, while the rate is asked for again and again. */
+/** Sends responses evenly over a time, and keeps reading the rate. */
 function answer(rate: RequestsInFlight, requests: number, ms: number): void {
   for (let at = 0; at < ms; at += 10) {
     for (let done = 0; done < (requests * 10) / ms; done += 1) rate.end(RESPONSE);

@@ -1,68 +1,67 @@
 import type { ServerResponse } from 'node:http';
 
-/** Time over which responses are counted, in milliseconds: longer than a group of writes, whose responses come together. */
+/** Window in which responses are counted, in milliseconds: longer than a batch of writes, whose responses come together. */
 const WINDOW_MS = 250;
-/** The share of the latest window in the rate; the windows before have the rest. */
+/** Weight of the latest window in the rate; earlier windows have the rest. */
 const WEIGHT = 0.5;
 /**
- * Weight of the previous rate after a window with fewer responses. Refusals take time too, so fewer responses alone do not mean less
+ * Weight of the previous rate after a window with fewer responses. Refusals take time as well, so fewer responses alone do not mean less
  * capacity; otherwise, refusing would lead to more refusals.
  */
 const HELD = 0.95;
 
-/** How long the work for a disconnected client counts at most, in milliseconds: it may never end. */
+/** How long the work for a disconnected client counts at most, in milliseconds, because it may never end. */
 const MAX_ABANDONED_MS = 30_000;
 
-/** Property of a response of the service's server, for counting its request. */
+/** Properties of a response of the service's server, for counting its request. */
 export interface Countable {
-  /** Where the request counts: until the head of its response is sent or the response is ended. */
+  /** Set while the request counts: until the head of its response is sent or the response has ended. */
   countedIn: RequestsInFlight | undefined;
   abandoned: NodeJS.Timeout | undefined;
-  /** Whether the request waits for something, which is no work. */
+  /** Whether the request waits for something, so that it does not count. */
   isWaiting: boolean;
 }
 
-/** Whether a response is one of the service's own server. */
+/** Whether a response comes from the service's own server. */
 export function isCountable(response: ServerResponse): response is ServerResponse & Countable {
   return 'countedIn' in response;
 }
 
-/** The client is gone, which the handler may not know: its work counts for 30 s at most from now on. */
+/** Called when the client is gone, which the handler may not know: its work counts for at most 30 s from now. */
 export function abandon(response: ServerResponse): void {
   if (!isCountable(response) || !response.countedIn) return;
   response.abandoned = setTimeout(() => response.countedIn?.end(response), MAX_ABANDONED_MS).unref();
 }
 
-/** Until the request is resumed, it counts nowhere: it waits for its turn, or for someone else. */
+/** Stops counting a request until it is resumed, because it waits for its turn or for an external service. */
 export function suspend(response: ServerResponse): void {
   if (!isCountable(response) || response.isWaiting) return;
   response.isWaiting = true;
   if (response.countedIn) response.countedIn.count -= 1;
 }
 
-/** The request is worked on again. */
+/** Counts a suspended request again. */
 export function resume(response: ServerResponse): void {
   if (!isCountable(response) || !response.isWaiting) return;
   response.isWaiting = false;
   if (response.countedIn) response.countedIn.count += 1;
 }
 
-/** Counts the requests that the service works on. Counting costs nothing: the clock is read only for the rate. */
+/** Counts the requests that the service is working on. Counting is cheap: the clock is read only for the rate. */
 export class RequestsInFlight {
-  /** How many requests the service works on. */
   count = 0;
   private completed = 0;
   private since = performance.now();
   private rate = 0;
 
-  /** The work on a request begins, unless it already has a response or its client is gone. */
+  /** Counts a request, unless it already has a response or its client is gone. */
   start(response: ServerResponse & Countable): void {
     if (response.headersSent || response.req.socket.destroyed) return;
     response.countedIn = this;
     if (!response.isWaiting) this.count += 1;
   }
 
-  /** The work on a request that counts here is over. */
+  /** Stops counting a request. */
   end(response: Countable): void {
     response.countedIn = undefined;
     clearTimeout(response.abandoned);
@@ -71,7 +70,7 @@ export class RequestsInFlight {
     this.completed += 1;
   }
 
-  /** Current responses per second; after a time without a call, the mean of that time. A lower rate counts after some seconds. */
+  /** Current responses per second; after a time without a call, the mean of that time. A lower rate takes effect after some seconds. */
   get completedPerSecond(): number {
     const now = performance.now();
     const elapsedMs = now - this.since;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 
-/** Every copy of the API keeps what is registered with it below a global symbol of this name and its major version. */
+/** Every copy of the API stores its registrations under a global symbol with this name and the API's major version. */
 const REGISTRY = 'opentelemetry.js.api.';
 /** Maximum time for the SDK to send its last spans at shutdown, in milliseconds. */
 const FLUSH_LIMIT_MS = 2_000;
@@ -13,7 +13,7 @@ interface Flushing {
   readonly forceFlush?: () => Promise<void>;
 }
 
-/** Loaded at the start, if an SDK is registered. */
+/** Loaded at startup if an SDK is registered. */
 let opened: typeof import('@opentelemetry/api') | undefined;
 
 /** OpenTelemetry's API; undefined unless an SDK was registered before the start. */
@@ -21,19 +21,19 @@ export function tracing(): typeof opened {
   return opened;
 }
 
-/** Whether an SDK is registered; without one the API is not even loaded. Throws when it cannot be loaded for one that is. */
+/** Whether an SDK is registered; without one, the API is not even loaded. Throws if the API cannot be loaded although there is one. */
 export async function startTracing(): Promise<boolean> {
   const symbols = Object.getOwnPropertySymbols(globalThis);
   if (!symbols.some(({ description }) => description?.startsWith(REGISTRY))) return false;
   const api = await import('@opentelemetry/api');
   const provider = api.trace.getTracerProvider();
-  // Without an SDK for traces, or with one that the API is too old or too new for, this is a stand-in for none.
+  // Without an SDK for traces, or with an incompatible version, this is a stand-in.
   if (provider instanceof api.ProxyTracerProvider && !provider.getDelegateTracer('petstore')) return false;
   opened = api;
   return true;
 }
 
-/** Makes the SDK send the spans that it batches, as far as it can in time. */
+/** Makes the SDK send its batched spans, as far as possible within a time limit. */
 export async function flushSpans(): Promise<void> {
   const provider = opened?.trace.getTracerProvider() as Flushing | undefined;
   const registered = provider?.getDelegate?.() ?? provider;
@@ -41,32 +41,32 @@ export async function flushSpans(): Promise<void> {
   await Promise.race([flushed, setTimeout(FLUSH_LIMIT_MS, undefined, { ref: false })]);
 }
 
-/** Notes what is active when a request arrives: when its turn comes on its connection, that may be of another request. */
+/** Records the active context when a request arrives: when its turn on the connection comes, another request's may be active. */
 export function noteArrival(request: IncomingMessage): void {
   if (opened) request.arrivedIn = opened.context.active();
 }
 
-/** Runs work that does not belong to the request that triggers it: without spans below the request's, and without its ids in the log. */
+/** Runs work that does not belong to the request that triggers it: without child spans and without the request's ids in the log. */
 export function outsideOfSpans<T>(work: () => T): T {
   const alone = () => outsideOfTraceIds(work);
   return opened ? opened.context.with(opened.ROOT_CONTEXT, alone) : alone();
 }
 
-/** The ids of its trace in the log lines of a request. */
+/** The trace ids in a request's log lines. */
 export interface TraceIds {
-  /** 32 hexadecimal digits, not all of them 0. */
+  /** 32 hexadecimal digits, not all 0. */
   readonly traceId: string;
-  /** The span that a line belongs to: that of the request where an instrumentation made one, otherwise the caller's. 16 digits, not all of them 0. */
+  /** The span of a line: the request's own if created by instrumentation, otherwise the caller's. 16 digits, not all 0. */
   readonly spanId: string;
 }
 
-/** What versions have in common (W3C Trace Context, sections 3.2.2 and 4.2); ff is not a version. A later one may add fields at the end. */
+/** The common part of all versions (W3C Trace Context, sections 3.2.2 and 4.2); ff is not a version. Later versions may append fields. */
 const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/;
 
-/** The ids of the request that runs. It is entered only for requests with a trace: Node makes every promise dearer from then on. */
+/** The ids of the running request. Used only for requests with a trace, because it makes every promise in Node more expensive. */
 const running = new AsyncLocalStorage<TraceIds | undefined>();
 
-/** Reads a `traceparent`; undefined if it is not well-formed, or several joined by a comma, of which none can be trusted. */
+/** Parses a `traceparent`; undefined if it is malformed, or if several are joined by commas, none of which can be trusted. */
 export function parseTraceparent(value: string): TraceIds | undefined {
   if (value.includes(',')) return undefined;
   const [, version, traceId, spanId, more] = FORM.exec(value) ?? [];
@@ -74,18 +74,18 @@ export function parseTraceparent(value: string): TraceIds | undefined {
   return version === '00' && more !== undefined ? undefined : { traceId, spanId };
 }
 
-/** The trace that a request was sent in, by its `traceparent`; undefined without a well-formed one. */
+/** The trace in a request's `traceparent`; undefined without a valid one. */
 export function callersTraceOf({ headers }: IncomingMessage): TraceIds | undefined {
   const { traceparent } = headers;
   return typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined;
 }
 
-/** The trace of the request that runs, for any other line that is logged in the meantime; undefined without one. */
+/** The trace of the running request, for other lines logged meanwhile; undefined if there is none. */
 export function runningTraceIds(): TraceIds | undefined {
   return running.getStore();
 }
 
-/** Runs what follows of a request, so that its log lines have these ids, or none. */
+/** Runs the rest of a request, so that its log lines have these ids, or none. */
 export function runWithTraceIds(
   request: IncomingMessage,
   ids: TraceIds | undefined,
@@ -94,7 +94,7 @@ export function runWithTraceIds(
   if (ids) {
     request.traceIds = ids;
     running.run(ids, follow);
-    // A request that had to wait for the one before it on its connection begins in that one's async context.
+    // A request that waited for the previous one on its connection starts in the async context of that one.
   } else outsideOfTraceIds(follow);
 }
 

@@ -10,9 +10,9 @@ describe('a TransientMap', () => {
     const young = () => collect({ type: 'minor' });
     const oldBytes = () =>
       getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
-    /** How much is in the old generation after 5,000 values of 4 KB have come and gone, 20 at a time, in bytes. */
+    /** Bytes in the old generation after 5,000 values of 4 KB have come and gone, 20 at a time. */
     const kept = (map: { set(key: number, value: unknown): unknown; delete(key: number): boolean }) => {
-      // Its table is in the old generation from here on, as in a process that has had quiet times.
+      // From here on its table is in the old generation, as in a process that has had quiet times.
       map.set(-1, 0);
       collect();
       const before = oldBytes();

@@ -1,33 +1,29 @@
-/** After this number of deletions, and at least as many as there are entries, the entries move to a new Map. */
+/** After this number of deletions, if at least as many as there are entries, the entries move to a new Map. */
 const MAX_DELETED = 128;
 
 /**
- * A Map for short-lived entries of requests, such as running reads.
- *
- * Deleted entries fill the table of a Map. V8 then makes a new table, and the old one keeps a reference to it, and to what it held. Once
- * one such table is in the old generation, which is seldom collected, every later table survives with everything that was ever in it, whole
- * requests among them. Here the entries move to a new Map, before that becomes a chain (docs/decisions/0033-heap.md).
+ * A Map for short-lived entries of requests, such as running reads. Deleted entries fill the table of a Map. V8 then allocates a new table,
+ * and the old one keeps a reference to it and to its contents. Once one such table is in the old generation, which is rarely collected,
+ * every later table survives with everything that was ever in it, including whole requests. Here the entries move to a new Map before that
+ * becomes a chain (docs/decisions/0033-heap.md).
  */
 export class TransientMap<Key, Value> {
   private entries = new Map<Key, Value>();
   private deleted = 0;
 
-  /** How many entries there are. */
   get size(): number {
     return this.entries.size;
   }
 
-  /** The value of a key; undefined without one. */
   get(key: Key): Value | undefined {
     return this.entries.get(key);
   }
 
-  /** Sets the value of a key; a new one comes last. */
+  /** Sets the value of a key; a new key comes last. */
   set(key: Key, value: Value): void {
     this.entries.set(key, value);
   }
 
-  /** Deletes a key; returns whether it existed. */
   delete(key: Key): boolean {
     if (!this.entries.delete(key)) return false;
     this.deleted += 1;
@@ -38,13 +34,12 @@ export class TransientMap<Key, Value> {
     return true;
   }
 
-  /** Deletes all. */
   clear(): void {
     this.entries = new Map();
     this.deleted = 0;
   }
 
-  /** The key and the value that came first; undefined without any. */
+  /** The oldest entry; undefined if empty. */
   first(): [Key, Value] | undefined {
     for (const entry of this.entries) return entry;
     return undefined;
@@ -57,7 +52,7 @@ export class TransientMap<Key, Value> {
     return found;
   }
 
-  /** The keys and values at this moment, in the order in which they came. */
+  /** A copy of the entries, oldest first. */
   all(): [Key, Value][] {
     return [...this.entries];
   }

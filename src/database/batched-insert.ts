@@ -2,7 +2,7 @@ import { type EntityMetadata, InsertResult, type ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Dialect } from './dialect.js';
 
-/** What the database returned for an inserted row: its id, as text on SQLite. */
+/** A row returned by an INSERT: its id, which is text on SQLite. */
 export type ReturnedRow = Readonly<Record<string, unknown>>;
 
 /** An INSERT of any number of rows of an entity whose columns hold plain values and whose only generated column is an auto-increment id. */

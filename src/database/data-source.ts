@@ -4,14 +4,14 @@ import {
   DEFAULT_POOL,
   DEFAULT_STATEMENT_TIMEOUT_MS,
   readDatabaseUrl,
-  shownDatabaseUrl,
+  redactedDatabaseUrl,
 } from '../core/config/database-url.js';
 import type { Settings } from '../core/config/settings.js';
 import type { Database } from './database.js';
 import { declaredClasses } from './declared-files.js';
 import { SqliteDataSource, fileOf } from './sqlite/sqlite-data-source.js';
-import { UnusableDatabase, messageOf, withFileErrors } from './sqlite/troubles/sqlite-errors.js';
-import { checkUsable } from './sqlite/troubles/usable-file.js';
+import { UnusableDatabase, messageOf, withFileErrors } from './sqlite/availability/sqlite-errors.js';
+import { checkUsable } from './sqlite/availability/usable-file.js';
 import { type Tables, registeredTables } from './tables.module.js';
 
 /** How long a connection waits for a locked SQLite file, in milliseconds. */
@@ -57,7 +57,7 @@ export async function openDataSource(
   } catch (error) {
     if (error instanceof UnusableDatabase) throw error;
     throw new Error(
-      `Cannot open DATABASE_URL ${shownDatabaseUrl(settings.databaseUrl)}: ${messageOf(error)}`,
+      `Cannot open DATABASE_URL ${redactedDatabaseUrl(settings.databaseUrl)}: ${messageOf(error)}`,
       {
         cause: error,
       },
@@ -84,7 +84,7 @@ export async function createDataSource(
   } as const;
   const address = readDatabaseUrl(settings.databaseUrl);
   if (address?.kind === 'postgres') {
-    // Imported here so that a service on SQLite does not load the driver.
+    // Imported here so that a service on SQLite does not load the PostgreSQL driver.
     const { PostgresDataSource } = await import('./postgres/postgres-data-source.js');
     return new PostgresDataSource(declared, {
       address,

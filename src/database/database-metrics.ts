@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { Metrics } from '../core/metrics/metrics.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
-import { freeDiskBytes, diskSizeBytes } from './sqlite/troubles/sqlite-errors.js';
+import { freeDiskBytes, diskSizeBytes } from './sqlite/availability/sqlite-errors.js';
 
 /** Metrics of the database: its availability, the use of its connections, and the disk space of an SQLite file. */
 @Injectable()
@@ -14,7 +14,7 @@ export class DatabaseMetrics {
       'petstore_database_up',
       'Whether the database responds and accepts writes (1), according to the latest requests.',
       [],
-      () => (database.reader.error || database.writeTrouble.reason !== undefined ? 0 : 1),
+      () => (database.reader.error || database.writeAvailability.reason !== undefined ? 0 : 1),
     );
     metrics.gauge(
       'petstore_database_connections',

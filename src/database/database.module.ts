@@ -6,7 +6,7 @@ import { readDatabaseUrl } from '../core/config/database-url.js';
 import { Settings } from '../core/config/settings.js';
 import { type OpenOptions, declaredTables, openDataSource } from './data-source.js';
 import { DataVersion } from './data-version.js';
-import { type Database, DeclarationChecks, JsonReader, WriteTrouble } from './database.js';
+import { type Database, DeclarationChecks, JsonReader, WriteAvailability } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
 import { DemoData } from './demo-data.js';
 import { JsonRows } from './json-rows.js';
@@ -40,11 +40,20 @@ const logger = new Logger('Database');
     References,
     Sweeper,
     partOf(JsonReader, ({ reader }) => reader),
-    partOf(WriteTrouble, ({ writeTrouble }) => writeTrouble),
+    partOf(WriteAvailability, ({ writeAvailability }) => writeAvailability),
     partOf(Transactions, ({ transactions }) => transactions),
     partOf(DataVersion, ({ dataVersion }) => dataVersion),
   ],
-  exports: [DataVersion, DemoData, JsonReader, JsonRows, References, Sweeper, Transactions, WriteTrouble],
+  exports: [
+    DataVersion,
+    DemoData,
+    JsonReader,
+    JsonRows,
+    References,
+    Sweeper,
+    Transactions,
+    WriteAvailability,
+  ],
 })
 export class DatabaseModule {}
 
@@ -57,7 +66,6 @@ interface OpenContext {
   };
 }
 
-/** Provides a part of the opened database. */
 function partOf<T>(provide: Abstract<T>, part: (database: Database) => T): FactoryProvider<T> {
   return { provide, inject: [DataSource], useFactory: part };
 }
@@ -91,8 +99,8 @@ async function migrateSeparately(settings: Settings, options: OpenOptions): Prom
 }
 
 /**
- * Makes a commit, which must change the version before the version is trusted. If that fails now, the next commit serves. On PostgreSQL the
- * version verifies itself when it is first read.
+ * Makes a commit and checks that it changes the version; until then, the version is not trusted. If this fails, the next commit is the
+ * check. On PostgreSQL, the version verifies itself when it is first read.
  */
 async function probeDataVersion(database: Database): Promise<void> {
   if (database.options.type !== 'sqlite') return;

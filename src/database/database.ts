@@ -16,21 +16,18 @@ import type { SideSession } from './postgres/side-session.js';
 import { JoiningEntityManager } from './transactions/joining-entity-manager.js';
 import type { Transactions } from './transactions/transactions.js';
 
-/** Whether the database can be written at the moment. */
-export abstract class WriteTrouble {
-  /** Why the database cannot be written at the moment, for clients; undefined while it can. */
+/** Whether the database is currently writable. */
+export abstract class WriteAvailability {
+  /** Why the database cannot be written, for clients; undefined while it can. */
   abstract get reason(): string | undefined;
 }
 
 /** The connections of one process to its database; on SQLite, the one that writes. */
 export interface ConnectionLoad {
-  /** Connections in use. */
   readonly inUse: number;
-  /** Idle connections. */
   readonly idle: number;
   /** Statements and transactions that wait for a connection. */
   readonly waiting: number;
-  /** Maximum number of connections. */
   readonly max: number;
 }
 
@@ -41,14 +38,14 @@ export abstract class JsonReader {
     return undefined;
   }
 
-  /** Throws if the database does not respond, or is known not to. */
+  /** Throws if the database does not respond or is known to be unavailable. */
   async ping(): Promise<void> {
     await this.first('SELECT 1', []);
   }
 
   /**
-   * The first row of a query, by the names of its columns; undefined without one. `?1` represents the first
-   * parameter. int64 columns must be selected as text or within JSON: a driver may round them.
+   * The first row of a query, by column name; undefined if there is none. `?1` is the first parameter. int64 columns must be selected as
+   * text or within JSON, because a driver may round them.
    */
   abstract first(
     sql: string,
@@ -80,19 +77,16 @@ interface MigrationRun {
 export abstract class Database extends DataSource {
   /** SQL that differs between the databases. */
   abstract readonly dialect: Dialect;
-  /** Reads rows as JSON text. */
   abstract readonly reader: JsonReader;
   /** Runs work while no other process migrates the same database. */
   abstract whileMigrating<T>(work: () => Promise<T>): Promise<T>;
   /** The session outside of the pool that holds the locks of an instance; undefined on SQLite, which locks files. */
   abstract readonly instanceSession: SideSession | undefined;
-  /** The transactions that repositories join. */
   abstract readonly transactions: Transactions;
   /** Detects commits of this process and others. */
   abstract readonly dataVersion: DataVersion;
-  /** Whether it can be written at the moment. */
-  abstract readonly writeTrouble: WriteTrouble;
-  /** The current use of its connections. */
+  /** Whether the database is currently writable. */
+  abstract readonly writeAvailability: WriteAvailability;
   abstract readonly load: ConnectionLoad;
   /** Corrects TypeORM's queries for the database. */
   protected abstract readonly queryBuilder: new (

@@ -6,14 +6,16 @@ import {
   Table,
   type TableColumn,
 } from 'typeorm';
-import { declarationFault } from '../core/declaration-faults.js';
+import { invalidDeclaration } from '../core/declaration-errors.js';
 import { createDataSource } from './data-source.js';
 import type { Database } from './database.js';
 import { MAX_IDENTIFIER_BYTES, tooLongNames } from './identifiers.js';
 import { migrate, schemaDifference, schemaStatus } from './schema.js';
 import type { Tables } from './tables.module.js';
 
-/** Throws DeclarationError for an entity that cannot work on its database, without opening it; `isStrict` outside of production. */
+/**
+ * Throws DeclarationError for an entity that cannot work on its database, without opening the database; `isStrict` outside of production.
+ */
 export async function checkEntities(declared: Database, isStrict: boolean): Promise<void> {
   await readEntities(declared);
   checkColumns(declared);
@@ -26,11 +28,11 @@ function checkColumns({ entityMetadatas }: DataSource): void {
   for (const { name, columns } of entityMetadatas)
     for (const { propertyPath, type, transformer, isGenerated, enum: values, default: fallback } of columns) {
       if ((type === 'bigint' || type === 'int8') && transformer === undefined)
-        declarationFault(
+        invalidDeclaration(
           `${name}.${propertyPath}: without a transformer a ${type} is read as text. Use ${isGenerated ? '@Int64Key()' : '@Int64Column()'}.`,
         );
       if (values && typeof fallback === 'string' && !values.includes(fallback))
-        declarationFault(
+        invalidDeclaration(
           `${name}.${propertyPath}: the default "${fallback}" is not one of its values ${values.join(', ')}.`,
         );
     }
@@ -45,7 +47,7 @@ function checkTables({ entityMetadatas, options }: DataSource): void {
     const other = first.get(tableName.toLowerCase()) ?? entity;
     first.set(tableName.toLowerCase(), other);
     if ((other.schema ?? 'public') !== schema)
-      declarationFault(
+      invalidDeclaration(
         `${other.name} and ${name}: SQLite has no schemas, so both would have the table ${tableName}. Give one another name.`,
       );
   }
@@ -55,7 +57,7 @@ function checkTables({ entityMetadatas, options }: DataSource): void {
 function checkIdentifiers({ entityMetadatas }: DataSource): void {
   for (const entity of entityMetadatas)
     for (const name of tooLongNames(entity))
-      declarationFault(
+      invalidDeclaration(
         `${entity.name}: the name ${name} is longer than the ${MAX_IDENTIFIER_BYTES} bytes of PostgreSQL. Declare a shorter one.`,
       );
 }
@@ -64,7 +66,7 @@ function checkIdentifiers({ entityMetadatas }: DataSource): void {
 export async function checkMigrations(migrated: DataSource): Promise<void> {
   const difference = await findDifference(migrated);
   if (difference !== undefined)
-    declarationFault(
+    invalidDeclaration(
       `Entities have tables or columns that no migration creates (${difference.what}). ` +
         'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
         `their classes, or forFeature() has its name.${difference.details}`,
@@ -98,7 +100,7 @@ async function readEntities(declared: Database): Promise<void> {
     await declared.readEntities();
   } catch (error) {
     if (!(error instanceof DataTypeNotSupportedError)) throw error;
-    declarationFault(
+    invalidDeclaration(
       `${error.message} Use a type that both databases have, or a DATABASE_URL of a database that has it.`,
     );
   }
@@ -111,11 +113,11 @@ export async function checkSchema(database: Database): Promise<void> {
   const difference = await findDifference(database);
   if (difference === undefined) return;
   if (database.options.type === 'sqlite')
-    declarationFault(
+    invalidDeclaration(
       `The database lacks tables or columns that its migrations create (${difference.what}). ` +
         `Something else has changed it: ${difference.remedy}.${difference.details}`,
     );
-  declarationFault(
+  invalidDeclaration(
     `The database differs from the entities (${difference.what}). If its migrations make it so, run ` +
       `\`npm run migration:generate -- <feature>/<name>\`; if something else has changed it, ${difference.remedy}.${difference.details}`,
   );

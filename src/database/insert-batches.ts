@@ -14,10 +14,8 @@ import type { CachedKind, DataVersion } from './data-version.js';
 import type { Dialect } from './dialect.js';
 import type { Transactions } from './transactions/transactions.js';
 
-/** Maximum number of rows of one INSERT. */
 const MAX_ROWS = 500;
 
-/** What InsertBatches needs from a Database. */
 interface InsertingDatabase extends DataSource {
   readonly dialect: Dialect;
   readonly transactions: Transactions;
@@ -79,7 +77,7 @@ export class InsertBatches {
     for (let next = this.pending.first(); next; next = this.pending.first()) {
       const [insert, rows] = next;
       const batch = rows.splice(0, MAX_ROWS);
-      // To the end of the queue, so that a busy entity does not block the others.
+      // Moved to the end of the queue, so that a busy entity does not block the others.
       this.pending.delete(insert);
       if (rows.length > 0) this.pending.set(insert, rows);
       await this.write(insert, batch);
@@ -130,7 +128,7 @@ export class InsertBatches {
     return all;
   }
 
-  /** Returns what the database returned for each row, in order. */
+  /** Returns the row returned by the database for each inserted row, in order. */
   private commit(
     { metadata, sql, idName }: BatchedInsert,
     batch: readonly PendingInsert[],

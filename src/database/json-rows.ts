@@ -7,52 +7,52 @@ import { INT64_MAX, INT64_MIN } from './int64.js';
 import type { JsonKind } from './dialect.js';
 import { type PageRequest, type Position, brokenCursor, int64OfPosition } from './keyset-page.js';
 import { type Bindable, type PageCondition, comparisonsOf } from './selection.js';
-import { ShownRows, pageParameters } from './shown-rows.js';
+import { RowProjection, pageParameters } from './row-projection.js';
 
-/** JSON text from the database, sent unchanged: an object of a DTO, or an array of them. */
+/** JSON text from the database that is sent unchanged: an object described by a DTO, or an array of them. */
 export class JsonText<Shown = unknown> extends Untransformed {
-  /** For the compiler alone, so that the text of one DTO is not assignable to that of another. */
+  /** Exists only at compile time, so that the text of one DTO is not assignable to that of another. */
   declare protected readonly shown: Shown;
-  /** The entity tag of the text with the `Link` that is sent with it; kept when it is first sent. */
+  /** The entity tag of the text together with its `Link` header, cached when it is first sent. */
   tag: { readonly link: string; readonly value: string } | undefined;
 
   constructor(
     readonly text: string,
-    /** Whether rows that are inserted, with ids that the database generates, change nothing of it. */
+    /** Whether inserting rows with generated ids leaves the text unchanged. */
     readonly survivesInserts = false,
-    /** The DTO whose members the text contains, and no others; undefined if that was not verified. */
+    /** The DTO whose members the text is known to contain, and no others; undefined if that was not verified. */
     readonly dto?: Type,
   ) {
     super();
   }
 
-  /** The value, with every number exact, for a caller that embeds it in a larger response. */
+  /** The parsed value with exact numbers, for embedding in a larger response. */
   toJSON(): unknown {
     return parse(this.text);
   }
 }
 
-/** An entity with all the properties that a DTO shows. */
+/** An entity with all properties that a DTO exposes. */
 type Shows<Dto> = Required<Dto> & { readonly id: bigint | number };
 
-/** Values that properties of an entity must have. */
+/** Required values of an entity's properties. */
 type Filter<Entity> = { readonly [Property in keyof Entity]?: Entity[Property] & string };
 
 /** A page of rows as a JSON array. */
 export interface JsonPage<Dto> {
   readonly items: JsonText<Dto[]>;
-  /** The last row's position when more rows follow. */
+  /** The position of the last row, if more rows follow. */
   readonly next?: Position;
 }
 
 /**
- * Reads rows as the JSON text of a response: one statement, one text, no entities. Members are those
- * that the response's DTO declares, in its order; each must be a property of the entity whose column is shown as it is stored.
- * The entity's key is an int64 `id`, as a bigint or a number. The compiler checks what it can see of this: the names and types of properties.
+ * Reads rows as the JSON text of a response: one statement and no entities. The members are those that the response's DTO declares, in its
+ * order. Each must be a property of the entity whose column is exposed unchanged. The entity's key must be an int64 `id`, as a bigint or a
+ * number. The compiler checks the names and types of properties.
  */
 @Injectable()
 export class JsonRows {
-  private readonly cache = new WeakMap<Type, WeakMap<Type, ShownRows>>();
+  private readonly cache = new WeakMap<Type, WeakMap<Type, RowProjection>>();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -60,8 +60,8 @@ export class JsonRows {
   ) {}
 
   /**
-   * The row with this id, as the DTO shows it; undefined if it does not exist or is deleted (`@DeleteDateColumn()`). Within a transaction,
-   * it is locked against changes.
+   * The row with this id in the form of the DTO; undefined if it does not exist or is soft-deleted (`@DeleteDateColumn()`). Within a
+   * transaction, it is locked against changes.
    */
   async one<Dto extends object, Entity extends Shows<Dto>>(
     entity: Type<Entity>,
@@ -74,9 +74,8 @@ export class JsonRows {
   }
 
   /**
-   * A page of the rows that the request selects and whose properties have these values, as the DTO shows them; a value that is
-   * undefined filters nothing. Rows that are deleted (`@DeleteDateColumn()`) are left out. The cost of a page does not depend on
-   * how many rows come before it.
+   * A page of the rows that match the request and these property values, in the form of the DTO; an undefined value does not filter.
+   * Soft-deleted rows (`@DeleteDateColumn()`) are excluded. The cost of a page does not depend on the number of preceding rows.
    */
   async page<Dto extends object, Entity extends Shows<Dto>>(
     entity: Type<Entity>,
@@ -105,13 +104,16 @@ export class JsonRows {
     return { items, next: [String(BigInt(last) + (isDescending ? -1n : 1n))] };
   }
 
-  private statements(entity: Type, dto: Type): ShownRows {
+  private statements(entity: Type, dto: Type): RowProjection {
     let byEntity = this.cache.get(dto);
     if (!byEntity) this.cache.set(dto, (byEntity = new WeakMap()));
     let statements = byEntity.get(entity);
     if (!statements) {
       const { dialect } = this.dataSource as Database;
-      byEntity.set(entity, (statements = new ShownRows(this.dataSource.getMetadata(entity), dto, dialect)));
+      byEntity.set(
+        entity,
+        (statements = new RowProjection(this.dataSource.getMetadata(entity), dto, dialect)),
+      );
     }
     return statements;
   }
@@ -127,8 +129,8 @@ function conditionsOf({ where = [] }: PageRequest, equal: object): PageCondition
 }
 
 /**
- * The values of a list, without duplicates, filled up to a power of two with null, which nothing equals: so lists of all
- * lengths have few statements, each of which stays prepared.
+ * The distinct values of a list, padded with null, which equals nothing, to a power of two: lists of all lengths then share a few prepared
+ * statements.
  */
 function padToPowerOfTwo(values: readonly (Bindable | null)[]): (Bindable | null)[] {
   const distinct = [...new Set(values)];
@@ -136,15 +138,14 @@ function padToPowerOfTwo(values: readonly (Bindable | null)[]): (Bindable | null
   return [...distinct, ...Array<null>(length - distinct.length).fill(null)];
 }
 
-/** The id that a page in the order of the id begins with. Throws validation_failed for a position that no row can have. */
+/** The id that a page starts after, when sorted by id. Throws validation_failed for a position that no row can have. */
 function idOfPosition(after: Position | undefined, isDescending: boolean): string {
   if (after) return String(int64OfPosition(after));
   return String(isDescending ? INT64_MAX : INT64_MIN);
 }
 
 /**
- * The id and the ordering value after which a page begins; nothing for the first page. Throws validation_failed for a position
- * that no row can have.
+ * The id and sort value that a page starts after; empty for the first page. Throws validation_failed for a position that no row can have.
  */
 function startParameters(after: Position | undefined, kind: JsonKind): Bindable[] {
   if (!after) return [];

@@ -5,50 +5,48 @@ import { INT64_MAX, INT64_MIN, isInt64 } from './int64.js';
 import { type Bindable, type Selection, comparisonsOf } from './selection.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** Types of columns that hold numbers. */
+/** Column types that hold numbers. */
 const NUMBERS = new Set<unknown>([Number, 'integer', 'int', 'double precision', 'double', 'float', 'real']);
 const UUID = /^[\w-]{1,36}$/;
 
-/** Where a list continues: the values of the last row, in the list's order. */
+/** Where a list continues: the last row's values of the sort columns. */
 export type Position = readonly string[];
 
-/** Which page of a list is wanted. */
+/** Requests a page of a list. */
 export interface PageRequest extends Selection {
-  /** Maximum number of rows of a page. */
   readonly limit: number;
-  /** The page begins after this row; absent for the first page. */
+  /** The page starts after this row; absent for the first page. */
   readonly after?: Position;
 }
 
 /** One page of a list. */
 export interface Page<T> {
   readonly items: T[];
-  /** The last row's position when more rows follow. */
+  /** The position of the last row, if more rows follow. */
   readonly next?: Position;
-  /** How many rows the whole list has, where that is counted. */
+  /** The number of rows in the whole list, if it is counted. */
   readonly total?: number;
 }
 
-/** A column that a list is ordered by, and what its value in a position must look like. */
+/** A sort column, and the format of its value in a position. */
 interface KeysetColumn {
   readonly property: string;
   readonly isValid: (text: string) => boolean;
 }
 
-/** Order of a list by creation, oldest first. */
+/** Sort by creation time, oldest first. */
 export const BY_CREATION: readonly KeysetColumn[] = [
   { property: 'createdAt', isValid: (text) => INSTANT.test(text) },
   { property: 'id', isValid: (text) => UUID.test(text) },
 ];
 
-/** Order of a list by an int64 key. */
+/** Sort by an int64 key. */
 export const BY_INT64_ID: readonly KeysetColumn[] = [{ property: 'id', isValid: isTextOfInt64 }];
 
 /**
- * A page of the rows of a query that the request selects, in the order of these columns, which together must be unique and have an index;
- * or in the order that the request names, and of the last of these columns. Its cost does not depend on how many rows come before: the page
- * begins by a condition on the columns, not by an offset. Throws an Error for a query that is ordered already, and validation_failed for a
- * position that no row of this list can have.
+ * A page of a query's rows, sorted by these columns, which together must be unique and indexed; or by the request's order, then by the last
+ * of these columns. Its cost does not depend on the number of preceding rows, because it starts at a condition on the columns rather than
+ * at an offset. Throws an Error for a query that is already sorted, and validation_failed for a position that no row can have.
  */
 export async function keysetPage<T extends ObjectLiteral>(
   query: SelectQueryBuilder<T>,
@@ -92,8 +90,7 @@ export async function keysetPage<T extends ObjectLiteral>(
     const isSelected = selects.some(({ selection }) => [query.alias, nameOf(column)].includes(selection));
     if (!isSelected) query.addSelect(nameOf(column));
   }
-  // One row more than the page shows whether another page follows. Of a join with many rows for one, limit() counts those; take()
-  // reads the keys first.
+  // One extra row shows whether another page follows. In a to-many join, limit() counts joined rows, while take() reads the keys first.
   const most = limit + 1;
   const isMultiplied = query.expressionMap.joinAttributes.some(
     ({ relation }) => !relation || relation.isOneToMany || relation.isManyToMany,
@@ -108,7 +105,7 @@ export async function keysetPage<T extends ObjectLiteral>(
   return { items, next: columns.map(({ property }) => String(last[property])) };
 }
 
-/** A value of a filter or a position as a property has it: the computed column of a view is compared with a number as it is bound. */
+/** The value of a filter or position in the type of the property: a number is compared as bound with a view's computed column. */
 function boundTo<T extends ObjectLiteral>(
   { expressionMap: { mainAlias } }: SelectQueryBuilder<T>,
   property: string,
@@ -127,7 +124,7 @@ function orderedBy(property: string, by: readonly KeysetColumn[]): KeysetColumn[
   return last[0]?.property === property ? last : [{ property, isValid: () => true }, ...last];
 }
 
-/** The int64 of a position; throws validation_failed for anything else, which only a forged cursor contains. */
+/** The int64 of a position. Throws validation_failed for anything else, which only a forged cursor contains. */
 export function int64OfPosition([text = '']: Position): bigint {
   if (!isTextOfInt64(text)) throw brokenCursor();
   return BigInt(text);
@@ -139,13 +136,13 @@ function isTextOfInt64(text: string): boolean {
   return value >= INT64_MIN && value <= INT64_MAX;
 }
 
-/** The form of a cursor. */
+/** The format of a cursor. */
 export const CURSOR_RULE = {
   code: 'broken_cursor',
   message: 'This must be a cursor from this list, with the same filter.',
 } as const;
 
-/** The refusal of a cursor that no page of this list gave. */
+/** The error for a cursor that does not belong to this list. */
 export function brokenCursor(): ApiError {
   return new ApiError(HTTP_ERRORS.validation_failed, { details: [{ field: 'cursor', ...CURSOR_RULE }] });
 }

@@ -6,7 +6,6 @@ import {
   type QueryRunner,
 } from 'typeorm';
 
-/** A database that is migrated. */
 interface Migrated extends DataSource {
   readonly transactions: { isInside(): boolean };
   createMigrationRunner(isAlone: boolean): QueryRunner;
@@ -14,7 +13,7 @@ interface Migrated extends DataSource {
 
 /**
  * Runs the pending migrations. Consecutive ones share a transaction; on PostgreSQL, one with `transaction = false` runs separately, outside
- * of any. Within a transaction of the caller, all run in that one.
+ * of any transaction. If the caller has a transaction, all run in it.
  */
 export async function runInGroups(database: Migrated, fake: boolean): Promise<Migration[]> {
   const isAlone = runsAlone(database);
@@ -34,7 +33,7 @@ export async function runInGroups(database: Migrated, fake: boolean): Promise<Mi
   return ran;
 }
 
-/** Undoes the last migration that ran, outside of a transaction if it ran so. */
+/** Reverts the last migration, outside of a transaction if it ran that way. */
 export async function undoLast(database: Migrated, fake: boolean): Promise<void> {
   const executor = new MigrationExecutor(database);
   const [last] = await executor.getExecutedMigrations();
@@ -43,7 +42,7 @@ export async function undoLast(database: Migrated, fake: boolean): Promise<void>
   await execute(database, all, { isAlone, fake }, (one) => one.undoLastMigration());
 }
 
-/** SQLite has one writer, which nothing is gained by leaving outside of a transaction. */
+/** SQLite has a single writer, so running outside of a transaction has no benefit. */
 function runsAlone(database: Migrated): (migration: MigrationInterface | undefined) => boolean {
   const isPossible = database.options.type !== 'sqlite' && !database.transactions.isInside();
   return (migration) => isPossible && migration?.transaction === false;
@@ -66,7 +65,7 @@ async function execute<T>(
   }
 }
 
-/** TypeORM's executor for some of the migrations. It refuses migrations that name a transaction mode where all run in one transaction. */
+/** TypeORM's executor for some of the migrations. TypeORM refuses migrations that set a transaction mode if all run in one transaction. */
 class GroupExecutor extends MigrationExecutor {
   constructor(
     database: Migrated,

@@ -5,14 +5,14 @@ export class OneAtATime<T = void> {
 
   constructor(private readonly work: () => Promise<T>) {}
 
-  /** Settles like the first run that begins after this call. */
+  /** Settles like the first run that starts after this call. */
   run(): Promise<T> {
-    if (!this.running) return this.begin();
-    const begin = () => this.begin();
-    return (this.following ??= this.running.then(begin, begin));
+    if (!this.running) return this.start();
+    const start = () => this.start();
+    return (this.following ??= this.running.then(start, start));
   }
 
-  private begin(): Promise<T> {
+  private start(): Promise<T> {
     this.following = undefined;
     this.running = this.work().finally(() => {
       // Calls before the next run starts share it.

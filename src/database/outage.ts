@@ -2,24 +2,26 @@ import { Logger } from '@nestjs/common';
 
 const databaseLogger = new Logger('Database');
 
-/** The log messages of an outage, and how it ends. */
+/** The log messages of an outage, and the conditions for its end. */
 export interface OutageKind<Reason> {
-  /** The line when it begins. */
   readonly startMessage: (reason: Reason) => string;
-  /** The line when it is over: its duration in seconds, and the affected requests. Without it, it lasts until the process ends. */
+  /**
+   * The log message when it ends, from its duration in seconds and the number of affected requests. Without this, it lasts until the
+   * process exits.
+   */
   readonly endMessage?: (seconds: number, times: number) => string;
-  /** It is over after this time without an affected request, in milliseconds; without this, only `end` ends it. */
+  /** It ends after this time without an affected request, in milliseconds. Without this, only `end` ends it. */
   readonly quietMs?: number;
-  /** Whether it continues although no request is affected. */
+  /** Whether it continues although no requests are affected. */
   readonly isOngoing?: () => boolean;
   readonly level?: 'error' | 'warn';
-  /** The logger; that of the database by default. */
+  /** By default, the database's logger. */
   readonly logger?: Logger;
 }
 
 /**
- * A temporary failure, such as one of the database. The log gets one line when it begins and one when it is over, however
- * many requests it affects.
+ * A temporary failure, such as one of the database. It is logged once when it starts and once when it ends, however many requests it
+ * affects.
  */
 export class Outage<Reason> {
   private current: { readonly reason: Reason; readonly since: number; times: number } | undefined;
@@ -27,17 +29,17 @@ export class Outage<Reason> {
 
   constructor(private readonly kind: OutageKind<Reason>) {}
 
-  /** Why it began; undefined without one. */
+  /** The reason of the current outage; undefined if there is none. */
   get reason(): Reason | undefined {
     return this.current?.reason;
   }
 
-  /** How long it has lasted, in milliseconds; 0 without one. */
+  /** The duration of the current outage in milliseconds; 0 if there is none. */
   get ms(): number {
     return this.current ? performance.now() - this.current.since : 0;
   }
 
-  /** Notes an affected request, and returns the reason of the outage. `reason` is called when it begins. */
+  /** Counts an affected request, and returns the reason of the outage. `reason` is called when the outage starts. */
   note(reason: () => Reason, since = performance.now()): Reason {
     if (!this.current) {
       this.current = { reason: reason(), since, times: 0 };
@@ -48,7 +50,6 @@ export class Outage<Reason> {
     return this.current.reason;
   }
 
-  /** It is over. */
   end(): void {
     const { current, ms } = this;
     const { endMessage, quietMs = 0 } = this.kind;

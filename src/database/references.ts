@@ -20,7 +20,7 @@ export class References {
   /**
    * Inserts or updates rows of an entity with `write` and returns its result. If a foreign key is violated, throws validation_failed with
    * an error for each dangling reference. The database checks the references, so concurrent deletes are covered and valid rows need no
-   * look-up. With several rows, the errors contain the index of the row after its `path` in the body: `lines.1.petId`.
+   * lookup. With several rows, the errors contain the index of the row after its `path` in the body: `lines.1.petId`.
    */
   async write<T>(
     entity: EntityTarget<ObjectLiteral>,
@@ -39,7 +39,7 @@ export class References {
 
   /**
    * Throws validation_failed with an error for each dangling reference of the rows; null and undefined are allowed. A row may be deleted
-   * right after the check: prefer `write()` where a row is written.
+   * right after the check: prefer `write()` for rows to be written.
    */
   async check(
     entity: EntityTarget<ObjectLiteral>,

@@ -1,7 +1,7 @@
 import { type EntityMetadata, InsertQueryBuilder, InsertResult, type ObjectLiteral } from 'typeorm';
 import type { QueryResult } from 'typeorm/query-runner/QueryResult.js';
 
-/** Parameters of one statement; SQLite takes 32,766 and PostgreSQL 65,535. */
+/** Parameters of one statement; SQLite allows 32,766 and PostgreSQL 65,535. */
 const MAX_PARAMETERS = 30_000;
 
 /**
@@ -14,7 +14,7 @@ export class ReturningInsertQueryBuilder<Entity extends ObjectLiteral> extends I
     const runner = this.obtainQueryRunner();
     const { expressionMap } = this;
     const rows = this.getValueSets();
-    // Outside of a transaction, one statement inserts all or none.
+    // Outside of a transaction, a single statement inserts all rows or none.
     const batchSize = runner.isTransactionActive
       ? Math.max(1, Math.floor(MAX_PARAMETERS / Math.max(1, this.getInsertedColumns().length)))
       : Infinity;

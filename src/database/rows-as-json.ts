@@ -3,8 +3,8 @@ import type { Database } from './database.js';
 import type { Dialect } from './dialect.js';
 
 /**
- * Runs one statement for all of these rows: `statement` gets what is in FROM, a row for each of them with its members in the column
- * `value`, such as `value ->> 'id'`. They are one parameter, so that their number has no limit. Does nothing for no rows.
+ * Runs one statement for all of these rows. `statement` receives an item for FROM with a row for each of them and its members in the column
+ * `value`, such as `value ->> 'id'`. They are passed as one parameter, so that their number is not limited. Does nothing without rows.
  */
 export async function runForRows(
   manager: EntityManager,

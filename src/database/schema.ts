@@ -4,8 +4,8 @@ import type { Settings } from '../core/config/settings.js';
 import { EXPANSIONS_TABLE, MIGRATIONS_TABLE } from './data-source.js';
 import type { Database } from './database.js';
 import { fileOf } from './sqlite/sqlite-data-source.js';
-import { withFileErrors } from './sqlite/troubles/sqlite-errors.js';
-import { checkWriteLock } from './sqlite/troubles/usable-file.js';
+import { withFileErrors } from './sqlite/availability/sqlite-errors.js';
+import { checkWriteLock } from './sqlite/availability/usable-file.js';
 
 /** Attempts to migrate on SQLite, where another starting process may interfere. */
 const ATTEMPTS = 3;
@@ -22,13 +22,13 @@ export interface SchemaStatus {
   readonly pending: readonly string[];
   /** Applied by a newer version of the service, or by a removed module; unknown to this version. */
   readonly unknown: readonly string[];
-  /** Unknown ones that only expand the schema, so that this version works with it. */
+  /** Unknown migrations that only expand the schema, so that this version works with it. */
   readonly expansions: readonly string[];
 }
 
 /**
- * How a start handles migrations. Unset, it checks them on PostgreSQL in production: several instances may start at once there, and
- * an operator wants to choose when a large table is changed.
+ * How a start handles migrations. By default, it only checks them on PostgreSQL in production, where several instances may start at once
+ * and an operator chooses when to change a large table.
  */
 export function migrateModeOf({ databaseMigrate, databaseUrl, nodeEnv }: Settings): 'auto' | 'check' | 'off' {
   const isChecked = readDatabaseUrl(databaseUrl)?.kind === 'postgres' && nodeEnv === 'production';
@@ -56,8 +56,8 @@ export function compareMigrations(
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations that it ran. Throws, without changes, when this
- * version of the service cannot run on the schema, or the schema cannot be written to.
+ * Migrates the schema and returns the names of the migrations that ran. Throws without changes if this version of the service cannot run on
+ * the schema, or the schema is not writable.
  */
 export async function migrate(dataSource: Database): Promise<string[]> {
   const file = fileOf(dataSource);
@@ -67,13 +67,13 @@ export async function migrate(dataSource: Database): Promise<string[]> {
   return withFileErrors(file, () => dataSource.whileMigrating(() => runMigrations(dataSource, attempts)));
 }
 
-/** As `migrate`, within the transaction of the caller, which must hold the lock `migrations`. */
+/** Like `migrate`, within the caller's transaction, which must hold the lock `migrations`. */
 export async function migrateInside(dataSource: Database): Promise<void> {
   refuseIfNewer(dataSource, await schemaStatus(dataSource));
   await runMigrations(dataSource, 1);
 }
 
-/** Throws, without changes, when this version of the service cannot run on the schema as it is. */
+/** Throws if this version of the service cannot run on the current schema. */
 export async function checkSchema(dataSource: Database): Promise<void> {
   const status = await schemaStatus(dataSource);
   refuseIfNewer(dataSource, status);
@@ -85,8 +85,8 @@ export async function checkSchema(dataSource: Database): Promise<void> {
 }
 
 /**
- * The statements with which TypeORM would adapt a database to the declared entities; none if nothing differs. Nothing is
- * changed, and the whole schema is read: some 10 to 40 ms.
+ * The statements with which TypeORM would adapt the database to the declared entities; empty if there are no differences. Only reads, but
+ * the whole schema, which takes 10 to 40 ms.
  */
 export async function schemaDifference(dataSource: DataSource): Promise<readonly string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
@@ -98,7 +98,7 @@ function contractionsOf({ unknown, expansions }: SchemaStatus): string[] {
   return unknown.filter((name) => !expansions.includes(name));
 }
 
-/** Throws when the schema was changed by a newer version in a way that this one cannot run on. */
+/** Throws if a newer version has changed the schema in a way that this version cannot run on. */
 export function refuseIfNewer(dataSource: Database, status: SchemaStatus): void {
   const contractions = contractionsOf(status);
   if (contractions.length === 0) return;
@@ -113,7 +113,7 @@ async function runMigrations(dataSource: Database, attempts: number): Promise<st
   try {
     const { pending } = await schemaStatus(dataSource);
     if (pending.length === 0) return [];
-    // Recorded first: a name whose migration did not run does no harm, a missing one would.
+    // Recorded first: a name whose migration did not run is harmless, a missing name is not.
     await recordExpansions(dataSource, pending);
     return (await dataSource.runMigrations()).map(({ name }) => name);
   } catch (error) {
@@ -149,7 +149,7 @@ async function recordExpansions(dataSource: Database, pending: readonly string[]
   }
 }
 
-/** The names in one of the tables that record migrations; none when there is no such table. */
+/** The names in one of the tables that record migrations; empty if the table does not exist. */
 async function rowsOf(dataSource: Database, table: string, order: string): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
@@ -161,7 +161,7 @@ async function rowsOf(dataSource: Database, table: string, order: string): Promi
   }
 }
 
-/** TypeORM runs migrations in the order of the 13-digit timestamp that ends their class name. */
+/** TypeORM runs migrations in the order of the 13-digit timestamp at the end of their class name. */
 function byTimestamp(a: MigrationInterface, b: MigrationInterface): number {
   return nameOf(a).slice(-13) < nameOf(b).slice(-13) ? -1 : 1;
 }

@@ -1,23 +1,23 @@
-/** How the value of a column is compared. A prefix is compared byte by byte, in upper and lower case as it is. */
+/** How a column is compared. Prefixes are compared byte by byte and are case-sensitive. */
 export type Comparison = '=' | '>=' | '>' | '<=' | '<' | 'prefix';
 
-/** A value that a driver binds; an int64 is bound as text, which the column converts. */
+/** A value for a driver; an int64 is bound as text, which the column converts. */
 export type Bindable = string | number;
 
-/** A condition on a property of the listed rows; of several values any may be equal. */
+/** A condition on a property of the listed rows; with several values, any of them may match. */
 export interface Condition {
   readonly property: string;
   readonly comparison: Comparison;
   readonly value: Bindable | readonly Bindable[];
 }
 
-/** The order of a list: by a property that is never null, and by id where that is equal. */
+/** Sorts a list by a property that is never null, then by id. */
 export interface Order {
   readonly property: string;
   readonly isDescending: boolean;
 }
 
-/** A condition of a statement. A list, whose row equals any of its values, has the comparison `=`. */
+/** A condition of a statement. For a list, the comparison is `=` with any of its values. */
 export interface PageCondition {
   readonly property: string;
   readonly comparison: Exclude<Comparison, 'prefix'>;
@@ -26,13 +26,13 @@ export interface PageCondition {
   readonly value: Bindable | readonly (Bindable | null)[];
 }
 
-/** Which rows a list has, and in which order; by id without an order. */
+/** Filters and sorts a list; without an order, by id. */
 export interface Selection {
   readonly where?: readonly Condition[];
   readonly order?: Order;
 }
 
-/** The conditions, with a prefix as the range of the texts that begin with it. */
+/** The conditions, with each prefix replaced by the range of texts that start with it. */
 export function comparisonsOf(where: readonly Condition[]): PageCondition[] {
   return where.flatMap(({ property, comparison, value }): PageCondition[] => {
     if (comparison !== 'prefix') return [{ property, comparison, value }];
@@ -45,8 +45,7 @@ export function comparisonsOf(where: readonly Condition[]): PageCondition[] {
 const [LAST_CODE_POINT, FIRST_SURROGATE, LAST_SURROGATE] = [0x10_ffff, 0xd800, 0xdfff];
 
 /**
- * The least text that follows every text with this prefix, in the order of code points, which is that of their UTF-8; undefined
- * when no text does.
+ * The smallest text after all texts with this prefix, in the order of code points, which is also that of UTF-8; undefined if there is none.
  */
 function textAfterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);

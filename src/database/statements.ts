@@ -1,6 +1,6 @@
 import { TypeORMError } from 'typeorm';
 
-/** Matches statements whose first words, behind comments and parentheses, are among these. */
+/** Matches statements whose first words, after comments and parentheses, are among these. */
 export function firstWords(words: string): RegExp {
   return new RegExp(`^(?:[\\s(]|--[^\\n]*\\n|/\\*(?:[^*]|\\*(?!/))*\\*/)*(${words})\\b`, 'is');
 }
@@ -9,18 +9,18 @@ const READS = firstWords(
   'SELECT|VALUES|TABLE|SHOW|EXPLAIN|SET|WITH(?!.*\\b(?:INSERT|UPDATE|DELETE|MERGE|REPLACE\\s+INTO)\\b)',
 );
 
-/** Whether a statement begins like one that only reads. On PostgreSQL, a function that it calls may still write. */
+/** Whether a statement starts like one that only reads. On PostgreSQL, a function that it calls may still write. */
 export function onlyReads(sql: string): boolean {
   return READS.test(sql);
 }
 
 const COMMAND = firstWords('[a-z]+');
-/** Parts whose words are not those of the statement. */
+/** Parts of a statement that contain no keywords. */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*.*?\*\//gs;
 const IN_PARENTHESES = /\([^()]*\)/g;
 const AFTER_WITH = /\b(?:SELECT|VALUES|INSERT|REPLACE|UPDATE|DELETE)\b/i;
 
-/** What a statement does, such as `UPDATE`, also behind comments and WITH; an empty text for none. */
+/** The command of a statement, such as `UPDATE`, even after comments and WITH; empty if there is none. */
 export function commandOf(sql: string): string {
   const word = COMMAND.exec(sql)?.[1]?.toUpperCase() ?? '';
   if (word !== 'WITH') return word;
@@ -37,7 +37,7 @@ export function isReturning(sql: string): boolean {
 
 const RETURNING = /\bRETURNING\b/i;
 
-/** The error for a statement that begins a transaction: what others write on its connection would be undone with it. */
+/** The error for a statement that starts a transaction: writes of others on the same connection would be rolled back with it. */
 export function manualTransactionError(): TypeORMError {
   return new TypeORMError(
     'query() cannot begin a transaction. Use transaction(), or startTransaction() of a query runner.',

@@ -10,19 +10,19 @@ import { Transactions } from './transactions/transactions.js';
 
 /** Delay of the first sweep, in milliseconds: a machine's clock may be set only after the start. */
 const FIRST_MS = 60_000;
-/** How often they are looked for, in milliseconds. */
+/** Interval between sweeps, in milliseconds. */
 const PERIOD_MS = 3_600_000;
 /** Rows per transaction: few enough that no request waits noticeably and the write-ahead log stays small. */
 const BATCH = 500;
 /** Pause for other writers between two transactions, in milliseconds. */
 const PAUSE_MS = 10;
 
-/** Which rows of one table have expired. */
+/** Selects the expired rows of one table. */
 export interface Sweep {
   readonly entity: EntityTarget<ObjectLiteral>;
-  /** The condition on its columns in SQL, the same on every database; `:name` represents a parameter. */
+  /** The condition in SQL that works on every database; `:name` is a parameter. */
   readonly where: string;
-  /** `now` is in ms since the Unix epoch; the settings have how long rows are kept. */
+  /** `now` is in ms since the Unix epoch; retention periods are in the settings. */
   parameters(now: number, settings: Settings): ObjectLiteral;
   /** New values instead of deletion; the condition must no longer hold for them. */
   set?(now: number): ObjectLiteral;
@@ -63,12 +63,12 @@ export class Sweeper implements OnModuleInit, OnModuleDestroy {
     await this.runs.run();
   }
 
-  /** Sweeps everything now. Never throws. */
+  /** Runs all sweeps now. Never throws. */
   sweep(): Promise<void> {
     return this.runs.run();
   }
 
-  /** Sweeps the rows of one sweep now, a few at a time. Rejects when the database refuses. */
+  /** Runs one sweep now, in batches. Rejects if the database refuses. */
   async run(sweep: Sweep): Promise<void> {
     while (!this.stopped && (await this.sweepBatch(sweep))) await pause(PAUSE_MS);
   }

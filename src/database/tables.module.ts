@@ -7,24 +7,23 @@ import {
 } from '@nestjs/common';
 import { TypeOrmModule, getRepositoryToken } from '@nestjs/typeorm';
 import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
-import { declarationFault } from '../core/declaration-faults.js';
+import { invalidDeclaration } from '../core/declaration-errors.js';
 
-/** The tables of a module: their entities, and the migrations that make and change them. */
+/** The tables of a module: their entities, and the migrations that create and change them. */
 export interface Tables {
   readonly entities: readonly Type[];
-  /** Their order here does not matter: the time in milliseconds that ends the name of each class decides. */
+  /** In any order: they run by the timestamp in milliseconds at the end of each class name. */
   readonly migrations: readonly Type<MigrationInterface>[];
 }
 
-/** The token of the migrations of a module. */
 const MIGRATIONS = 'Migrations of a module';
 
-/** Registers the tables of a module outside of src, where they are not found by their file names. */
+/** Registers the tables of a module outside of src, where they are not found by file name. */
 @Module({})
 export class TablesModule {
   /**
-   * Provides the repositories of the entities, as TypeOrmModule.forFeature() does, and adds entities and migrations to the database of
-   * each application that has the module, of the command line and of the TypeORM CLI.
+   * Provides the entities' repositories, like TypeOrmModule.forFeature(), and adds entities and migrations to the database of every
+   * application that imports the module, of the command line and of the TypeORM CLI.
    */
   static forFeature(tables: Tables): DynamicModule {
     const { providers = [], ...module } = TypeOrmModule.forFeature([...tables.entities]);
@@ -34,20 +33,20 @@ export class TablesModule {
 
 let roots: readonly unknown[] = [];
 
-/** Names the modules of the command line and of the TypeORM CLI, which make no application that would know them. */
+/** Sets the modules for the command line and the TypeORM CLI, which do not create an application that would import them. */
 export function tablesBelow(...modules: readonly unknown[]): void {
   roots = modules;
 }
 
-/** The tables that modules register, and whether an entity or a migration is left to another DataSource. */
+/** The tables that modules register, and whether an entity or migration belongs to another DataSource. */
 interface RegisteredTables extends Tables {
   readonly belongsElsewhere: (found: Type) => boolean;
 }
 
 /**
- * The entities of `TypeOrmModule.forFeature()` and the tables of TablesModule below some modules, wherever their files are. What is
- * registered for a DataSource with a name, and not for that of the service, is left to it. Throws DeclarationError for what is no
- * entity, and for a `forRoot()` whose DataSource would take the place of the service's.
+ * The entities of `TypeOrmModule.forFeature()` and the tables of TablesModule in a module tree, wherever their files are. Those registered
+ * only for a named DataSource, not for the service's, are skipped. Throws DeclarationError for an invalid entity, and for a `forRoot()`
+ * whose DataSource would replace the service's.
  */
 export async function registeredTables(modules: readonly unknown[] = roots): Promise<RegisteredTables> {
   const seen = new Set<unknown>();
@@ -56,7 +55,7 @@ export async function registeredTables(modules: readonly unknown[] = roots): Pro
     for await (const one of dynamicModules(module, seen))
       providers.push(...((one.providers ?? []) as Registered[]));
   if (providers.filter(({ provide }) => provide === DataSource).length > 1)
-    declarationFault(
+    invalidDeclaration(
       'TypeOrmModule.forRoot() without a name would replace the DataSource of the service. ' +
         'Give it a name, or use TypeOrmModule.forFeature() alone.',
     );
@@ -73,7 +72,7 @@ function entityOf(registered: Registered): Type[] {
   const { inject: [from] = [], provide, targetEntitySchema } = registered;
   if (from !== DataSource || !('targetEntitySchema' in registered)) return [];
   if (!targetEntitySchema)
-    declarationFault(
+    invalidDeclaration(
       `TypeOrmModule.forFeature(): ${String(provide).replace(/Repository$/, '')} is not a class with @Entity(). ` +
         'Decorate the class; an EntitySchema is not supported.',
     );
@@ -99,13 +98,13 @@ function ownership(providers: readonly Registered[]): (found: Type) => boolean {
 
 /** The token of the options of `TypeOrmModule.forRoot()`, which @nestjs/typeorm does not export (test/packed/extending.spec.ts). */
 const OPTIONS = 'TypeOrmModuleOptions';
-/** `targetEntitySchema` is set by `forFeature()`, for what is no entity to undefined: test/api/nest-words.spec.ts notices when it is not. */
+/** `forFeature()` sets `targetEntitySchema`, to undefined for an invalid entity; test/api/nest-words.spec.ts detects a change. */
 type Registered = FactoryProvider &
   ValueProvider<(DataSourceOptions & { name?: string }) | undefined> & {
     readonly targetEntitySchema?: { readonly target: Type } | undefined;
   };
 
-/** The dynamic modules of `forRoot()` and `forFeature()` below a module, which may be a promise of one. */
+/** The dynamic modules of `forRoot()` and `forFeature()` in the tree of a module, which may be a promise. */
 async function* dynamicModules(imported: unknown, seen: Set<unknown>): AsyncGenerator<DynamicModule> {
   const one = await ((imported as { forwardRef?: () => unknown } | undefined)?.forwardRef?.() ?? imported);
   if (!one || seen.has(one)) return;

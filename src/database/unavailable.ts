@@ -1,7 +1,7 @@
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
 
-/** The error while the database cannot serve a request; `cause` is never sent, and is logged unless `isLogged` says that it was. */
+/** The error while the database cannot serve a request. `cause` is never sent; it is logged unless `isLogged`. */
 export function unavailable(reason: string, cause: unknown, isLogged = false): ApiError {
   return new ApiError(HTTP_ERRORS.service_unavailable, {
     params: { reason },

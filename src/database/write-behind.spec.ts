@@ -4,7 +4,7 @@ import type { Transactions } from './transactions/transactions.js';
 import { unavailable } from './unavailable.js';
 import { WriteBehind, type WriteBehindMessages } from './write-behind.js';
 
-/** Writes numbers, unless it is told to fail. */
+/** Writes numbers, and fails while `isBroken`. */
 class Numbers extends WriteBehind {
   readonly written: number[][] = [];
   isBroken = false;
@@ -67,7 +67,7 @@ describe('what is written behind', () => {
     vi.spyOn(numbers as unknown as { write(): Promise<void> }, 'write').mockImplementation(
       () => new Promise((resolve) => waits.push(resolve)),
     );
-    // One asks again as soon as its own is written, before the next begins.
+    // A call right after the previous write has ended, before the next one starts.
     const again = numbers.flush().then(() => numbers.flush());
     const others = [numbers.flush(), numbers.flush()];
     expect(waits).toHaveLength(1);

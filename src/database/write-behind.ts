@@ -5,24 +5,23 @@ import { OneAtATime } from './one-at-a-time.js';
 import { codeOf } from './postgres/postgres-errors.js';
 import type { Transactions } from './transactions/transactions.js';
 
-/** How often what was noted is written, in milliseconds: a crash loses at most what was noted since. */
+/** Interval between writes, in milliseconds: a crash loses at most the changes of this time. */
 const PERIOD_MS = 1_000;
 /** How early a timer may fire, in milliseconds. */
 const EARLY_MS = 50;
 
-/** The messages for the log. */
+/** Log messages. */
 export interface WriteBehindMessages {
-  /** When writing begins to fail. */
+  /** When writes start to fail. */
   readonly failing: string;
-  /** When it succeeds again; nothing is logged without it. */
+  /** When a write succeeds again; nothing is logged without it. */
   readonly recovered?: string;
 }
 
 /**
- * Collects changes in memory and writes them every second beside the requests, one write at a time, and again at the stop.
- * When a write fails, the changes are kept for the next one, and one line is logged, not one each second; none for what has
- * been logged already, such as a database that is unavailable. When it is unknown whether a write was committed, PostgreSQL is asked
- * before anything else is written, so that nothing is counted twice.
+ * Collects changes in memory and writes them every second in the background, one write at a time, and again at the stop. If a write fails,
+ * its changes are kept for the next one and the failure is logged once, unless its cause is already logged, such as an unavailable
+ * database. If it is unknown whether a write was committed, PostgreSQL is asked before the next write, so that nothing is counted twice.
  */
 export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   private readonly writes = new OneAtATime(() => this.attempt());
@@ -58,7 +57,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   /** Writes the collected changes with `commit`. */
   protected abstract write(): Promise<void>;
 
-  /** Runs writes in one transaction. When it fails, `putBack` is called once it is known that nothing was committed. */
+  /** Runs writes in one transaction. If it fails, `putBack` is called once it is known that nothing was committed. */
   protected async commit(
     writes: (manager: EntityManager) => Promise<void>,
     putBack: () => void,
@@ -90,8 +89,8 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * All instances write as a second begins, by the clock of their host: on PostgreSQL each commit ends all cached responses, which commits
-   * at the same moment do once.
+   * All instances write when a second starts by their host's clock: on PostgreSQL each commit invalidates all cached responses, and
+   * simultaneous commits do so only once.
    */
   private schedule(): void {
     const wait = PERIOD_MS - ((Date.now() + EARLY_MS) % PERIOD_MS) + EARLY_MS;
@@ -108,7 +107,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
       if (this.isFailing && this.messages.recovered !== undefined) this.logger.log(this.messages.recovered);
       this.isFailing = false;
     } catch (error) {
-      // The outage of the database has been logged already, and its end will be.
+      // The outage of the database is already logged, and its end will be.
       if (error instanceof ApiError && error.isLogged) return;
       if (!this.isFailing) this.logger.error(this.messages.failing, error);
       this.isFailing = true;
@@ -117,7 +116,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
 }
 
 /**
- * Returns a function for when this transaction has failed: it resolves to whether it was committed, and rejects while that is unknown.
+ * Returns a function for the case that this transaction fails: it resolves to whether it was committed, and rejects while that is unknown.
  * A connection to PostgreSQL can be lost during COMMIT.
  */
 async function outcomeOf(manager: EntityManager): Promise<() => Promise<boolean>> {
@@ -125,9 +124,9 @@ async function outcomeOf(manager: EntityManager): Promise<() => Promise<boolean>
   if (connection.options.type !== 'postgres') return () => Promise.resolve(false);
   const [transaction] = await manager.query<{ id: string }[]>('SELECT pg_current_xact_id()::text AS id');
   return async () => {
-    const ask = 'SELECT pg_xact_status($1::xid8) AS status';
+    const sql = 'SELECT pg_xact_status($1::xid8) AS status';
     const [row] = await connection
-      .query<{ status: string | null }[]>(ask, [transaction?.id])
+      .query<{ status: string | null }[]>(sql, [transaction?.id])
       .catch((error: unknown) => {
         // A standby that took over has not received it.
         if (codeOf(error) === '22023') return [];

@@ -5,7 +5,7 @@ import { HealthController, Readiness } from './health/health.controller.js';
 import { SchemaNames } from './openapi/schema-names.js';
 import { SwaggerUi } from './openapi/swagger-ui.js';
 
-/** Documents and pages for people, /health/live and /health/ready. */
+/** API documents, pages for people, /health/live and /health/ready. */
 @Module({
   imports: [DiscoveryModule, TerminusModule.forRoot({ logger: false })],
   controllers: [HealthController],

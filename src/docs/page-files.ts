@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of the files of pages: src, dist/src, or a bundle. The bundler keeps this file separate, at the same place
- * below the root (`ENTRIES` in scripts/bundle.mjs), because it finds the others from where it is itself.
+ * The root of page files: src, dist/src, or a bundle. The bundler keeps this file separate, at the same place below the root (`ENTRIES` in
+ * scripts/bundle.mjs), because it locates the others relative to itself.
  */
 const SOURCE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** The bytes of a static file by its name below the source root, which is written in the source, never one from a request. */
+/** The bytes of a static file by its name below the source root, which must come from the source code, never from a request. */
 export function pageFile(name: string): Promise<Buffer> {
   return readFile(join(SOURCE_ROOT, name));
 }
@@ -20,8 +20,8 @@ export function namesOfPageFiles(folder: string): string[] {
 }
 
 /**
- * The text of a guide by its file name in docs, which is next to src or the bundles: in the repository, or as the copy that the build makes
- * in dist. `nest start --watch` makes no copy and reads that of the repository.
+ * The text of a guide by its file name in docs, which is next to src or the bundles: in the repository, or as a copy made by the build in
+ * dist. `nest start --watch` makes no copy and reads the repository's.
  */
 export async function guideFile(name: string): Promise<string> {
   const beside = join(SOURCE_ROOT, '..', 'docs', name);

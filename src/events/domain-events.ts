@@ -2,7 +2,7 @@ import { Global, Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { Transactions } from '../database/transactions/transactions.js';
-import { checkDeclaredName, declarationFault, decorated } from '../core/declaration-faults.js';
+import { checkDeclaredName, invalidDeclaration, decorated } from '../core/declaration-errors.js';
 import { TransientMap } from '../core/transient-map.js';
 import { BackgroundLoops } from './jobs/background-loops.js';
 import { JobMetrics } from './jobs/job-metrics.js';
@@ -13,10 +13,10 @@ import { OutboxMetrics } from './outbox/outbox-metrics.js';
 import { OutboxStore } from './outbox/outbox-store.js';
 import { DURABLE_LISTENER, type DurableListening, Outbox } from './outbox/outbox.js';
 
-/** The type of the event's data; it exists only for the compiler. */
+/** The type of the event's data, which exists only at compile time. */
 declare const DATA: unique symbol;
 
-/** Something that can happen: its name, unique in the service, and the type of what its listeners are given. */
+/** An event: its name, unique in the service, and the type of its data. */
 export interface DomainEvent<Data extends object> {
   /** Such as `pet.created`. */
   readonly name: string;
@@ -25,20 +25,20 @@ export interface DomainEvent<Data extends object> {
 
 /** How a durable event is stored. */
 export interface DurableOptions<Data extends object> {
-  /** The event is stored in the database until every listener has handled it. */
+  /** Stores the event in the database until every listener has handled it. */
   readonly durable: true;
-  /** Events of one key reach each listener in their order; as text at most 255 characters. Such as the id of the row. */
+  /** Each listener receives the events of one key in order. At most 255 characters as text, for example the row's id. */
   readonly key: (data: Data) => string | number | bigint;
 }
 
-/** An event that is not lost when a process dies or a listener fails. */
+/** An event that is not lost if a process dies or a listener fails. */
 export interface DurableEvent<Data extends object> extends DomainEvent<Data>, DurableOptions<Data> {}
 
 const declared = new Set<string>();
 
 /**
- * Declares an event that a feature publishes: `defineEvent<PetCreated>('pet.created')`. A name that is malformed, or declared by
- * another feature already, stops the start.
+ * Declares a feature's event: `defineEvent<PetCreated>('pet.created')`. The service does not start if the name is malformed or already
+ * declared by another feature.
  */
 export function defineEvent<Data extends object>(name: string): DomainEvent<Data>;
 /** Declares a durable event, which is delivered to listeners at least once, even after crashes and errors. */
@@ -48,7 +48,7 @@ export function defineEvent<Data extends object>(
 ): DurableEvent<Data>;
 export function defineEvent(name: string, options?: DurableOptions<object>): DomainEvent<object> {
   checkDeclaredName('Event', name, 'subject.verb', 'pet.created');
-  if (declared.has(name)) declarationFault(`Event "${name}" is declared twice. Rename one of them.`);
+  if (declared.has(name)) invalidDeclaration(`Event "${name}" is declared twice. Rename one of them.`);
   declared.add(name);
   return { name, ...options };
 }
@@ -56,7 +56,7 @@ export function defineEvent(name: string, options?: DurableOptions<object>): Dom
 /** Publishes events to their listeners. */
 @Injectable()
 export class DomainEvents {
-  /** Events whose listeners have not been called yet, and calls that have not ended. */
+  /** Events whose listeners have not been called yet, and calls that are still running. */
   private scheduled = 0;
   private readonly running = new TransientMap<Promise<unknown>, true>();
 
@@ -67,14 +67,14 @@ export class DomainEvents {
   ) {}
 
   /**
-   * Keeps a durable event for its listeners, in the transaction that the caller takes part in; outside of any it is committed
-   * at once. Rejects when it cannot be kept: await it, so that the change is rolled back with it.
+   * Stores a durable event for its listeners in the caller's transaction; without one, it is committed immediately. Rejects if it cannot be
+   * stored: await it, so that the change is rolled back as well.
    */
   publish<Data extends object>(event: DurableEvent<Data>, data: NoInfer<Data>): Promise<void>;
   /**
-   * Calls the listeners of an event once the transaction that the caller takes part in is committed (never when it is rolled
-   * back), and at once outside of any. It does so in a later turn of the event loop, so that no listener can delay or fail the
-   * request that published it. A listener that throws is logged.
+   * Calls the event's listeners after the caller's transaction has been committed (never if it is rolled back), or immediately without a
+   * transaction. It does so in a later turn of the event loop, so that no listener can delay or fail the request. An error of a listener is
+   * logged.
    */
   publish<Data extends object>(event: DomainEvent<Data>, data: NoInfer<Data>): void;
   publish(event: DomainEvent<object>, data: object): void | Promise<void> {
@@ -92,7 +92,7 @@ export class DomainEvents {
       this.scheduled += 1;
       setImmediate(() => {
         this.scheduled -= 1;
-        // What a listener throws has been logged by @nestjs/event-emitter.
+        // @nestjs/event-emitter has already logged errors of listeners.
         const calls = this.emitter.emitAsync(name, data).catch(() => undefined);
         this.running.set(calls, true);
         void calls.then(() => this.running.delete(calls));
@@ -100,7 +100,7 @@ export class DomainEvents {
     });
   }
 
-  /** Waits until the listeners of all events that were published have ended, and those that they published: for tests. */
+  /** Waits until all listeners have finished, including those of events that listeners publish. For tests. */
   async settled(): Promise<void> {
     while (this.scheduled > 0 || this.running.size > 0) {
       await Promise.all(this.running.all().map(([calls]) => calls));
@@ -110,21 +110,21 @@ export class DomainEvents {
   }
 }
 
-/** How a durable event finds its listener again after a restart. */
+/** Identifies a durable event's listener across restarts. */
 export interface DurableListenerOptions {
   /** Name of the listener in the database, such as `mailer`: lower-case letters, digits, `_`, `.`, `-`. Never change it. */
   readonly listener: string;
 }
 
 /**
- * Makes a provider's method a listener of a durable event; the method takes what publish() was given, and the Delivery. It is
- * given an event again until it succeeds, 20 times at most; see docs/guides/jobs-and-events.md. A malformed name stops the start.
+ * Makes a provider's method a listener of a durable event. The method receives the published data and the Delivery. An event is retried
+ * until the method succeeds, 20 times at most; see docs/guides/jobs-and-events.md. The service does not start if the name is malformed.
  */
 export function OnDomainEvent<Data extends object>(
   event: DurableEvent<Data>,
   options: DurableListenerOptions,
 ): ListenerDecorator<[data: Data, delivery: Delivery]>;
-/** Makes a provider's method a listener of an event; the method takes what publish() was given. */
+/** Makes a provider's method a listener of an event. The method receives the published data. */
 export function OnDomainEvent<Data extends object>(
   event: DomainEvent<Data> & { readonly durable?: never },
 ): ListenerDecorator<[data: Data]>;
@@ -133,9 +133,9 @@ export function OnDomainEvent(
   options?: DurableListenerOptions,
 ): ListenerDecorator<never> {
   return (target, key, descriptor) => {
-    const fault = (text: string) => declarationFault(`${decorated(target, key)}: ${text}`);
+    const error = (text: string) => invalidDeclaration(`${decorated(target, key)}: ${text}`);
     if (!event)
-      return fault('the event of its @OnDomainEvent() is undefined. Is its file imported in a circle?');
+      return error('the event of its @OnDomainEvent() is undefined. Is its file imported in a circle?');
     if (options === undefined) return OnEvent(event.name)(target, key, descriptor);
     const { value } = descriptor;
     const { listener } = options;

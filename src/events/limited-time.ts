@@ -1,4 +1,4 @@
-/** Work that was given up because its time was over. */
+/** Thrown when work was abandoned because its time was up. */
 export class TimeoutError extends Error {
   constructor(ms: number) {
     super(`It took longer than ${ms / 1_000} s.`);
@@ -23,7 +23,7 @@ export async function withTimeout<T>(
     return await new Promise<T>((resolve, reject) => {
       limit.signal.addEventListener('abort', () => reject(limit.signal.reason as Error));
       limit.signal.throwIfAborted();
-      // Work need not be asynchronous; what it throws is the same either way.
+      // Inside then(), because work may be synchronous and throw.
       Promise.resolve(limit.signal).then(work).then(resolve, reject);
     });
   } finally {

@@ -17,7 +17,7 @@ export const EXPOSED_HEADERS: readonly string[] = [
   'Idempotent-Replayed',
 ];
 
-/** Whether a request asks for permission to send another one (Fetch standard, CORS-preflight request). */
+/** Whether a request is a CORS preflight (Fetch standard). */
 export function isPreflight({ method, headers }: Request): boolean {
   return (
     method === 'OPTIONS' &&

@@ -36,20 +36,20 @@ import { ThrottlingModule } from '../throttling/throttling.module.js';
 
 const OF_ROUTES = [EarlyResponses, IdempotencyStore, ResponseCache];
 
-/** Provides the dependencies of the guards of `@Cached()` and `@Idempotent()` in every module. */
+/** Provides the dependencies of the `@Cached()` and `@Idempotent()` guards in every module. */
 @Global()
 @Module({ providers: OF_ROUTES, exports: OF_ROUTES })
 class RoutesModule {}
 
-/** Reads the names of fields and files in forms as UTF-8, as browsers send them (RFC 7578 section 5.1); multer reads Latin-1. */
+/** Parses field and file names in forms as UTF-8, as browsers send them (RFC 7578 section 5.1); multer assumes Latin-1. */
 @Global()
 @Module({ imports: [MulterModule.register({ defParamCharset: 'utf8' })], exports: [MulterModule] })
 class FormsModule {}
 
 /**
- * Everything that a request passes before it reaches a feature. The list below is the chain, in its order. When several
- * refusals apply, the order decides which one is sent; test/api/chain-order.spec.ts pins it. The middlewares of app.setup.ts run
- * before the chain, and BodyGuard, which setupApp() adds, after all global guards.
+ * Everything that a request passes before it reaches a feature. The list below is the chain, in order. If several refusals apply, the order
+ * decides which is sent; test/api/chain-order.spec.ts tests it. The middlewares of app.setup.ts run before the chain, and BodyGuard, which
+ * setupApp() adds, after all global guards.
  */
 @Module({
   imports: [
@@ -90,7 +90,7 @@ class FormsModule {}
 })
 export class HttpModule {}
 
-/** A part of the chain, which Nest's testing module can override by its class. */
+/** A part of the chain, which Nest's testing module can override by class. */
 function global(token: string, part: Type): Provider[] {
   return [part, { provide: token, useExisting: part }];
 }

@@ -12,18 +12,18 @@ import { addressOf } from '../core/request-address.js';
 import { callersTraceOf, runWithTraceIds, tracing } from '../core/tracing.js';
 import { QuotaService } from '../throttling/quota.service.js';
 
-/** The request ids that are accepted; other characters could forge log lines or headers. */
+/** Accepted request ids; other characters could forge log lines or headers. */
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
 /** The route of requests that no route matches. */
 const UNMATCHED = 'unmatched';
 /** Path of the health checks of orchestrators. */
 const PROBES = '/health/';
-/** Nginx's status for a request whose client closed the connection before the end of the response; never sent. */
+/** Nginx's status for a client that closed the connection before the end of the response; never sent. */
 const CLIENT_CLOSED_REQUEST = 499;
 /** Upper bounds of the histogram, in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Gives every request an id: the client's `X-Request-Id` if it is well-formed, else a new UUID. */
+/** Assigns every request an id: the client's `X-Request-Id` if well-formed, otherwise a new UUID. */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const offered = request.headers['x-request-id'];
   const id = typeof offered === 'string' && isAcceptable(offered) ? offered : randomUUID();
@@ -32,7 +32,7 @@ export function assignRequestId(request: Request, response: Response, next: Next
   next();
 }
 
-/** An API key sent in this header by mistake must not get into the log and the audit trail. */
+/** An API key sent in this header by mistake must not appear in the log and the audit trail. */
 function isAcceptable(id: string): boolean {
   return WELL_FORMED.test(id) && !holdsApiKey(id);
 }
@@ -43,8 +43,8 @@ export function requestIdOf(response: Response): string {
 }
 
 /**
- * The status that a request ended with, for logs and metrics: the one that was sent, or 499 when the client did not wait for the whole
- * response. A stream of events ends only with its client.
+ * The final status of a request for logs and metrics: the one that was sent, or 499 if the client did not wait for the whole response. An
+ * event stream ends only when its client disconnects.
  */
 export function responseStatusOf(response: Response): number {
   return response.writableFinished || isEventStream(response) ? response.statusCode : CLIENT_CLOSED_REQUEST;
@@ -56,21 +56,20 @@ export function noteServed(request: Request, path: string): void {
   request.servedRoute = path.includes('.', at) ? `${path.slice(0, at)}/*` : path;
 }
 
-/** The template of the matched route, such as `/v1/pets/:petId` or `/docs/assets/*`: unlike paths, these are limited in number. */
+/** The template of the matched route, such as `/v1/pets/:petId` or `/docs/assets/*`. Unlike paths, their number is limited. */
 export function routeTemplateOf(request: Request): string {
   const route = request.route as { path?: unknown } | undefined;
   return typeof route?.path === 'string' ? route.path : (request.servedRoute ?? UNMATCHED);
 }
 
 /**
- * The method and the route template of a request, cut to the longest that is stored. Without a route its method may be any, and is
- * left out.
+ * The method and route template of a request, truncated to the stored length. Without a route, the method is omitted, because it can be
+ * anything.
  */
 export function operationOf({ method, route }: Pick<RequestLabels, 'method' | 'route'>): string {
   return route === UNMATCHED ? route : `${method} ${route}`.slice(0, 200);
 }
 
-/** Labels of a request's metrics. */
 export interface RequestLabels {
   readonly method: string;
   readonly route: string;
@@ -78,15 +77,15 @@ export interface RequestLabels {
 }
 
 /**
- * Writes one log line per request, except for what an address without a valid key sends beyond a limit, and counts and times every
- * request, also for its client. All have the route template, not the path, and no headers, so that no secret is logged.
+ * Logs one line per request, except beyond a limit for an address without a valid key, and counts and times every request, for its client
+ * as well. All use the route template instead of the path, and no headers, so that no secret is logged.
  */
 @Injectable()
 export class RequestRecords implements NestMiddleware {
   private readonly requests;
   private readonly durations;
   private readonly refusals;
-  /** The part of the next line that the requests since the last one have earned, of a share of ACCESS_LOG. */
+  /** With a share in ACCESS_LOG, the fraction of a line accumulated since the last one. */
   private earned = 0;
 
   constructor(
@@ -113,7 +112,7 @@ export class RequestRecords implements NestMiddleware {
 
   use = (request: Request, response: Response, next: NextFunction): void => {
     const start = performance.now();
-    // Kept on the request, because it is unknown once the socket is closed.
+    // Stored in the request, because it is unknown once the socket is closed.
     addressOf(request);
     response.on('close', () => {
       const { method } = request;
@@ -155,12 +154,12 @@ export class RequestRecords implements NestMiddleware {
     );
   }
 
-  /** The address of a caller without a valid key as its line has it; undefined if LOG_ADDRESSES is off. */
+  /** The address of a caller without a valid key for the log; undefined if LOG_ADDRESSES is off. */
   loggedAddress(address: string | undefined): string | undefined {
     return this.settings.logAddresses === 'on' ? address : undefined;
   }
 
-  /** Whether the line of a request is written, by LOG_LEVEL and ACCESS_LOG; to be called once for each request. */
+  /** Whether to log a request, according to LOG_LEVEL and ACCESS_LOG. Call it once per request. */
   isLogged(level: 'debug' | 'info' | 'error'): boolean {
     const { accessLog } = this.settings;
     if (accessLog === 0 || !this.logger.pino.isLevelEnabled(level)) return false;
@@ -171,7 +170,7 @@ export class RequestRecords implements NestMiddleware {
     return true;
   }
 
-  /** Counts one request; `code` is that of the Error body it was refused with, undefined for any other response. */
+  /** Counts a request; `code` is that of its Error body, undefined for any other response. */
   count({ method, route, status }: RequestLabels, seconds: number, code: string | undefined): void {
     const labels = { method, route, status: String(status) };
     this.requests.inc(labels);
@@ -180,21 +179,21 @@ export class RequestRecords implements NestMiddleware {
   }
 }
 
-/** The message of a request's line, such as `GET /v1/pets 401 2 ms missing_api_key`; parts that are undefined are left out. */
+/** The log message of a request, such as `GET /v1/pets 401 2 ms missing_api_key`; undefined parts are omitted. */
 export function requestLine(...parts: readonly (string | number | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' ');
 }
 
-/** The level of a line: error from 500 on, info for the rest, because clients decide how often, and debug for probes. */
+/** The log level: error for 500 and above, debug for probes, otherwise info, because clients decide how often it occurs. */
 function levelOf(route: string, status: number): 'debug' | 'info' | 'error' {
   if (route.startsWith(PROBES)) return 'debug';
   return status >= 500 ? 'error' : 'info';
 }
 
-/** Replaces a part of a target that holds an API key. */
+/** Replaces the part of a target that contains an API key. */
 const REDACTED = 'redacted';
 
-/** Adds the ids of its trace to the log lines of a request, and names the span that an instrumentation of node:http has made. */
+/** Adds trace ids to a request's log lines, and names the span created by node:http instrumentation. */
 export function traceRequest(request: Request, response: Response, next: () => void): void {
   const api = tracing();
   const { arrivedIn } = request;
@@ -210,7 +209,7 @@ export function traceRequest(request: Request, response: Response, next: () => v
   api.context.with(arrivedIn, () => runWithTraceIds(request, ids, next));
 }
 
-/** Names a span after its route, and removes a key that the client has put into the target by mistake: spans leave the machine. */
+/** Names a span after its route, and removes a key that a client put into the target by mistake: spans leave the machine. */
 function describe(span: Span, request: Request): void {
   const [path = ''] = request.originalUrl.split('?', 1);
   const query = request.originalUrl.slice(path.length);

@@ -4,10 +4,10 @@ import { Int64Column, Int64Key } from 'petstore-service';
 /** Availability of an animal (specification, heading "PetStatus"). */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 
-/** One of the allowed values of `status`. */
+/** One of the values of `status`. */
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** Status of an animal that is added without one. */
+/** Default status of a new animal. */
 export const DEFAULT_PET_STATUS: PetStatus = 'available';
 
 /** An animal offered in the store. */

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What the specification's tables say, written down once more by hand. */
+/** The tables of the specification, transcribed by hand. */
 const SPECIFICATION = [
   {
     operation: 'listPets',
@@ -49,17 +49,17 @@ const SPECIFICATION = [
   },
 ] as const;
 
-// The document is plain JSON here; its library's types would only be in the way.
+// The document is plain JSON here; its library's types would only get in the way.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Json = any;
 
-/** The paths of the document that are the Pet Store's. */
+/** The paths of the pet operations in the document. */
 function petsPaths(): Json {
   const paths = Object.entries(service.document.paths);
   return Object.fromEntries(paths.filter(([path]) => /^\/pets(\/|$)/.test(path)));
 }
 
-/** The names of the schemas that a part of the document refers to, directly or through others. */
+/** The names of schemas referenced by a part of the document, directly or indirectly. */
 function referencedFrom(part: Json, schemas: Json, found = new Set<string>()): string[] {
   for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     if (found.has(name)) continue;
@@ -85,7 +85,7 @@ describe('the OpenAPI document of the Pet Store', () => {
     'has $operation as specified',
     ({ method, path, statuses, parameters, added, body, success }) => {
       const operation = (service.document.paths[path] as Json)[method];
-      // What the specification does not have is optional: a client that knows nothing of it goes on working.
+      // Additions to the specification are optional, so that clients that do not know them keep working.
       const additions = operation.parameters.slice(parameters.length);
       expect(additions.map(({ name, in: place }: Json) => `${place} ${name}`)).toEqual(added);
       expect(additions.every(({ required }: Json) => required === false)).toBe(true);
@@ -148,7 +148,7 @@ describe('the OpenAPI document of the Pet Store', () => {
     const { NewPet } = (service.document as Json).components.schemas;
     const { pattern, minLength, maxLength, description } = NewPet.properties.name;
     expect([minLength, maxLength]).toEqual([1, 255]);
-    expect(description).toMatch(/visible character.*NUL.*surrogate/);
+    expect(description).toMatch(/blank.*NUL.*surrogate/);
     for (const name of ['a', ' a ', 'a\nb', '🐕', 'لولو', '.']) expect(name).toMatch(new RegExp(pattern));
     for (const name of ['', ' ', '\t\u00a0', 'a\0', '\0']) expect(name).not.toMatch(new RegExp(pattern));
   });

@@ -23,7 +23,7 @@ export class PetDto {
   status!: PetStatus;
 }
 
-/** Body of createPet (specification, heading "NewPet"): the members of an animal without its id; the status has a default. */
+/** Body of createPet (specification, heading "NewPet"): an animal without its id; the status has a default. */
 @ApiSchema({ name: 'NewPet', description: 'An animal to add.' })
 export class NewPet extends OmitType(PetDto, ['id', 'status']) {
   @Enum({

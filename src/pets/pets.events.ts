@@ -14,7 +14,7 @@ export interface PetCreated {
 /** An animal was added. */
 export const PET_CREATED = defineEvent<PetCreated>('pet.created');
 
-/** An animal was added, for webhook endpoints; its data is the animal as the API returns it. */
+/** An animal was added. The data for webhook endpoints is the animal as returned by the API. */
 export const WEBHOOK_PET_CREATED = defineWebhookEvent('pets.created', {
   description: 'An animal was added to the catalogue; `data` is the animal as `createPet` returns it.',
   scope: PETS_SCOPES.read,

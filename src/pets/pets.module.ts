@@ -6,7 +6,7 @@ import { PetsDemoData } from './pets.demo-data.js';
 import { Pets1793491201000 } from './pets.migration.js';
 import { PetsService } from './pets.service.js';
 
-/** The catalogue of animals. It names its tables for projects that have the service as a dependency, where they are not found by their file names. */
+/** The catalog of animals. It lists its tables for projects that depend on the service, where they are not found by file name. */
 @Module({
   imports: [TablesModule.forFeature({ entities: [Pet], migrations: [Pets1793491201000] })],
   controllers: [PetsController],

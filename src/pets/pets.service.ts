@@ -15,7 +15,7 @@ import { type NewPet, PetDto } from './pets.dto.js';
 import { PETS_ERRORS } from './pets.errors.js';
 import { PET_CREATED, WEBHOOK_PET_CREATED } from './pets.events.js';
 
-/** The catalogue of animals. */
+/** The catalog of animals. */
 @Injectable()
 export class PetsService {
   constructor(
@@ -25,12 +25,12 @@ export class PetsService {
     private readonly webhooks: WebhookMessages,
   ) {}
 
-  /** A page of the animals by id, of those that the query selects. Its cost does not depend on how many come before. */
+  /** A page of the matching animals, by id. Its cost does not depend on the number of preceding animals. */
   list(page: PageRequest): Promise<JsonPage<PetDto>> {
     return this.rows.page(Pet, PetDto, page);
   }
 
-  /** Adds an animal, and notifies the endpoints that subscribe to pets.created. */
+  /** Adds an animal, and notifies webhook endpoints that subscribe to pets.created. */
   async create(newPet: NewPet): Promise<Pet> {
     const pet = this.pets.create(newPet);
     await this.webhooks.sendWith(
@@ -42,17 +42,14 @@ export class PetsService {
     return pet;
   }
 
-  /** The animal with this id; throws pet_not_found if it does not exist. */
+  /** The animal with this id. Throws pet_not_found. */
   async get(id: bigint): Promise<JsonText<PetDto>> {
     const pet = await this.rows.one(Pet, PetDto, id);
     if (!pet) throw new ApiError(PETS_ERRORS.pet_not_found, { params: { petId: String(id) } });
     return pet;
   }
 
-  /**
-   * Changes the status of an animal if it has the expected one; returns whether it had. Two callers cannot
-   * both take it from one status to another.
-   */
+  /** Changes the status of an animal if it has the expected one; returns whether it did. Of two concurrent callers, only one succeeds. */
   async changeStatus(id: bigint, from: PetStatus, to: PetStatus): Promise<boolean> {
     const { affected } = await this.pets.update({ id, status: from }, { status: to });
     return affected !== 0;

@@ -1,9 +1,9 @@
-/** Levels of the log, as pino numbers them. */
+/** Pino's log levels. */
 const LEVELS = { warn: 40, fatal: 60 } as const;
 
 /**
- * Writes a line to standard error about a start that has no logger yet, or has failed: JSON where the log is JSON, unless standard error
- * is a terminal. `stack` is a member of the JSON, and follows the text on a terminal.
+ * Logs to standard error when there is no logger yet or the start has failed: as JSON if the log is JSON, unless standard error is a
+ * terminal. `stack` is a member of the JSON, or follows the text on a terminal.
  */
 export function logEarly(level: keyof typeof LEVELS, message: string, stack?: string): void {
   const isJson = !process.stdout.isTTY && !process.stderr.isTTY;

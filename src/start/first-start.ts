@@ -12,8 +12,8 @@ import { Transactions } from '../database/transactions/transactions.js';
 export const DEMO_CLIENT = 'Demo';
 
 /**
- * In an empty database, and not in production: loads the demo data of all features and makes a demo client with a key. `show` gets the
- * key, which is not stored and so cannot be shown later. Returns whether it did.
+ * In an empty database outside production, loads the demo data of all features and creates a demo client with a key. `show` receives the
+ * key, which is not stored and cannot be shown later. Returns whether it did so.
  */
 export async function prepareFirstStart(
   app: INestApplication,
@@ -37,7 +37,7 @@ async function isEmpty(app: INestApplication): Promise<boolean> {
   return (await app.get(ClientsService).count()) === 0 && (await app.get(DemoData).isAbsent());
 }
 
-/** What the first start prints: a request to paste, of the first list if there is one, and the address of the docs. */
+/** Output of the first start: a sample request, for the first list if there is one, and the address of the docs. */
 export function firstStartText(key: string, origin: string, { list }: ExampleOperations): string {
   const path = list === undefined ? '/account' : `/v1${list}?limit=3`;
   return [

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Request, Response } from 'express';
-import { listeningFault } from '../core/config/listening-faults.js';
+import { listenError } from '../core/config/listen-errors.js';
 import type { Settings } from '../core/config/settings.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../core/errors/http.errors.js';
@@ -16,7 +16,7 @@ import { assignRequestId } from '../http/request-records.js';
 import { addressSubject } from '../throttling/quota-policy.js';
 import { quotaHeaders, startOf, windowsOf } from '../throttling/quota.js';
 
-/** After how many seconds clients may ask again. */
+/** `Retry-After`, in seconds. */
 const RETRY_AFTER_S = 60;
 const LIVE = JSON.stringify({ status: 'ok', info: {}, error: {}, details: {} });
 
@@ -24,13 +24,13 @@ const LIVE = JSON.stringify({ status: 'ok', info: {}, error: {}, details: {} });
 export interface Maintenance {
   readonly server: Server;
   readonly logger: AppLogger;
-  /** Closes its ports and writes the last lines of the log. */
+  /** Closes its ports and flushes the log. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Serves MAINTENANCE=on: 503 for every request except /health/live, and the metrics of the process. Opens no database and no connection to
- * Redis, takes no lock, and runs nothing in the background. Throws, in a sentence, when it cannot listen.
+ * Runs MAINTENANCE=on: responds with 503 to every request except /health/live, and serves metrics. Opens neither the database nor Redis,
+ * takes no lock, and does no background work. Throws an error in plain words if it cannot listen.
  */
 export async function serveMaintenance(settings: Settings): Promise<Maintenance> {
   const { host, port } = settings;
@@ -44,7 +44,7 @@ export async function serveMaintenance(settings: Settings): Promise<Maintenance>
   server.keepAliveTimeout = settings.keepAliveTimeoutMs;
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw listeningFault({ variable: 'PORT', port, host }, error);
+    throw listenError({ variable: 'PORT', port, host }, error);
   });
   await management.listen();
   const stop = async (): Promise<void> => {
@@ -76,7 +76,7 @@ function isProbe({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && plainTargetOf(url)?.split('?', 1)[0] === '/health/live';
 }
 
-/** The headers of a caller whose key nobody looks up: those of an address, whose minute is unused, because nothing counts. */
+/** The headers of a caller whose key is not looked up: those of an address with its full limit, because nothing is counted. */
 function unusedQuota(now: number): Readonly<Record<string, string>> {
   const windows = windowsOf(addressSubject('127.0.0.1')).map((window) => ({
     ...window,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ClientsService } from '../auth/clients/clients.service.js';
-import { unknownPlanFaults } from '../auth/clients/unknown-plans.js';
+import { unknownPlanErrors } from '../auth/clients/unknown-plans.js';
 import { readDatabaseUrl } from '../core/config/database-url.js';
 import { unreadSettings } from '../core/config/unread-settings.js';
 import { Settings } from '../core/config/settings.js';
@@ -14,9 +14,8 @@ import { DEMO_CLIENT } from './first-start.js';
 import { softwareFolder } from '#supported-node';
 
 /**
- * Logs advice for the operator after the start, a line for each: variables that look like settings and are not read; files of the
- * database, and in production an `.env`, that other users may read; removed plans; how to create the first key, or another instead of the demo key. Logs nothing
- * secret.
+ * Logs advice for the operator after the start, one line each: variables that look like settings but are not read; database files and, in
+ * production, an `.env` that other users can read; removed plans; how to create the first key, or replace the demo key. Logs no secrets.
  */
 export async function advise(app: INestApplication, isFirstStart: boolean): Promise<void> {
   const logger = app.get(AppLogger);
@@ -27,14 +26,14 @@ export async function advise(app: INestApplication, isFirstStart: boolean): Prom
     ...unreadSettings(),
     ...(rights === undefined ? [] : [rights]),
     ...(envFile === undefined ? [] : [envFile]),
-    ...(await unknownPlanFaults(app.get(DataSource).manager)),
+    ...(await unknownPlanErrors(app.get(DataSource).manager)),
   ])
     logger.warn(text, 'Start');
-  // No other process reaches a database in memory.
+  // No other process can reach a database in memory.
   if (!isFirstStart && !isInMemory(app.get(DataSource))) await adviseKey(app, logger);
 }
 
-/** Logs how to get a key, if there is no client, or if the key of the demo client may be lost. */
+/** Logs how to get a key if there is no client, or if the demo client's key may be lost. */
 async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void> {
   const settings = app.get(Settings);
   const { command, where } = commandOf(settings);
@@ -54,12 +53,12 @@ async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void
     );
 }
 
-/** How the command line is called for the database of this process, and where, without anything secret. */
+/** The command line for this process's database, without secrets. */
 function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where: string } {
   const here = process.cwd();
   const folder = softwareFolder();
   const called = here === folder ? 'npx petstore' : `node ${shellWord(join(folder, 'bin', 'petstore.js'))}`;
-  // The command reads .env itself.
+  // The command line reads .env itself.
   const isGiven = process.env['DATABASE_URL'] !== undefined;
   const isFile = readDatabaseUrl(databaseUrl)?.kind === 'sqlite';
   const given = [

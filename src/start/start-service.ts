@@ -2,7 +2,7 @@ import v8 from 'node:v8';
 import { refuseOtherNode } from '#supported-node';
 import type { AppOptions } from '../app.setup.js';
 import { SettingsError } from '../core/config/define-settings.js';
-import { DeclarationError } from '../core/declaration-faults.js';
+import { DeclarationError } from '../core/declaration-errors.js';
 import { importing } from '../core/import-failure.js';
 import { logEarly } from './early-log.js';
 import { DatabaseUnreachable, TRY_AGAIN } from './wait-for-database.js';
@@ -10,20 +10,20 @@ import { DatabaseUnreachable, TRY_AGAIN } from './wait-for-database.js';
 /** Signals that stop the service gracefully. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Options of V8 that keep the heap small, by name (docs/decisions/0033-heap.md). */
+/** V8 options that keep the heap small, by name (docs/decisions/0033-heap.md). */
 const HEAP_OPTIONS = {
   'allocation-site-pretenuring': '--no-allocation-site-pretenuring',
   'heap-growing-percent': '--heap-growing-percent=100',
 };
 
 /**
- * Starts the service in this process, with its settings, first start, background work and stop by signals: what `npm start` does. By
- * default with the modules that `petstore.modules` of the project's package.json names. When it cannot start, ends the process with a
- * line on standard error: with 75 where the database was unreachable, otherwise with 1.
+ * Starts the service in this process, as `npm start` does: with settings, first start, background work and graceful shutdown on signals. By
+ * default, with the modules in `petstore.modules` of the project's package.json. If the start fails, logs to standard error and exits with
+ * 75 if the database was unreachable, otherwise with 1.
  */
 export async function startService(options: Pick<AppOptions, 'modules' | 'settings'> = {}): Promise<void> {
   prepareProcess();
-  // Before the service listens, a signal ends the process at once: what is not committed is rolled back.
+  // Before the service listens, a signal ends the process immediately; uncommitted work is rolled back.
   let stop = (signal: string): void => {
     process.stderr.write(`${signal}: stopped before the start was complete\n`);
     process.exit(0);
@@ -34,9 +34,9 @@ export async function startService(options: Pick<AppOptions, 'modules' | 'settin
     stop(signal);
   };
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
-  // The terminal is gone. Without one, as under nohup, whose setting Node.js undoes, nothing is.
+  // The terminal was closed. Without a terminal, ignore it: Node.js resets the setting of nohup.
   process.on('SIGHUP', isOnTerminal() ? onSignal : () => undefined);
-  // A reader of these streams may close them (EPIPE), which must not end the service. The log has its own listener.
+  // Readers of these streams may close them (EPIPE), which must not end the service. The log has its own listener.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     const { start } = await importing(() => import('./start.js'));
@@ -49,7 +49,7 @@ export async function startService(options: Pick<AppOptions, 'modules' | 'settin
   }
 }
 
-/** Whether the database was unreachable, or has failed during the start: the same start may succeed later. */
+/** Whether the database was unreachable or failed during the start, so that a retry may succeed. */
 function isOfDatabase(error: unknown): boolean {
   return (
     error instanceof DatabaseUnreachable ||
@@ -62,8 +62,8 @@ function isOnTerminal(): boolean {
 }
 
 /**
- * Ends the process where this Node.js does not run the service, and has V8 keep the heap small: before the service is imported, whose
- * code is compiled for these options. One that the process was started with stays as it is.
+ * Exits if this version of Node.js is not supported, and makes V8 keep the heap small. Must run before the service is imported, because the
+ * options affect how its code is compiled. Options given to the process take precedence.
  */
 export function prepareProcess(): void {
   refuseOtherNode();
@@ -72,7 +72,7 @@ export function prepareProcess(): void {
     if (!given.includes(name)) v8.setFlagsFromString(option);
 }
 
-/** Logs why the service cannot start, with a line for each setting that is wrong. */
+/** Logs why the service cannot start, one line for each invalid setting. */
 function report(error: unknown): void {
   if (error instanceof SettingsError) {
     for (const fault of error.faults) logEarly('fatal', `Invalid setting: ${fault}`);

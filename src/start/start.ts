@@ -4,8 +4,8 @@ import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import { type AppOptions, createApp } from '../app.setup.js';
-import { listeningFault, reachedAt } from '../core/config/listening-faults.js';
-import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
+import { listenError, reachedAt } from '../core/config/listen-errors.js';
+import { readDatabaseUrl, redactedDatabaseUrl } from '../core/config/database-url.js';
 import { Settings, loadSettings } from '../core/config/settings.js';
 import { firstStartText, prepareFirstStart } from './first-start.js';
 import { SwaggerUi } from '../docs/openapi/swagger-ui.js';
@@ -15,7 +15,7 @@ import { stopServing } from '../http/server/graceful-stop.js';
 import { BackgroundLoops } from '../events/jobs/background-loops.js';
 import { Jobs } from '../events/jobs/jobs.js';
 import { ServerLock } from '../database/sqlite/server-lock.js';
-import { checkFile } from '../database/sqlite/troubles/usable-file.js';
+import { checkFile } from '../database/sqlite/availability/usable-file.js';
 import { AppLogger } from '../core/logging/app-logger.js';
 import { ManagementServer } from '../core/metrics/management-server.js';
 import { softwareVersion } from '../core/software-version.js';
@@ -27,13 +27,13 @@ import { SoleProcessLock } from '../throttling/memory/sole-process-lock.js';
 import { DataVersion } from '../database/data-version.js';
 import { flushSpans, startTracing } from '../core/tracing.js';
 
-/** Minimum time for the last writes to the database at a stop, in milliseconds, even where less is left of SHUTDOWN_TIMEOUT_MS. */
+/** Minimum time for the last writes to the database during a stop, in milliseconds, even if less is left of SHUTDOWN_TIMEOUT_MS. */
 const FLUSH_MS = 2_000;
 
-/** The effect of a signal on the process. */
+/** Handles a signal. */
 export type Stop = (signal: string) => void;
 
-/** Starts the service. Calls `running` as soon as it listens: from then on a signal is to stop it gracefully. Throws when it cannot start. */
+/** Starts the service. Calls `running` as soon as it listens: from then on, signals must stop it gracefully. Throws if it cannot start. */
 export async function start(
   running: (stop: Stop) => void,
   options: Pick<AppOptions, 'modules' | 'settings'>,
@@ -41,24 +41,24 @@ export async function start(
   const settings = loadSettings(options.settings);
   if (settings.maintenance === 'on') return startMaintenance(settings, running);
   const file = fileOf(settings);
-  // A start that is refused has made nothing, so a new file is locked once it exists.
-  const isThere = file !== undefined && existsSync(file);
-  if (isThere) await lock(file);
+  // A refused start creates nothing, so a new file is locked only once it exists.
+  const exists = file !== undefined && existsSync(file);
+  if (exists) await lock(file);
   await waitForDatabase(settings);
   await waitForOlderBuilds(settings);
   const isTraced = await startTracing();
   const app = await createApp(options);
-  if (file !== undefined && !isThere) await lock(file);
+  if (file !== undefined && !exists) await lock(file);
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
-  logger.log(`${versionText()}, with ${shownDatabaseUrl(settings.databaseUrl)}`, 'Start');
+  logger.log(`${versionText()}, with ${redactedDatabaseUrl(settings.databaseUrl)}`, 'Start');
   await app.get(SoleProcessLock).start();
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
-    throw listeningFault({ variable: 'PORT', port, host }, error);
+    throw listenError({ variable: 'PORT', port, host }, error);
   });
   running(stopOf(app));
-  // The log says at the start if nothing can be cached. Not earlier: initializing the application blocks the event loop, on a busy machine for
-  // longer than a connection that asks for a password may take.
+  // Logs at startup if nothing can be cached. Not earlier: initialization blocks the event loop, on a busy machine for longer than a
+  // connection that asks for a password may take.
   void app.get(DataVersion).fresh();
   const managementAt = await app.get(ManagementServer).listen();
   const origin = reachedAt(app.getHttpServer() as Server);
@@ -76,7 +76,7 @@ export async function start(
   app.get(Jobs).start();
 }
 
-/** Starts the maintenance mode, which knows nothing of a database. */
+/** Starts the maintenance mode, which does not use a database. */
 async function startMaintenance(settings: Settings, running: (stop: Stop) => void): Promise<void> {
   const { server, logger, stop } = await serveMaintenance(settings);
   running((signal) => {
@@ -88,31 +88,30 @@ async function startMaintenance(settings: Settings, running: (stop: Stop) => voi
   logger.log(`Listening on ${reachedAt(server)}`, 'Start');
 }
 
-/** What is started, and where. */
 function versionText(): string {
   return `Version ${softwareVersion()} on Node.js ${process.versions.node}, in ${process.cwd()}`;
 }
 
-/** The SQLite file that is served. One that is there is locked before its migrations run, and before what its server has written last is read. */
+/** The SQLite file of the service. An existing file is locked before its migrations run and before its last writes are read. */
 function fileOf({ databaseUrl }: Settings): string | undefined {
   const address = readDatabaseUrl(databaseUrl);
   return address?.kind === 'sqlite' && address.file !== ':memory:' ? address.file : undefined;
 }
 
-/** Locks a file until this process ends. Throws Refusal while another one serves it. */
+/** Locks a file until this process exits. Throws Refusal while another process serves it. */
 async function lock(file: string): Promise<void> {
   await checkFile(file);
   await ServerLock.toServe(file);
 }
 
-/** Before the migrations run, as these builds could not serve after them. Throws an Error while instances of them count in Redis. */
+/** Runs before the migrations, after which these builds could not serve. Throws an Error while their instances count in Redis. */
 async function waitForOlderBuilds({ redisUrl, redisCa }: Settings): Promise<void> {
   if (redisUrl === null) return;
   const older = await import('../throttling/redis/older-builds.js');
   await older.waitForOlderBuilds({ url: redisUrl, ca: redisCa });
 }
 
-/** Makes the handler that stops a running service; a second signal ends it at once. */
+/** Creates the handler that stops a running service; a second signal ends it immediately. */
 function stopOf(app: INestApplication): Stop {
   const logger = app.get(AppLogger);
   let stopping = false;

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readDatabaseUrl, shownDatabaseUrl } from '../core/config/database-url.js';
+import { readDatabaseUrl, redactedDatabaseUrl } from '../core/config/database-url.js';
 import type { Settings } from '../core/config/settings.js';
 import { logEarly } from './early-log.js';
 
 /** How long a start waits for PostgreSQL, in milliseconds. */
 const WAIT_MS = 60_000;
-/** How often it tries to connect, in milliseconds. */
+/** Interval between attempts to connect, in milliseconds. */
 const RETRY_MS = 1_000;
-/** Exit code of a start that PostgreSQL was unreachable for: EX_TEMPFAIL of sysexits.h, so that a supervisor repeats it. */
+/** Exit code if PostgreSQL was unreachable: EX_TEMPFAIL of sysexits.h, so that a supervisor restarts the service. */
 export const TRY_AGAIN = 75;
 
-/** Thrown when PostgreSQL stays unreachable: a later start may succeed without any change. */
+/** Thrown if PostgreSQL stays unreachable: a later start may succeed without any change. */
 export class DatabaseUnreachable extends Error {}
 
 /**
- * Waits until PostgreSQL accepts a connection, or refuses it for a reason that does not go away by itself, such as a wrong password, which
- * opening the database then reports. Throws DatabaseUnreachable after a minute without a server. Returns at once on SQLite.
+ * Waits until PostgreSQL accepts a connection, or refuses it for a permanent reason such as a wrong password, which is then reported when
+ * the database is opened. Throws DatabaseUnreachable after a minute. Returns immediately on SQLite.
  */
 export async function waitForDatabase(
   { databaseUrl, databaseCa }: Pick<Settings, 'databaseUrl' | 'databaseCa'>,
@@ -34,7 +34,7 @@ export async function waitForDatabase(
       return;
     } catch (error) {
       if (!isUnreachable(error)) return;
-      const reason = `${shownDatabaseUrl(databaseUrl)} cannot be reached: ${openingFailure(error)}`;
+      const reason = `${redactedDatabaseUrl(databaseUrl)} cannot be reached: ${openingFailure(error)}`;
       if (performance.now() >= until) throw new DatabaseUnreachable(reason);
       if (attempts === 0) logEarly('warn', `${reason} The start retries for ${waitMs / 1_000} s.`);
       await pause(RETRY_MS);

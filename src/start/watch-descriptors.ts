@@ -2,14 +2,17 @@ import { closeSync, openSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { Outage } from '../database/outage.js';
 
-/** How often a descriptor is tried, in milliseconds. */
+/** Interval between checks, in milliseconds. */
 const PERIOD_MS = 1_000;
-/** For how long descriptors must have been free, in milliseconds, to say so. */
+/** How long descriptors must have been available, in milliseconds, before that is logged. */
 const QUIET_MS = 10_000;
 /** The process, or the machine, has none left. */
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE']);
 
-/** Logs once when no file descriptor is left, and when some are free again: Node.js then closes new connections without an error. */
+/**
+ * Logs once when no file descriptors are left, and once when they are available again: Node.js then closes new connections without an
+ * error.
+ */
 export function watchDescriptors(): void {
   const outage = new Outage<string>({
     startMessage: (code) =>

@@ -5,7 +5,7 @@ import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 
 describe('the ladder of a key that goes on whenever its ban is over', () => {
-  /** The lengths of so many bans in minutes; between the end of one and the next it is quiet for as long as given. */
+  /** The lengths of the first `count` bans in minutes, with `quietMs` without requests between them. */
   function bans(count: number, quietMs: number): number[] {
     const state = neverRefused();
     const lengths = [];
@@ -25,7 +25,7 @@ describe('the ladder of a key that goes on whenever its ban is over', () => {
 
   it('begins anew after a day without strikes since the end of the ban, and no earlier', () => {
     expect(bans(3, DAY_MS)).toEqual([5, 5, 5]);
-    // The strikes come two seconds after the first refusal.
+    // The strikes start two seconds after the first refusal.
     expect(bans(3, DAY_MS - 2_001)).toEqual([5, 15, 60]);
   });
 });

@@ -1,16 +1,16 @@
 import { type PlanTable, SPECIFIED_PLANS, planTable } from '../core/config/plan-table.js';
 import { environmentOfProcess } from '../core/config/env-file.js';
 
-/** Name of a plan: one of PLANS. */
+/** Name of a plan in PLANS. */
 export type Plan = string;
 
-/** The plans with fixed limits, by the setting PLANS. It is read here, because decorators need it while the service is imported. */
+/** The plans with fixed limits, from the setting PLANS. Read here, because decorators need it during import. */
 export const PLAN_LIMITS: PlanTable = planLimits();
 
-/** Names of all plans. Clients of enterprise have their own limits. */
+/** Names of all plans. Clients on enterprise have their own limits. */
 export const PLANS: readonly Plan[] = [...Object.keys(PLAN_LIMITS), 'enterprise'];
 
-/** Requests a minute that one address may send without a valid key. */
+/** Requests per minute that one address may send without a valid key. */
 export const ADDRESS_LIMIT_PER_MINUTE = 60;
 
 function planLimits(): PlanTable {
@@ -18,7 +18,7 @@ function planLimits(): PlanTable {
     const given = environmentOfProcess()['PLANS']?.trim() ?? '';
     return (given === '' ? undefined : planTable.parse(given)) ?? SPECIFIED_PLANS;
   } catch {
-    // At startup, all settings are read and their errors reported at once.
+    // At startup, all settings are read and their errors are reported together.
     return SPECIFIED_PLANS;
   }
 }

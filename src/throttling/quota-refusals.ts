@@ -7,12 +7,12 @@ import { THROTTLING_ERRORS } from './throttling.errors.js';
 const SECOND = ['second', 1_000] as const;
 const UNITS = [['day', DAY_MS], ['hour', HOUR_MS], ['minute', MINUTE_MS], SECOND] as const;
 
-/** The failure of a store as service_unavailable; an ApiError of the store itself is kept. */
+/** Converts a store's failure to service_unavailable; an ApiError of the store is returned unchanged. */
 export function refusalOfFailure(error: unknown, reason = 'the quota cannot be read'): ApiError {
   return error instanceof ApiError ? error : unavailable(reason, error);
 }
 
-/** The error for a refused request; `seconds` is the value of its `Retry-After`, `per` the window in its message, by default its length. */
+/** The error for a refused request. `seconds` is its `Retry-After`, `per` the window in its message (by default its length). */
 export function refusalOf(verdict: QuotaVerdict, seconds: string, per?: string): ApiError {
   if (verdict.bannedUntil !== undefined) {
     const until = new Date(verdict.bannedUntil).toISOString();
@@ -33,7 +33,7 @@ export function refusalOf(verdict: QuotaVerdict, seconds: string, per?: string):
   });
 }
 
-/** A length of time in words that complete "per …": `minute`, `2 hours`, `20 seconds`. */
+/** A duration in words that complete "per …": `minute`, `2 hours`, `20 seconds`. */
 function spanOf(lengthMs: number): string {
   const [unit, unitMs] = UNITS.find(([, ms]) => lengthMs % ms === 0) ?? SECOND;
   return lengthMs === unitMs ? unit : `${lengthMs / unitMs} ${unit}s`;

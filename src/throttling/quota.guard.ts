@@ -17,8 +17,8 @@ import type { QuotaWindow } from './quota.js';
 import { type DecoratedWindow, decoratedWindow, isDecorated } from './throttle-decorators.js';
 
 /**
- * Throttler's guard, changed to decide all windows of a request together: the stock guard counts them one after the other, so
- * that a request refused by the day's window still uses up one of the minute.
+ * Throttler's guard, changed to decide all windows of a request together. The stock guard counts them one by one, so a request refused by
+ * the daily window still uses up one of the minute.
  */
 @Injectable()
 export class QuotaGuard extends ThrottlerGuard {
@@ -45,7 +45,7 @@ export class QuotaGuard extends ThrottlerGuard {
     const response = responseOf(context);
     const { bound, decorated } = this.counting.of(context);
     if (bound) await this.quota.takeUncounted(request, response, bound);
-    // Without decorators these are the two windows of the subject, and finding them would take some 8 µs.
+    // Without decorators these are the subject's two windows, and looking them up would take about 8 µs.
     else if (!decorated) await this.quota.take(request, response);
     else {
       const windows = await this.windowsOf(decorated, context, request);
@@ -54,7 +54,7 @@ export class QuotaGuard extends ThrottlerGuard {
     return true;
   }
 
-  /** The windows of the subject that count an operation; one that its decorators change counts the operation alone. */
+  /** The subject's windows for an operation. A window changed by a decorator counts only that operation. */
   private async windowsOf(
     operation: readonly DecoratedWindow[],
     context: ExecutionContext,

@@ -24,13 +24,13 @@ import { AddressLines, type CountedRefusal, QuotaThresholds, isNoteworthy } from
 import { API_KEY_BANNED, QUOTA_THRESHOLD } from './throttling.events.js';
 import { windowsOfBound } from './uncounted.decorator.js';
 
-/** Lets the store decide each request, writes the rate-limit headers, and throws when the request is refused. */
+/** Decides each request with the store, sends the rate-limit headers, and throws if the request is refused. */
 @Injectable()
 export class QuotaService {
   private readonly verdicts;
   private readonly thresholds = new QuotaThresholds();
   private readonly logger = new Logger('Requests');
-  /** Refusals beyond the limit of an address. */
+  /** Refusals of addresses beyond their limit. */
   private readonly refused = new AddressLines();
   /** Requests without a valid key that do not count for their address. */
   private readonly uncounted = new AddressLines();
@@ -50,13 +50,13 @@ export class QuotaService {
   }
 
   /**
-   * Counts one request of the caller in the given windows, by default the minute and the day of the caller. Throws rate_limit_exceeded,
-   * daily_quota_exceeded or api_key_banned, or service_unavailable when the counters cannot be read; then nothing is counted.
+   * Counts a request in the given windows, by default the caller's minute and day. Throws rate_limit_exceeded, daily_quota_exceeded or
+   * api_key_banned, or service_unavailable if the counters cannot be read; nothing is counted then.
    */
   async take(request: Request, response: Response, windows?: QuotaWindow[]): Promise<void> {
     const subject = quotaSubjectOf(request);
     const decided = this.decide(requestOf(subject, windows));
-    // The store in memory decides synchronously, and each await costs time.
+    // The in-memory store decides synchronously, and each await costs time.
     const verdict = decided instanceof Promise ? await decided : decided;
     const headers = quotaHeaders(verdict);
     setHeaders(response, headers);
@@ -67,10 +67,10 @@ export class QuotaService {
   }
 
   /**
-   * Admits one request of an `@Uncounted()` operation: it counts towards the operation's own bound only, and its headers show the
-   * caller's quota and ban without changing them. A refusal is not a strike, and a banned key is admitted, so that its owner can see the
-   * ban. Throws rate_limit_exceeded beyond the bound, with the headers of the bound, api_key_banned if the bound refuses banned keys,
-   * or service_unavailable.
+   * Admits a request of an `@Uncounted()` operation. It counts only toward the operation's own limit, and its headers show the caller's
+   * quota and ban without changing them. A refusal is not a strike, and a banned key is admitted, so that its owner can see the ban. Throws
+   * rate_limit_exceeded with the headers of the operation's limit, api_key_banned if the operation refuses banned keys, or
+   * service_unavailable.
    */
   async takeUncounted(request: Request, response: Response, bound: UncountedBound): Promise<void> {
     const subject = quotaSubjectOf(request);
@@ -102,7 +102,7 @@ export class QuotaService {
     }
   }
 
-  /** The current windows of a subject and the ban of its key, without counting anything. Throws service_unavailable. */
+  /** The current windows of a subject and the ban of its key, without counting. Throws service_unavailable. */
   async look(subject: QuotaSubject): Promise<QuotaVerdict> {
     try {
       return await this.store.peek(requestOf(subject), this.clock.now());
@@ -111,12 +111,12 @@ export class QuotaService {
     }
   }
 
-  /** Counts per day of subjects since an instant (ms since the Unix epoch), without those of about the last second. */
+  /** Daily counts of subjects since a time (ms since the Unix epoch), up to about a second old. */
   days(subjectIds: readonly string[], since: number): Promise<DayCount[]> {
     return this.journal.days(subjectIds, since);
   }
 
-  /** Lifts the ban of a key and clears its strikes. Throws service_unavailable when that cannot be stored. */
+  /** Lifts the ban of a key and clears its strikes. Throws service_unavailable if that cannot be stored. */
   async unban(keyId: string, subjectId: string): Promise<void> {
     try {
       await this.store.unban(keyId, subjectId, this.clock.now());
@@ -126,8 +126,8 @@ export class QuotaService {
   }
 
   /**
-   * Counts a malformed request towards the quota of its address; returns the headers, and whether to log it. The request is refused as
-   * malformed, also beyond the limit.
+   * Counts a malformed request for its address; returns the headers, and whether to log it. It is refused as malformed even beyond the
+   * limit.
    */
   async countRefusal(address: QuotaSubject): Promise<CountedRefusal> {
     const verdict = await this.decide(requestOf(address));
@@ -136,27 +136,27 @@ export class QuotaService {
     return { headers, isLogged: this.isLogged(address, verdict) };
   }
 
-  /** Of what an address sends beyond its limit, the log has one line a minute. */
+  /** Beyond its limit, an address gets one log line per minute. */
   private isLogged(subject: QuotaSubject, { admitted, at }: QuotaVerdict): boolean {
     return admitted || !isAddress(subject) || this.refused.count(subject, at) === 1;
   }
 
-  /** Counts a refused request as `countRefusal` does, writes the headers, and marks whether the request is logged. */
+  /** Counts a refused request like `countRefusal`, sets the headers, and marks whether to log the request. */
   async noteRefusal(request: Request, response: Response): Promise<void> {
     const { headers, isLogged } = await this.countRefusal(quotaSubjectOf(request));
     setHeaders(response, headers);
     request.isUnlogged = !isLogged;
   }
 
-  /** Writes the current headers without counting, and limits the lines of the request: for one that fails before it would be counted. */
+  /** Sets the current headers without counting, and limits logging, for a request that fails before it is counted. */
   async noteFailure(request: Request, response: Response): Promise<void> {
     this.limitLines(request);
     setHeaders(response, await this.headersFor(quotaSubjectOf(request)));
   }
 
   /**
-   * Marks whether a request is logged that has no valid key and does not count for its address, such as one for a page: as many of an
-   * address as its limit has requests a minute. Without effect once that is decided.
+   * Limits logging of a request that has no valid key and does not count for its address, such as one for a page: at most the address's
+   * limit per minute. Has no effect if already decided.
    */
   limitLines(request: Request): void {
     const address = quotaSubjectOf(request);
@@ -169,7 +169,7 @@ export class QuotaService {
       );
   }
 
-  /** Adds the current headers of the address to a response that is sent without any: for middlewares of modules. */
+  /** Adds the address's current headers to a response that is sent without any, for modules' middlewares. */
   showByDefault = async (request: Request, response: Response, next: () => void): Promise<void> => {
     const headers = await this.headersFor(quotaSubjectOf(request)).catch(() => ({}));
     const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => Response;
@@ -186,7 +186,7 @@ export class QuotaService {
     return quotaHeaders({ ...(await this.look(subject)), admitted: true });
   }
 
-  /** Publishes a ban that begins and thresholds that are reached; an address has no client to notify. */
+  /** Publishes the start of a ban and reached thresholds. An address has no client to notify. */
   private publish(
     { id, keyId, perDay, clientId = clientIdOfSubject(id) }: QuotaSubject,
     { bannedUntil = 0, banBegins, windows }: QuotaVerdict,

@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '../core/time/duration.js';
 
-/** Start of the UTC minute or day that an instant is in; all in ms, instants since the Unix epoch. */
+/** Start of the UTC minute or day that contains a time, in ms since the Unix epoch. */
 export function startOf(instant: number, lengthMs: number): number {
   return Math.floor(instant / lengthMs) * lengthMs;
 }
@@ -13,55 +13,55 @@ export interface QuotaSubject {
   readonly plan: string;
   /** The API key that was sent: bans belong to keys, counts to clients. */
   readonly keyId?: string;
-  /** The client of that key, if it does not follow from `id`. */
+  /** The client of that key, unless `id` identifies it. */
   readonly clientId?: string;
   readonly perMinute: number;
-  /** Absent: no daily limit. */
+  /** Absent if there is no daily limit. */
   readonly perDay?: number;
 }
 
-/** One fixed window, aligned to the UTC calendar, that a request must find room in. */
+/** A fixed window, aligned to the UTC calendar. */
 export interface QuotaWindow {
   /** Requests with the same key are counted together: the subject's id, with a suffix for a window of one route. */
   readonly key: string;
   /** Name in `RateLimit-Policy`, such as `minute` or `day`. */
   readonly name: string;
-  /** Requests allowed in one window. */
+  /** Requests allowed per window. */
   readonly limit: number;
   /** Length in milliseconds. */
   readonly lengthMs: number;
 }
 
-/** One request to decide. */
+/** A request to decide. */
 export interface QuotaRequest {
-  /** Id of the subject, such as `client:…`. Redis keeps everything of one subject under names that begin with it. */
+  /** Id of the subject, such as `client:…`. All its Redis keys start with it. */
   readonly subject: string;
-  /** True for a client, whose counts are written to the journal; false for an address. */
+  /** Whether the subject is a client, whose counts are written to the journal, rather than an address. */
   readonly isClient: boolean;
   /** The request is admitted only if all have room, and then counts in all of them. */
   readonly windows: readonly QuotaWindow[];
-  /** The API key that strikes are counted for; absent without a valid key, and then nothing is banned. */
+  /** The API key that gets strikes and bans; absent without a valid key. */
   readonly keyId?: string | undefined;
 }
 
-/** The windows of a subject: its minute, and its day if it has a daily limit. */
+/** The windows of a subject: its minute and, with a daily limit, its day. */
 export function windowsOf(subject: QuotaSubject): QuotaWindow[] {
   const minute = { key: subject.id, name: 'minute', limit: subject.perMinute, lengthMs: MINUTE_MS };
   if (subject.perDay === undefined) return [minute];
   return [minute, { key: subject.id, name: 'day', limit: subject.perDay, lengthMs: DAY_MS }];
 }
 
-/** One request of a subject, in its own windows unless others are given. */
+/** A request of a subject, by default in the subject's own windows. */
 export function requestOf(subject: QuotaSubject, windows = windowsOf(subject)): QuotaRequest {
   return { subject: subject.id, isClient: subject.perDay !== undefined, windows, keyId: subject.keyId };
 }
 
-/** What a decision found in one window. */
+/** The state of a window after a decision. */
 export interface WindowState {
   readonly name: string;
   readonly limit: number;
   readonly lengthMs: number;
-  /** Requests counted in it, this one included; may exceed the limit after a change to a smaller plan. */
+  /** Requests counted in it, including this one; may exceed the limit after a downgrade. */
   readonly used: number;
   /** Requests left after this one. */
   readonly remaining: number;
@@ -69,30 +69,30 @@ export interface WindowState {
   readonly resetsAt: number;
 }
 
-/** The decision on one request; headers, body, logs and metrics are all derived from this value. */
+/** The decision on a request. Headers, body, logs and metrics all derive from it. */
 export interface QuotaVerdict {
   readonly admitted: boolean;
-  /** When it was decided, in ms since the Unix epoch. */
+  /** Time of the decision, in ms since the Unix epoch. */
   readonly at: number;
-  /** In the order of the windows that were asked for. */
+  /** In the order of the requested windows. */
   readonly windows: readonly WindowState[];
-  /** End of the key's ban, in ms since the Unix epoch, when that is why it was refused. */
+  /** End of the key's ban in ms since the Unix epoch, if that is the reason for the refusal. */
   readonly bannedUntil?: number;
-  /** Set on the one request with which the ban begins. */
+  /** Set only for the request that starts the ban. */
   readonly banBegins?: true;
 }
 
-/** The window to report to the client: the one with the fewest remaining requests; on a tie the one that resets later. */
+/** The window to report to the client: the one with the fewest remaining requests or, if equal, the one that resets later. */
 function tightestWindow(windows: readonly WindowState[]): WindowState | undefined {
   return windows.toSorted((a, b) => a.remaining - b.remaining || laterResetFirst(a, b))[0];
 }
 
-/** When a refused request may come again, in ms since the Unix epoch. */
+/** When a refused request can be retried, in ms since the Unix epoch. */
 export function retryAtOf(verdict: QuotaVerdict): number {
   return verdict.bannedUntil ?? violatedWindow(verdict)?.resetsAt ?? verdict.at;
 }
 
-/** After a refusal, the full window that resets last: the one to wait for. */
+/** After a refusal, the full window that resets last, which is the one to wait for. */
 export function violatedWindow({ admitted, windows }: QuotaVerdict): WindowState | undefined {
   return admitted
     ? undefined
@@ -103,19 +103,19 @@ function laterResetFirst(a: WindowState, b: WindowState): number {
   return b.resetsAt - a.resetsAt || b.lengthMs - a.lengthMs;
 }
 
-/** What metrics call a verdict. */
+/** The label of a verdict in metrics. */
 export function labelOf({ admitted, bannedUntil }: QuotaVerdict): string {
   if (admitted) return 'admitted';
   return bannedUntil === undefined ? 'refused' : 'banned';
 }
 
 /**
- * The rate-limit headers of a verdict: the specification's `X-RateLimit-*` for the one window that matters,
- * both windows in the IETF form (draft-ietf-httpapi-ratelimit-headers), `Retry-After` on a refusal.
+ * The rate-limit headers of a verdict: the specification's `X-RateLimit-*` for the tightest window, both windows in the IETF format
+ * (draft-ietf-httpapi-ratelimit-headers), and `Retry-After` on a refusal.
  */
 export function quotaHeaders(verdict: QuotaVerdict): Record<string, string> {
   const windows = windowsForKey(verdict);
-  // After a refusal this is the full window that resets last, so that waiting for it is enough.
+  // After a refusal, this is the full window that resets last, so that waiting for it is enough.
   const shown = tightestWindow(windows);
   if (!shown) return {};
   const headers: Record<string, string> = {
@@ -129,7 +129,7 @@ export function quotaHeaders(verdict: QuotaVerdict): Record<string, string> {
   return headers;
 }
 
-/** The windows as the key sees them: while it is banned, all are empty until the ban ends, whatever its client has left. */
+/** The windows from the key's point of view: while it is banned, none has requests left until the ban ends. */
 function windowsForKey({ windows, bannedUntil }: QuotaVerdict): readonly WindowState[] {
   if (bannedUntil === undefined) return windows;
   return windows.map((window) => ({ ...window, remaining: 0, resetsAt: bannedUntil }));

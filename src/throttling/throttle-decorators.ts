@@ -11,11 +11,11 @@ import {
 /** Prefix of all metadata keys of Throttler's decorators. */
 const THROTTLER = 'THROTTLER:';
 
-/** What Throttler's decorators may name: the windows of a caller. `@SkipThrottle()` without names says `default`. */
+/** The names that Throttler's decorators may use: the windows of a caller. `@SkipThrottle()` without names uses `default`. */
 const WINDOWS: ReadonlySet<string> = new Set(['minute', 'day']);
 const SKIP_ALL = `${THROTTLER_SKIP}default`;
 const SKIPPED: ReadonlySet<string> = new Set([...WINDOWS, 'default']);
-/** What numbers of `@Throttle()` are multiples of: headers have whole requests and seconds. */
+/** The unit of each number of `@Throttle()`: headers contain whole requests and seconds. */
 const COUNTED = [
   [THROTTLER_LIMIT, 'limit', 1, 'a whole number from 1'],
   [THROTTLER_TTL, 'ttl', 1_000, 'whole seconds in milliseconds, such as 60_000'],
@@ -27,7 +27,7 @@ const IGNORED = [
   [THROTTLER_KEY_GENERATOR, 'generateKey'],
 ] as const;
 
-/** What the decorators say of one window of an operation; undefined where they say nothing. */
+/** What the decorators declare for one window of an operation; undefined if nothing. */
 export interface DecoratedWindow {
   readonly isSkipped: boolean;
   readonly limit: Resolvable<number> | undefined;
@@ -42,8 +42,8 @@ export function isDecorated(target: object): boolean {
 }
 
 /**
- * What the decorators say of a window: those of the method before those of its class, and those of a class before those of the class
- * that it extends. Throttler itself reads each name alone, so that a method could not undo the `@SkipThrottle()` of its class.
+ * What the decorators declare for a window. A method takes precedence over its class, and a class over its parent class. Throttler itself
+ * reads each metadata key separately, so that a method could not override its class's `@SkipThrottle()`.
  */
 export function decoratedWindow(name: string, [handler, controller]: Targets): DecoratedWindow {
   const targets = [handler, ...classesOf(controller)];
@@ -57,7 +57,7 @@ export function decoratedWindow(name: string, [handler, controller]: Targets): D
   };
 }
 
-/** Whether a class or method skips a window; undefined where it says nothing of it. A limit says that it counts. */
+/** Whether a class or method skips a window; undefined if it declares nothing. A limit means that it does not. */
 function skipOn(target: object, name: string): boolean | undefined {
   const skipped = own(THROTTLER_SKIP + name, target) ?? own(SKIP_ALL, target);
   if (skipped !== undefined) return skipped === true;
@@ -72,14 +72,13 @@ function own(key: string, target: object): unknown {
   return Reflect.getOwnMetadata(key, target);
 }
 
-/** A class and those that it extends. */
 function classesOf(controller: object): object[] {
   const parent = Object.getPrototypeOf(controller) as object;
   return [controller, ...(parent === Function.prototype ? [] : classesOf(parent))];
 }
 
 /** The error for a `@Throttle()` or `@SkipThrottle()` that has no effect or an invalid number. */
-export function throttleFault(target: object): string | undefined {
+export function throttleError(target: object): string | undefined {
   for (const name of WINDOWS)
     if (skipOn(target, name) && isLimitedOn(target, name))
       return `@Throttle() limits ${name}, which @SkipThrottle() beside it skips. Remove one of them.`;
@@ -101,8 +100,8 @@ export function throttleFault(target: object): string | undefined {
   return undefined;
 }
 
-/** The fault of a `@Throttle()` for the day on a `@Public()` operation: its requests count for an address, which has no day. */
-export function openThrottleFault(declared: (key: string) => unknown): string | undefined {
+/** The error for a daily `@Throttle()` on a `@Public()` operation: its requests count for an address, which has no daily window. */
+export function openThrottleError(declared: (key: string) => unknown): string | undefined {
   if (declared(`${THROTTLER_LIMIT}day`) === undefined) return undefined;
   return '@Throttle() limits the day, but a @Public() operation counts for an address, which has only the minute. Name minute.';
 }

@@ -1,6 +1,6 @@
 import { defineEvent } from '../events/domain-events.js';
 
-/** A key that was banned for a while, because it kept sending after 429. */
+/** A key that was temporarily banned because it kept sending requests after 429. */
 export interface ApiKeyBanned {
   readonly keyId: string;
   readonly clientId: string;
@@ -11,7 +11,7 @@ export interface ApiKeyBanned {
 /** A key was banned. */
 export const API_KEY_BANNED = defineEvent<ApiKeyBanned>('api_key.banned');
 
-/** A share of a client's window that is used up. */
+/** A client has used a share of a window. */
 export interface QuotaThreshold {
   readonly clientId: string;
   /** `minute` or `day`. */
@@ -20,13 +20,11 @@ export interface QuotaThreshold {
   readonly percent: number;
   /** Requests allowed in the window. */
   readonly limit: number;
-  /** Requests admitted in it so far. */
+  /** Requests admitted in the window so far. */
   readonly used: number;
   /** When the full limit is available again; ISO 8601 text in UTC. */
   readonly resetsAt: string;
 }
 
-/**
- * A client has used up a share of a window: published once by each process that notices it, and again after a restart within the window.
- */
+/** A client has used a share of a window. Published once by each process that detects it, and again after a restart within the window. */
 export const QUOTA_THRESHOLD = defineEvent<QuotaThreshold>('quota.threshold');

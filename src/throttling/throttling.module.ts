@@ -16,7 +16,7 @@ import type { QuotaSubject } from './quota.js';
 import { QuotaService } from './quota.service.js';
 import { REDIS_PREFIX } from './redis/redis-keys.js';
 
-/** Provides the QuotaStore that the settings ask for: in this process, or in the Redis of REDIS_URL. */
+/** Provides the QuotaStore: in this process, or in Redis with REDIS_URL. */
 @Module({
   imports: [DatabaseModule],
   providers: [
@@ -24,7 +24,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
     {
       provide: MemoryQuotaStore,
       inject: [Settings, QuotaJournal, Clock],
-      // With Redis this store is only the fallback, and what it decides is not written to the journal.
+      // With Redis, this store is only the fallback, and its decisions are not written to the journal.
       useFactory: ({ redisUrl }: Settings, journal: QuotaJournal, clock: Clock) =>
         new MemoryQuotaStore(clock, redisUrl === null ? journal : undefined),
     },
@@ -40,7 +40,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
         { listen$ }: HttpAdapterHost,
       ) => {
         if (redisUrl === null) return memory;
-        // Imported on demand: a start without REDIS_URL does not load the Redis client.
+        // Imported on demand, so that a start without REDIS_URL does not load the Redis client.
         const { ResilientQuotaStore } = await import('./redis/resilient-quota-store.js');
         const store = await ResilientQuotaStore.open(
           { location: { url: redisUrl, ca: redisCa }, prefix: REDIS_PREFIX, limitMs: redisTimeoutMs },
@@ -49,7 +49,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
           clock,
           journal,
         );
-        // The command line uses the same counts, but admits no requests, so that it does not take part when limits are divided.
+        // The command line uses the same counts but admits no requests, so it is not counted when limits are divided.
         listen$.subscribe(() => store.join());
         return store;
       },
@@ -60,7 +60,7 @@ import { REDIS_PREFIX } from './redis/redis-keys.js';
 })
 export class QuotaStoreModule {}
 
-/** Throttler's module with the two windows of the caller's plan, and the store that counts them. */
+/** Throttler's module with the two windows of the caller's plan and the store. */
 @Module({
   imports: [
     QuotaStoreModule,

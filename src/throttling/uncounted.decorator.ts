@@ -3,15 +3,14 @@ import { MINUTE_MS } from '../core/time/duration.js';
 import type { QuotaSubject, QuotaWindow } from './quota.js';
 
 /**
- * Excludes an operation from the caller's quota: it uses up no request, and works when the quota is used up and, unless it
- * `refusesBanned`, while the key is banned. It has a separate bound instead, a fixed window in the quota store. Its headers show the
- * quota.
+ * Excludes an operation from the caller's quota: it uses no request, and works when the quota is used up and, unless `refusesBanned`, while
+ * the key is banned. It has its own limit instead, a fixed window in the quota store. Its headers show the quota.
  */
 export function Uncounted(bound: UncountedBound): ClassDecorator & MethodDecorator {
   return declaring({ bound });
 }
 
-/** The windows in which an uncounted request of a subject is counted. */
+/** The windows that count a subject's uncounted requests. */
 export function windowsOfBound(
   { name, perMinute, per, perClient }: UncountedBound,
   { id, keyId }: QuotaSubject,

@@ -23,7 +23,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the host is for another name.',
 };
 
-/** Why an attempt got no response, in words for the owner of the endpoint. */
+/** Why an attempt got no response, for the owner of the endpoint. */
 export function failureOf(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -8,13 +8,13 @@ import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import type { StoredAttempt } from './webhook-delivery.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
 
-/** The lease of the process that sends, and the name by which its loop is woken. */
+/** The lease of the process that sends; its loop is woken by this name. */
 export const WEBHOOKS_LEASE = 'webhooks';
 
 /** An endpoint with a delivery that may be sent now. */
 export interface DueEndpoint {
   readonly id: string;
-  /** How often its first waiting message has failed. */
+  /** Consecutive failures of its first waiting message. */
   readonly failures: number;
 }
 
@@ -23,20 +23,19 @@ export interface FirstDelivery extends Pick<
   WebhookEndpoint,
   'clientId' | 'url' | 'label' | 'secret' | 'previousSecrets' | 'failures' | 'failingSince'
 > {
-  /** An int64 as text. */
   readonly id: string;
   readonly attempts: number;
   readonly attemptLog: readonly StoredAttempt[];
   readonly messageId: string;
   readonly payload: string;
   readonly endpointId: string;
-  /** Whether another waits after it; on SQLite a number. */
+  /** Whether another delivery waits after it; a number on SQLite. */
   readonly isMore: boolean | number;
 }
 
 /**
- * Selects from the enabled endpoints with waiting deliveries, from one to the next in their index, so that the cost depends on the
- * endpoints, not on the deliveries.
+ * Selects from the enabled endpoints with waiting deliveries by skipping from one to the next in their index, so that the cost depends on
+ * the number of endpoints, not of deliveries.
  */
 export const ofWaitingEndpoints = (columns: string): string => `
   WITH RECURSIVE waiting(id) AS (
@@ -55,7 +54,7 @@ export const WAITING_ENDPOINTS = ofWaitingEndpoints(
   'webhook_endpoints.id AS "id", failures AS "failures", delay AS "delay", CAST(due_at AS TEXT) AS "dueAt"',
 );
 
-/** The first delivery that waits for the endpoint `?1`. */
+/** The first waiting delivery of the endpoint `?1`. */
 export const FIRST = `
   SELECT CAST(webhook_deliveries.id AS TEXT) AS "id", attempts AS "attempts",
     attempt_log AS "attemptLog", message_id AS "messageId", payload AS "payload",
@@ -72,7 +71,7 @@ export const FIRST = `
   WHERE endpoint_id = ?1 AND state = 'waiting' AND disabled_at IS NULL AND suspended_at IS NULL
   ORDER BY webhook_deliveries.id LIMIT 1`;
 
-/** Reads waiting messages and deliveries. Messages are deleted after WEBHOOK_RETENTION_DAYS, with their deliveries. */
+/** Reads waiting messages and deliveries. Messages and their deliveries are deleted after WEBHOOK_RETENTION_DAYS. */
 @Injectable()
 export class DueDeliveries {
   constructor(
@@ -91,8 +90,8 @@ export class DueDeliveries {
   }
 
   /**
-   * The endpoints with a delivery that may be sent now, without disabled ones and those of suspended clients. An endpoint whose next
-   * attempt is further ahead than its delay is due too: the clock has been set back since the last attempt.
+   * The endpoints with a delivery that is due, except disabled ones and those of suspended clients. An endpoint whose next attempt is
+   * further in the future than its delay counts as due: the clock has been set back since the last attempt.
    */
   async dueEndpoints(): Promise<DueEndpoint[]> {
     const rows =
@@ -106,8 +105,8 @@ export class DueDeliveries {
   }
 
   /**
-   * The first waiting delivery of an endpoint, with the current message and endpoint; undefined if none waits, or the endpoint is
-   * disabled or its client suspended.
+   * The first waiting delivery of an endpoint, with the current message and endpoint; undefined if none waits, the endpoint is disabled or
+   * its client is suspended.
    */
   async first(endpointId: string): Promise<FirstDelivery | undefined> {
     const row = await this.reader.first(FIRST, [endpointId]);

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { expect, it, onTestFinished } from 'vitest';
 import { EventLoopShare } from './event-loop-share.js';
 
-/** Keeps the event loop busy for so many milliseconds. */
+/** Blocks the event loop for this many milliseconds. */
 function work(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
@@ -11,7 +11,7 @@ function work(ms: number): void {
 it('leaves half of the event loop to others', async () => {
   const share = new EventLoopShare(() => false);
   const shares: number[] = [];
-  // The least of several: what a busy machine takes from a turn counts as work.
+  // The minimum of several rounds: on a busy machine, time taken by other processes counts as work.
   for (let round = 0; round < 5; round += 1) {
     const before = performance.eventLoopUtilization();
     await Promise.all(Array.from({ length: 20 }, () => share.turn().then(() => work(2))));

@@ -3,19 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** Longest wait for a turn, in milliseconds, per caller of the previous turn. */
 const MAX_WAIT_MS = 10;
-/** Callers that share a turn, so that their queries run together. */
+/** Number of callers that share a turn, so that their queries run together. */
 const MAX_CONCURRENT = 8;
 
 /**
- * Limits background work to half of the event loop: a turn begins when the loop has been idle for as long as it was busy since the
- * last turn, and at the latest after 10 ms per caller of the last turn, so that 100 callers a second proceed in a busy process.
+ * Limits background work to half of the event loop: a turn starts when the loop has been idle for as long as it was busy since the last
+ * turn, or at the latest after 10 ms per caller of the last turn, so that 100 callers per second proceed in a busy process.
  */
 export class EventLoopShare {
   private readonly waiting: (() => void)[] = [];
   private since = performance.eventLoopUtilization();
   private isDispatching = false;
 
-  /** `isOver` returns whether to wait no longer, because no more work starts. */
+  /** `isOver` returns whether to stop waiting because no more work starts. */
   constructor(private readonly isOver: () => boolean) {}
 
   /** Resolves when it is the caller's turn. */
@@ -40,7 +40,7 @@ export class EventLoopShare {
       const calls = this.waiting.splice(0, MAX_CONCURRENT);
       for (const start of calls) start();
       startedAt = calls.length;
-      // Let the callers start, so that their work counts towards the next turn.
+      // Let the callers start, so that their work counts toward the next turn.
       await Promise.resolve();
     }
     this.isDispatching = false;

@@ -4,18 +4,17 @@ import { isIP } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import { withTimeout } from '../events/limited-time.js';
 
-/** Timeout of a query, in milliseconds, and number of tries for each name server; a repeated query has twice the time. */
+/** Timeout of a query in milliseconds, and number of attempts per name server; a repeated query has twice the time. */
 const QUERY = { timeout: 1_500, tries: 2 };
-/** Maximum time of each step of a look-up, in milliseconds: three of them fit into an attempt. */
+/** Time limit of each step of a lookup, in milliseconds: three steps fit into an attempt. */
 const STEP_MS = 4_500;
 /** Maximum size of a hosts file, in bytes. */
 const MAX_FILE_BYTES = 1_048_576;
-/** Maximum number of search domains. */
 const MAX_DOMAINS = 6;
-/** Codes of responses without such a name or address, and of a machine without a name server. */
+/** Error codes if there is no such name or address, or no name server. */
 const CONCLUSIVE = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
-/** What the name servers respond. */
+/** The result of querying the name servers. */
 interface Response {
   readonly addresses: readonly string[];
   /** Whether all queries were answered. */
@@ -23,9 +22,8 @@ interface Response {
 }
 
 /**
- * Finds the addresses of hosts as the system does, but hardly ever by its resolver: `getaddrinfo` occupies one of the few threads that
- * files, SQLite and the names of all other servers need, for as long as a name server does not respond. Node.js queries name servers
- * without threads.
+ * Resolves host names like the system, but rarely with its resolver: `getaddrinfo` occupies one of the few threads that files, SQLite and
+ * all other name lookups need, for as long as a name server does not respond. Node.js queries name servers without threads.
  */
 @Injectable()
 export class HostNames {
@@ -36,9 +34,9 @@ export class HostNames {
   private systemTurn: Promise<unknown> = Promise.resolve();
 
   /**
-   * The addresses of a name by each source, one source after the other: the name servers, and for a host of the operator's network
-   * before them the hosts file, after them the search domains of resolv.conf and, if no name server knows the name, the system's
-   * resolver. Ends early once the signal aborts.
+   * The addresses of a name from each source in turn. In general, these are the name servers. For a host in the operator's network, the
+   * hosts file comes first; the search domains of resolv.conf and, if no name server knows the name, the system's resolver come last. Ends
+   * early once the signal aborts.
    */
   async *addressesOf(
     name: string,
@@ -60,17 +58,17 @@ export class HostNames {
     yield await this.bySystemSerialized(name, signal);
   }
 
-  /** A resolver with the name servers that the system has at this moment. */
+  /** A resolver with the system's current name servers. */
   protected resolver(): dns.Resolver {
     return new dns.Resolver(QUERY);
   }
 
-  /** Every address of a name, from the system's resolver, which has further sources, such as multicast DNS. */
+  /** All addresses of a name from the system's resolver, which has additional sources, such as multicast DNS. */
   protected async bySystem(name: string): Promise<string[]> {
     return (await dns.lookup(name, { all: true })).map(({ address }) => address);
   }
 
-  /** One look-up at a time, which cannot be aborted, so that at most one thread is occupied. */
+  /** Runs one lookup at a time, because it cannot be aborted; at most one thread is occupied. */
   private async bySystemSerialized(name: string, signal: AbortSignal): Promise<readonly string[]> {
     const lookUp = (limited: AbortSignal): Promise<string[]> => {
       const turn = this.systemTurn.then(() => (limited.aborted ? [] : this.bySystem(name))).catch(() => []);
@@ -80,7 +78,7 @@ export class HostNames {
     return withTimeout(STEP_MS, signal, lookUp).catch(() => []);
   }
 
-  /** Queries A and AAAA records of some names at once; the addresses of the first name that has any. */
+  /** Queries A and AAAA records of several names concurrently; returns the addresses of the first name that has any. */
   private async query(names: readonly string[], signal: AbortSignal): Promise<Response> {
     const resolver = this.resolver();
     const cancel = (): void => resolver.cancel();
@@ -91,12 +89,12 @@ export class HostNames {
         Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]),
       );
       if (signal.aborted) cancel();
-      const answers = await Promise.all(queries);
-      const failures = answers
+      const results = await Promise.all(queries);
+      const failures = results
         .flat()
         .flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
       for (const failure of failures) this.logger.debug(String(failure));
-      const found = answers.map((ofName) =>
+      const found = results.map((ofName) =>
         ofName.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
       );
       return {
@@ -109,13 +107,12 @@ export class HostNames {
     }
   }
 
-  /** The name in each search domain. */
   private async searched(name: string): Promise<string[]> {
     const text = await readFile(this.files.resolver, 'utf8').catch(() => '');
     return searchDomainsOf(text).map((domain) => `${name}.${domain}`);
   }
 
-  /** The addresses of a name in the hosts file, which is read again when it has changed. */
+  /** The addresses of a name in the hosts file, which is read again after a change. */
   private async fromHostsFile(name: string): Promise<readonly string[]> {
     const { mtimeMs, size } = await stat(this.files.hosts).catch(() => ({ mtimeMs: 0, size: 0 }));
     const version = `${mtimeMs} ${size}`;
@@ -133,12 +130,12 @@ export class HostNames {
   }
 }
 
-/** Whether a lower-case name denotes this machine. */
+/** Whether a lower-case name refers to this machine. */
 export function isLocalhost(name: string): boolean {
   return /(?:^|\.)localhost$/.test(name);
 }
 
-/** The addresses of each name, in lower case, in the text of a hosts file. */
+/** Parses a hosts file into addresses by lower-case name. */
 export function hostsOf(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const line of text.split('\n')) {
@@ -154,7 +151,7 @@ export function hostsOf(text: string): Map<string, string[]> {
   return hosts;
 }
 
-/** The search domains in the text of a resolv.conf; its last `search` or `domain` counts. */
+/** The search domains in a resolv.conf; its last `search` or `domain` applies. */
 export function searchDomainsOf(text: string): string[] {
   const [, domains = ''] = [...text.matchAll(/^(?:search|domain)[ \t]+(.*)/gm)].at(-1) ?? [];
   const named = domains.split(/\s+/).map((domain) => domain.replace(/\.$/, ''));

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** How long a response's body is read, in milliseconds, so that the connection can be reused; then it is closed. */
+/** How long a response's body is read so that the connection can be reused, in milliseconds; then it is closed. */
 const READ_MS = 1_000;
-/** Maximum bytes of a response that are stored. */
 const MAX_BYTES = 500;
-/** What could break a line, control a terminal or reverse a text, and NUL, which PostgreSQL refuses. Line feeds stay. */
+/** Characters that could break a line, control a terminal or reverse text, and NUL, which PostgreSQL refuses. Line feeds are allowed. */
 const CONTROL_CHARACTERS = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /**
- * The first bytes of a response's body as text, with U+FFFD for each harmful character; never rejects. The rest of the body is read,
- * as far as the bounds of its connection let it come, and discarded.
+ * The start of a response's body as text, with U+FFFD for each harmful character; never rejects. The rest of the body is discarded, within
+ * the limits of its connection.
  */
 export function excerptOf(response: IncomingMessage): Promise<string> {
   const timer = setTimeout(() => response.destroy(), READ_MS).unref();
@@ -34,7 +33,7 @@ export function excerptOf(response: IncomingMessage): Promise<string> {
   });
 }
 
-/** A character that is cut at the end is left out. */
+/** A truncated character at the end is dropped. */
 function sanitize(body: Buffer): string {
   return new TextDecoder()
     .decode(body.subarray(0, MAX_BYTES), { stream: true })

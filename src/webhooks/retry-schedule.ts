@@ -14,17 +14,17 @@ export const RETRY_DELAYS: readonly number[] = [
 ];
 /** Maximum random extension of a delay, as a fraction, so that messages that failed together are not retried together. */
 const JITTER = 0.1;
-/** Longest Retry-After that is respected, in milliseconds. */
+/** Longest respected Retry-After, in milliseconds. */
 const MAX_RETRY_AFTER = 24 * HOUR_MS;
 
-/** Milliseconds until the next attempt after this number of failures, at least those of `Retry-After`; undefined after the last. */
+/** Milliseconds until the next attempt after this number of failures, at least as long as `Retry-After`; undefined after the last. */
 export function webhookRetryDelay(failures: number, retryAfter: number): number | undefined {
   const delay = RETRY_DELAYS[failures - 1];
   if (delay === undefined) return undefined;
   return Math.round(Math.max(delay, Math.min(retryAfter, MAX_RETRY_AFTER)) * (1 + JITTER * Math.random()));
 }
 
-/** The wait in a Retry-After header, in milliseconds (RFC 9110 section 10.2.3); 0 for a malformed or past one. */
+/** The wait in a Retry-After header, in milliseconds (RFC 9110 section 10.2.3); 0 if it is malformed or past. */
 export function retryAfterOf(value: string | undefined, now: number): number {
   if (value === undefined) return 0;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;

@@ -1,20 +1,20 @@
-/** Why a URL is refused. */
-export interface UrlFault {
+/** Why a URL is rejected. */
+export interface UrlError {
   readonly code: 'malformed' | 'not_allowed';
   /** Its remedy. */
   readonly message: string;
 }
 
-/** Longest name of a host (RFC 1035 section 2.3.4). */
+/** Maximum length of a host name (RFC 1035 section 2.3.4). */
 const MAX_NAME_LENGTH = 253;
-/** A name, with underscores, which are in use, or an IPv6 address. */
+/** A name, in which underscores are allowed because they are in use, or an IPv6 address. */
 const HOST = /^(?:[a-z\d_-]{1,63}(?:\.[a-z\d_-]{1,63})*|\[[a-f\d:]+\])$/;
 
 /**
- * Why the text of a URL is refused; undefined if it is called exactly as written. The URL parser repairs a lot, so that another URL
- * than the displayed one would be called. Therefore only the normal form is accepted.
+ * Why a URL is rejected; undefined if it will be called exactly as written. The URL parser corrects many errors, so that a URL other than
+ * the displayed one would be called. Therefore only the normal form is accepted.
  */
-export function faultOfForm(text: string): UrlFault | undefined {
+export function formError(text: string): UrlError | undefined {
   if (!URL.canParse(text))
     return malformed(
       'This must be an absolute URL with https://, a host and, optionally, a port up to 65535.',
@@ -35,11 +35,11 @@ export function faultOfForm(text: string): UrlFault | undefined {
   return undefined;
 }
 
-/** Why a URL is not allowed. */
-export function refused(message: string): UrlFault {
+/** A reason to reject a URL. */
+export function refused(message: string): UrlError {
   return { code: 'not_allowed', message };
 }
 
-function malformed(message: string): UrlFault {
+function malformed(message: string): UrlError {
   return { code: 'malformed', message };
 }

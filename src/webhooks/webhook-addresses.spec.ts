@@ -4,7 +4,7 @@ import { Settings } from '../core/config/settings.js';
 import { HostNames } from './host-names.js';
 import { WebhookAddresses } from './webhook-addresses.js';
 
-/** Finds given addresses for every name, by one source after the other. */
+/** Resolves every name to the given addresses, from one source after the other. */
 class Found extends HostNames {
   sources: string[][] = [];
 
@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 const settings = (networks?: string) =>
   new Settings({ ...exampleEnvironment(), ...(networks ? { WEBHOOK_ALLOWED_NETWORKS: networks } : {}) });
 
-/** The policy with these networks, and what it makes of a URL whose host has addresses. */
+/** The policy for these networks, and a function that applies it to a URL whose host has given addresses. */
 function addresses(networks?: string) {
   const names = new Found();
   const policy = new WebhookAddresses(settings(networks), names);
@@ -180,10 +180,10 @@ const URLS: [what: string, url: string, fault: string | undefined][] = [
 ];
 
 describe('a URL', () => {
-  it.each(URLS)('with %s, %j, has the fault: %s', (_, url, fault) => {
-    const found = addresses().faultOfUrl(url)?.message;
-    if (fault === undefined) expect(found).toBeUndefined();
-    else expect(found).toContain(fault);
+  it.each(URLS)('with %s, %j, has the fault: %s', (_, url, error) => {
+    const found = addresses().urlError(url)?.message;
+    if (error === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(error);
   });
 
   it('that may be used is called as it is written', () => {
@@ -210,13 +210,13 @@ describe('a URL', () => {
     ['http://@localhost/', 'normal form: http://localhost/'],
     ['http://localhost:0/', 'port must be'],
   ])('%s has, with an allowed network, the fault: %s', (url, fault) => {
-    const found = addresses('10.0.0.0/8').faultOfUrl(url)?.message;
+    const found = addresses('10.0.0.0/8').urlError(url)?.message;
     if (fault === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(fault);
   });
 
   it.each(['127.0.0.0/8', '::1'])('may be of localhost where %s is an allowed network', (network) => {
-    expect(addresses(network).faultOfUrl('http://localhost:8080/hooks')).toBeUndefined();
+    expect(addresses(network).urlError('http://localhost:8080/hooks')).toBeUndefined();
   });
 });
 

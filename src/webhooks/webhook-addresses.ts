@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../core/config/settings.js';
 import { HostNames, isLocalhost } from './host-names.js';
-import { type UrlFault, faultOfForm, refused } from './url-form.js';
+import { type UrlError, formError, refused } from './url-form.js';
 
 /** Networks that are not public unicast (IANA's registries of special-purpose addresses, and multicast). */
 const NOT_PUBLIC = blockListOf([
@@ -26,10 +26,10 @@ const NOT_PUBLIC = blockListOf([
   '2002::/16', // 6to4, which carries an IPv4 address
   '3fff::/20', // documentation
 ]);
-/** IPv6 has public unicast addresses here only. */
+/** The only public unicast addresses of IPv6. */
 const UNICAST_6 = blockListOf(['2000::/3']);
 
-/** What operators do about a refusal, in development as well. */
+/** The operator's remedy for a refused address, in development as well. */
 const REMEDY = 'The operator of the service allows private networks with WEBHOOK_ALLOWED_NETWORKS.';
 
 /** An allowed address. */
@@ -38,15 +38,15 @@ export interface AllowedAddress {
   readonly family: 4 | 6;
 }
 
-/** Its message never says why, so that no client learns which names exist inside the network; the log has the reason. */
+/** Its message does not contain the reason, so that clients cannot find out which names exist inside the network. The reason is logged. */
 export class AddressRefused extends Error {
   override message =
     'Messages cannot be sent to this host, because its name cannot be resolved or its address is not public.';
 }
 
 /**
- * Decides which addresses webhooks are sent to: public unicast addresses, and those of WEBHOOK_ALLOWED_NETWORKS. So no client can
- * make the service call what only the service can reach.
+ * Decides which addresses webhooks may be sent to: public unicast addresses, and those of WEBHOOK_ALLOWED_NETWORKS. Clients therefore
+ * cannot make the service call hosts that only the service can reach.
  */
 @Injectable()
 export class WebhookAddresses {
@@ -67,10 +67,10 @@ export class WebhookAddresses {
     return this.isAllowed(address) || isPublic(address);
   }
 
-  /** Why messages are not sent to a URL, as far as that is known without resolving its name; undefined if they are. */
-  faultOfUrl(text: string): UrlFault | undefined {
-    const fault = faultOfForm(text);
-    if (fault) return fault;
+  /** Why messages cannot be sent to a URL, as far as known without resolving its name; undefined if they can. */
+  urlError(text: string): UrlError | undefined {
+    const error = formError(text);
+    if (error) return error;
     const { protocol, hostname } = new URL(text);
     const address = literalOf(hostname);
     if (address !== undefined && !this.allows(address))
@@ -86,8 +86,8 @@ export class WebhookAddresses {
   }
 
   /**
-   * The allowed addresses of a URL's host, by the first source that has any. Throws AddressRefused without one. A URL with http:// reaches
-   * allowed networks only.
+   * The allowed addresses of a URL's host, from the first source that has any. Throws AddressRefused if there are none. A URL with `http:`
+   * is allowed only for allowed networks.
    */
   async of({ protocol, hostname }: URL, signal: AbortSignal): Promise<AllowedAddress[]> {
     const may = (address: string) => (protocol === 'https:' ? this.allows(address) : this.isAllowed(address));
@@ -137,7 +137,7 @@ function holds(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-/** The address that a host is, undefined for a name. URL has normalised every notation of IPv4. */
+/** The IP address in a URL's host; undefined for a name. URL normalizes all notations of IPv4. */
 function literalOf(hostname: string): string | undefined {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(address) === 0 ? undefined : address;

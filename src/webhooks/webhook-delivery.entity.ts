@@ -3,14 +3,14 @@ import { Int64Key } from '../database/int64.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookMessage } from './webhook-message.entity.js';
 
-/** The state of a message for an endpoint: waiting, delivered (2xx), or given up. */
+/** The state of a message for an endpoint: waiting, delivered (2xx), or failed for good. */
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** Maximum number of attempts of a delivery that are stored, the latest. */
+/** Maximum number of stored attempts of a delivery, the latest. */
 export const MAX_STORED_ATTEMPTS = 10;
 
-/** One attempt to send a message, as it is stored. */
+/** A stored attempt to send a message. */
 export interface StoredAttempt {
   /** When it ended, as ISO 8601 text in UTC. */
   readonly at: string;
@@ -21,9 +21,9 @@ export interface StoredAttempt {
   readonly isPublic: boolean;
 }
 
-/** A message for one endpoint. An endpoint gets its deliveries in the order of their ids. */
+/** A message for one endpoint. An endpoint receives its deliveries in the order of their ids. */
 @Entity('webhook_deliveries')
-// The constant first column makes SQLite prefer this index to the next one, which holds every delivery ever made.
+// The constant first column makes SQLite prefer this index to the next one, which contains all deliveries ever made.
 @Index('webhook_deliveries_waiting', ['state', 'endpointId', 'id'], { where: `state = 'waiting'` })
 @Index('webhook_deliveries_endpoint', ['endpointId', 'id'])
 @Index('webhook_deliveries_message', ['messageId'])
@@ -54,15 +54,15 @@ export class WebhookDelivery {
   @Column('varchar', { name: 'attempted_at', length: 24, nullable: true })
   attemptedAt!: string | null;
 
-  /** HTTP status of the last attempt; null without one. */
+  /** HTTP status of the last attempt; null if there was no response. */
   @Column('integer', { nullable: true })
   status!: number | null;
 
-  /** Why the last attempt failed, for people. */
+  /** Why the last attempt failed, for display. */
   @Column('varchar', { length: 500, nullable: true })
   error!: string | null;
 
-  /** The last attempts, oldest first; null before the first one, and of earlier versions. */
+  /** The last attempts, oldest first; null before the first one, and in rows of earlier versions. */
   @Column('simple-json', { name: 'attempt_log', nullable: true })
   attemptLog!: readonly StoredAttempt[] | null;
 }

@@ -8,21 +8,21 @@ import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhookSettlements } from './webhook-settlements.js';
 
-/** For how long without work the lease is kept, in seconds: messages come one by one. */
+/** How long the lease is kept without work, in seconds, because messages arrive one by one. */
 const LEASE_SECONDS = 5;
 /** Maximum number of concurrent attempts, and of those to endpoints that failed before, which must not occupy every slot. */
 const MAX_CONCURRENT = 1_000;
 const MAX_FAILING = 500;
 /** Messages sent to an endpoint in a row before due endpoints are read again. */
 const EVENT_LOOP_TURN = 20;
-/** The key of the piece of work that fans out messages; not the id of an endpoint. */
+/** The key of the work item that fans out messages; it cannot be the id of an endpoint. */
 const FAN_OUT = 'fan-out';
-/** How long a stop waits for running attempts, in milliseconds; an aborted attempt is repeated later. */
+/** How long a stop waits for running attempts, in milliseconds; aborted attempts are repeated later. */
 const STOP_MS = 2_000;
 
 /**
- * Sends waiting deliveries. One process at a time does so, under a lease that any serving process can take over: to each endpoint
- * one message after the other, to many endpoints in parallel. The command line only writes messages.
+ * Sends waiting deliveries: to each endpoint one message after the other, to many endpoints in parallel. One process at a time does so,
+ * under a lease that any serving process can take over. The command line only writes messages.
  */
 @Injectable()
 export class WebhookDispatcher {
@@ -52,12 +52,12 @@ export class WebhookDispatcher {
     });
   }
 
-  /** Sends everything that is committed and due, and waits for it. Never rejects. */
+  /** Sends everything that is committed and due, and waits for that. Never rejects. */
   async deliver(): Promise<void> {
     await this.loop.run();
   }
 
-  /** A piece of work for waiting messages, and one for each due endpoint, failing ones last. */
+  /** A work item for messages to fan out, and one for each due endpoint, failing ones last. */
   private async due(inProgress: ReadonlySet<string>): Promise<WorkItem[]> {
     const isFanOut = !inProgress.has(FAN_OUT) && (await this.fanOuts.isDue());
     const endpoints = (await this.deliveries.dueEndpoints()).filter(({ id }) => !inProgress.has(id));
@@ -78,11 +78,11 @@ export class WebhookDispatcher {
     return { key: id, run };
   }
 
-  /** Sends the waiting deliveries of an endpoint, one after the other, until one fails or cannot be recorded. */
+  /** Sends the waiting deliveries of an endpoint one after the other, until one fails or cannot be recorded. */
   private async serve(id: string, signal: AbortSignal): Promise<boolean> {
     for (let sent = 0; sent < EVENT_LOOP_TURN; sent += 1) {
       const isMore = await this.sendFirst(id, signal);
-      // A delivery that is not recorded would be read, and sent, again. The loop logs why the database refuses it.
+      // A delivery that is not recorded would be read and sent again. The loop logs the database's error.
       const isRecorded = await this.settlements.record().then(
         () => true,
         () => false,

@@ -10,7 +10,7 @@ export type DisabledBecause = (typeof DISABLED_BECAUSE)[number];
 /** States by which endpoints are listed. */
 export const ENDPOINT_STATES = ['failing'] as const;
 
-/** Selects a column of the endpoints that fail, also of those that were disabled because they did. */
+/** Selects a column of the endpoints that fail, including those that were disabled for that reason. */
 export const FAILING = (column: 'id' | 'client_id'): string =>
   `SELECT ${column} FROM webhook_endpoints WHERE failing_since > '' AND (disabled_at IS NULL OR disabled_because = 'failing')`;
 
@@ -19,20 +19,19 @@ defineClientState('failing', FAILING('client_id'));
 /** The columns of an endpoint whose next message has not failed. */
 export const HEALTHY = { failures: 0, failingSince: null, lastError: null, dueAt: 0n, delay: 0 };
 
-/** A rotated secret, and until when it signs alongside its successor. */
+/** A rotated secret, and until when it still signs. */
 export interface PreviousSecret {
   readonly secret: string;
   /** ISO 8601 text in UTC. */
   readonly until: string;
 }
 
-/** An address of a client to which messages are sent, one after the other. */
+/** A client's URL to which messages are sent one after the other. */
 @Entity('webhook_endpoints')
 @Index('webhook_endpoints_client', ['clientId', 'createdAt', 'id'])
 @Index('webhook_endpoints_created', ['createdAt', 'id'])
 @Index('webhook_endpoints_failing', ['failingSince', 'clientId'])
 export class WebhookEndpoint {
-  /** A UUID. */
   @PrimaryColumn('varchar', { length: 36 })
   id!: string;
 
@@ -46,7 +45,7 @@ export class WebhookEndpoint {
   @Column('varchar', { length: 2048 })
   url!: string;
 
-  /** A name that the client gives it. */
+  /** A name chosen by the client. */
   @Column('varchar', { length: 255, nullable: true })
   label!: string | null;
 
@@ -54,7 +53,7 @@ export class WebhookEndpoint {
   @Column('varchar', { length: 100 })
   secret!: string;
 
-  /** Rotated secrets that still sign, each until its end; the oldest first. */
+  /** Rotated secrets that still sign, oldest first. */
   @Column('simple-json', { name: 'previous_secrets' })
   previousSecrets!: readonly PreviousSecret[];
 
@@ -68,7 +67,7 @@ export class WebhookEndpoint {
   @Column('varchar', { name: 'disabled_because', length: 20, nullable: true })
   disabledBecause!: DisabledBecause | null;
 
-  /** How often its first waiting message has failed. */
+  /** Consecutive failures of its first waiting message. */
   @Column('integer')
   failures!: number;
 
@@ -80,11 +79,11 @@ export class WebhookEndpoint {
   @Column('varchar', { name: 'last_error', length: 500, nullable: true })
   lastError!: string | null;
 
-  /** When its first waiting message may be sent, in ms since the Unix epoch; 0 before the first attempt. */
+  /** When its first waiting message is due, in ms since the Unix epoch; 0 before the first attempt. */
   @Int64Column({ name: 'due_at' })
   dueAt!: bigint;
 
-  /** The time from the last failure to `dueAt`, in milliseconds. */
+  /** The delay between the last failure and `dueAt`, in milliseconds. */
   @Column('integer')
   delay!: number;
 }

@@ -1,19 +1,19 @@
 import type { Type } from '@nestjs/common';
 import type { Scope } from '../auth/scopes.js';
-import { checkDeclaredName, declarationFault } from '../core/declaration-faults.js';
+import { checkDeclaredName, invalidDeclaration } from '../core/declaration-errors.js';
 
-/** What an event's data is; it exists in types alone. */
+/** The type of the event's data, which exists only at compile time. */
 declare const DATA: unique symbol;
 
 /** An event that endpoints can subscribe to. */
 export interface WebhookEvent<Data extends object> {
-  /** Such as `pets.created`: `type` of its messages. */
+  /** Such as `pets.created`; the `type` of its messages. */
   readonly name: string;
-  /** When it happens, and what its `data` holds, in Markdown for the docs. */
+  /** When it occurs and what its `data` contains, in Markdown for the docs. */
   readonly description: string;
-  /** The scope that a key needs to subscribe an endpoint to it; undefined if it needs none. */
+  /** The scope that a key needs to subscribe an endpoint to it; undefined if none. */
   readonly scope: Scope | undefined;
-  /** Its data in the OpenAPI documents; undefined where no class describes it. */
+  /** The class of its data for the OpenAPI documents; undefined if there is none. */
   readonly data: Type<Data> | undefined;
   readonly [DATA]?: Data;
 }
@@ -22,7 +22,8 @@ const declared = new Map<string, WebhookEvent<object>>();
 
 /**
  * Declares an event that endpoints can subscribe to: `defineWebhookEvent('toys.sold', { description: 'A toy was sold.', data: ToyDto,
- * scope: TOYS_SCOPES.read })`. The documents show the fields of the class `data`. A name that is malformed, or declared by another feature already, stops the start.
+ * scope: TOYS_SCOPES.read })`. The documents contain the fields of the class `data`. The service does not start if the name is malformed or
+ * already declared by another feature.
  */
 export function defineWebhookEvent<Data extends object>(
   name: string,
@@ -31,12 +32,13 @@ export function defineWebhookEvent<Data extends object>(
   const { description, scope, data } = more;
   const event = { name, description, scope, data };
   checkDeclaredName('Webhook event', name, 'subject.verb', 'pets.created');
-  if (declared.has(name)) declarationFault(`Webhook event "${name}" is declared twice. Rename one of them.`);
+  if (declared.has(name))
+    invalidDeclaration(`Webhook event "${name}" is declared twice. Rename one of them.`);
   declared.set(name, event);
   return event;
 }
 
-/** The events that were declared, as a table in Markdown. */
+/** The declared events as a Markdown table. */
 export function webhookEventsTable(): string {
   const rows = declaredWebhookEvents().map(({ name, description, scope }) => [
     `\`${name}\``,
@@ -48,7 +50,7 @@ export function webhookEventsTable(): string {
     .join('\n');
 }
 
-/** Every event that was declared, by name in alphabetical order. */
+/** Every declared event, in alphabetical order of name. */
 export function declaredWebhookEvents(): WebhookEvent<object>[] {
   return [...declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
 
-/** The index that finds the endpoints that fail. */
+/** Adds the index for failing endpoints. */
 export class WebhookFailing1795700002000 implements MigrationInterface {
   readonly onlyExpands = true;
 

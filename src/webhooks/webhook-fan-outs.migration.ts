@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
-/** The table of messages that have no deliveries yet. */
+/** Adds the table of messages that have no deliveries yet. */
 export class WebhookFanOuts1795500001000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -15,8 +15,8 @@ const PAUSE_RATIO = 9;
 const MAX_PAUSE_MS = 500;
 
 /**
- * Inserts deliveries for each enabled endpoint that subscribes to the event of a message. A deletion locks a client before its
- * endpoints, so that the lock on the client keeps both.
+ * Inserts deliveries for each enabled endpoint that subscribes to a message's event. A deletion locks a client before its endpoints, so the
+ * lock on the client protects both.
  */
 const DELIVERIES = (rows: string, dialect: Dialect): string => `
   INSERT INTO webhook_deliveries (endpoint_id, message_id, state, attempts)
@@ -31,7 +31,7 @@ const DELIVERIES = (rows: string, dialect: Dialect): string => `
     AND (webhook_fan_outs.client_id IS NULL OR webhook_fan_outs.client_id = webhook_endpoints.client_id)
   ORDER BY webhook_fan_outs.id, webhook_endpoints.id ${dialect.lockRows('clients')}`;
 
-/** Writes the deliveries of messages after their commit, so that no request pays for the number of subscribers. */
+/** Creates the deliveries of messages after their commit, so that no request waits for them, however many subscribers there are. */
 @Injectable()
 export class WebhookFanOuts {
   private batch = 1;
@@ -56,8 +56,8 @@ export class WebhookFanOuts {
   }
 
   /**
-   * Fans out committed messages in short transactions, so that little is left to `beforeChange`, which blocks other writers. Does
-   * nothing within a transaction.
+   * Fans out committed messages in short transactions, so that little is left to `beforeChange`, which blocks other writers. Does nothing
+   * within a transaction.
    */
   async catchUp(): Promise<void> {
     if (this.transactions.isInside()) return;
@@ -65,7 +65,7 @@ export class WebhookFanOuts {
   }
 
   /**
-   * Fans out, in the caller's transaction, all messages that were committed before the caller changes endpoints: they go to the
+   * In the caller's transaction, fans out all messages that were committed before the caller changes endpoints, so that they go to the
    * endpoints that existed when they were written, whatever the clock says. Call it before the transaction locks a row.
    */
   async beforeChange(manager: EntityManager): Promise<void> {

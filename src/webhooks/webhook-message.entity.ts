@@ -1,7 +1,7 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
 import { Int64Key } from '../database/int64.js';
 
-/** An event as it is sent to endpoints, with one delivery per endpoint. */
+/** An event as sent to endpoints, with one delivery per endpoint. */
 @Entity('webhook_messages')
 @Index('webhook_messages_created', ['createdAt'])
 export class WebhookMessage {
@@ -20,11 +20,14 @@ export class WebhookMessage {
   createdAt!: string;
 }
 
-/** A message that has no deliveries yet. It is committed with the message, and deleted with the commit of the deliveries. */
+/**
+ * A message that has no deliveries yet. It is inserted together with the message, and deleted together with the insertion of the
+ * deliveries.
+ */
 @Entity('webhook_fan_outs')
 @Index('webhook_fan_outs_message', ['messageId'])
 export class WebhookFanOut {
-  /** Messages are fanned out in the order of these. */
+  /** Messages are fanned out in this order. */
   @Int64Key()
   id!: bigint;
 
@@ -35,7 +38,7 @@ export class WebhookFanOut {
   @JoinColumn({ name: 'message_id', foreignKeyConstraintName: 'webhook_fan_outs_of_message' })
   message!: Relation<WebhookMessage>;
 
-  /** The client whose endpoints the message is for; null for those of all clients. */
+  /** The client whose endpoints receive the message; null for those of all clients. */
   @Column('varchar', { name: 'client_id', length: 36, nullable: true })
   clientId!: string | null;
 }

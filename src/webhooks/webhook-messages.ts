@@ -13,29 +13,29 @@ import { WEBHOOKS_LEASE } from './due-deliveries.js';
 import type { WebhookEvent } from './webhook-events.js';
 import { WebhookFanOut, WebhookMessage } from './webhook-message.entity.js';
 
-/** Longest body of a message, in UTF-16 code units. */
+/** Maximum length of a message's body, in UTF-16 code units. */
 export const MAX_PAYLOAD_LENGTH = 65_536;
 
-/** Whether any enabled endpoint subscribes to the event `?1`, of the client `?2` if that is not null. */
+/** Whether any enabled endpoint, of the client `?2` if not null, subscribes to the event `?1`. */
 const SUBSCRIBED = `SELECT 1 AS found FROM webhook_subscriptions JOIN webhook_endpoints ON webhook_endpoints.id = webhook_subscriptions.endpoint_id
   WHERE webhook_subscriptions.event = ?1 AND webhook_endpoints.disabled_at IS NULL
     AND (CAST(?2 AS TEXT) IS NULL OR webhook_endpoints.client_id = ?2) LIMIT 1`;
 
 /** Recipients and id of a message. */
 export interface MessageOptions {
-  /** Only endpoints of this client; without it, every endpoint that subscribes to the event. */
+  /** Only endpoints of this client receive it; by default, every endpoint that subscribes to the event. */
   readonly clientId?: string;
   /**
-   * Derived from what happened, such as `<key id>/7d`: there is one message per event and id, also if another instance, or this one
-   * after a restart, finds out the same again.
+   * Derived from what happened, such as `<key id>/7d`: there is one message per event and id, even if another instance, or this one after a
+   * restart, detects the same again.
    */
   readonly id?: string;
 }
 
-/** Sends messages to the endpoints of clients: at least once, to each endpoint in order (docs/webhooks.md). */
+/** Sends messages to clients' endpoints, at least once and in order for each endpoint (docs/webhooks.md). */
 @Injectable()
 export class WebhookMessages {
-  /** Whether any endpoint subscribes to an event, as of a version of the data. */
+  /** Whether any endpoint subscribes to an event, with the version of the data. */
   private readonly cached = new Map<string, { readonly version: number; readonly isAny: boolean }>();
   private readonly reads = new Map<string, OneAtATime<boolean>>();
 
@@ -49,9 +49,9 @@ export class WebhookMessages {
   ) {}
 
   /**
-   * Writes a message for the enabled endpoints that subscribe to the event, in the caller's transaction or a new one; writes nothing
-   * if none subscribes. It is sent after the commit. Of `data` it has what the class of the event declares, if it has one; a `bigint` is
-   * written as an exact integer. Throws RangeError when the body is longer than LONGEST_PAYLOAD; await it, so that the change is rolled back with it.
+   * Writes a message for the enabled endpoints that subscribe to the event, in the caller's transaction or a new one; writes nothing if
+   * none subscribes. It is sent after the commit. If the event has a class, `data` is reduced to what that declares; a `bigint` becomes an
+   * exact integer. Throws RangeError if the body is longer than MAX_PAYLOAD_LENGTH: await it, so that the change is rolled back as well.
    */
   async send<Data extends object>(
     event: WebhookEvent<Data>,
@@ -64,8 +64,8 @@ export class WebhookMessages {
   }
 
   /**
-   * Runs a change and sends what `dataOf` makes of its result, in one transaction, so that both are committed or neither. If no
-   * endpoint subscribes, the change runs without this transaction.
+   * Makes a change and sends `dataOf` its result, in one transaction, so that either both are committed or neither is. If no endpoint
+   * subscribes, the change runs without this transaction.
    */
   async sendWith<Data extends object, T>(
     event: WebhookEvent<Data>,
@@ -98,13 +98,13 @@ export class WebhookMessages {
   }
 
   /**
-   * Whether any enabled endpoint subscribes; an endpoint that any process committed before the call counts. The result is cached
-   * where the DataVersion is known without a query; elsewhere concurrent callers share one query. Not for callers in a
-   * transaction: it does not see their own writes.
+   * Whether any enabled endpoint subscribes, including endpoints that any process committed before the call. The result is cached if the
+   * DataVersion is known without a query; otherwise concurrent callers share a query. Not for callers in a transaction, because it does not
+   * see their own writes.
    */
   private async isSubscribed(event: string): Promise<boolean> {
-    // Read the version first, so that a commit during the query invalidates what is cached. Every commit of a transaction that
-    // writes endpoints changes it; single inserted rows alone do not.
+    // Read the version first, so that a commit during the query invalidates the cached result. Every commit of a transaction that writes
+    // endpoints changes it; single inserted rows alone do not.
     const { rows: version } = this.dataVersion.versions();
     const cached = this.cached.get(event);
     if (cached && version !== undefined && cached.version === version) return cached.isAny;
@@ -115,7 +115,7 @@ export class WebhookMessages {
     return hasAny;
   }
 
-  /** Whether any enabled endpoint of this client, or of any, subscribes, as the caller's transaction sees it. */
+  /** Whether any enabled endpoint of this client, or of any client, subscribes, as seen by the caller's transaction. */
   private async isSubscribedNow(event: string, clientId: string | null = null): Promise<boolean> {
     return (await this.reader.first(SUBSCRIBED, [event, clientId])) !== undefined;
   }
@@ -127,7 +127,7 @@ export class WebhookMessages {
   }
 }
 
-/** A message that happened at an instant (ISO 8601 text in UTC). Throws RangeError when its body is too long. */
+/** A message about something that happened at a time (ISO 8601 text in UTC). Throws RangeError if its body is too long. */
 export function messageOf(event: string, data: object, createdAt: string, id?: string): WebhookMessage {
   const digits =
     id === undefined

@@ -10,13 +10,13 @@ import type { AttemptOutcome } from './webhook-sender.js';
 const OUTCOMES: readonly AttemptOutcome['is'][] = ['delivered', 'failed', 'gone', 'cut'];
 const ENDPOINTS = ['healthy', 'failing'];
 
-/** Number of waiting deliveries that are counted of each endpoint: what waits for one that is down has no limit. */
+/** Maximum number of waiting deliveries counted per endpoint, because there is no limit for one that is down. */
 const MAX_COUNTED = 10_000;
 
 const WAITING = `FROM webhook_deliveries WHERE state = 'waiting' AND endpoint_id = webhook_endpoints.id`;
 const FIRST = `SELECT message_id ${WAITING} ORDER BY webhook_deliveries.id LIMIT 1`;
 
-/** What waits for failing endpoints, and for the others, with messages that have no deliveries yet. */
+/** Counts what waits for failing endpoints and for the others, including messages without deliveries. */
 export const BACKLOG = `
   SELECT CASE WHEN failures = 0 THEN 'healthy' ELSE 'failing' END AS "endpoints",
     SUM(waiting) AS "waiting", MIN(oldest) AS "oldest"
@@ -30,7 +30,7 @@ export const BACKLOG = `
     JOIN webhook_messages ON webhook_messages.id = webhook_fan_outs.message_id
   ) AS backlog GROUP BY 1`;
 
-/** A row of BACKLOG; on PostgreSQL the count is text, `oldest` is ISO 8601 text in UTC. */
+/** A row of BACKLOG; on PostgreSQL the count is text. `oldest` is ISO 8601 text in UTC. */
 interface Backlog {
   readonly endpoints: string;
   readonly waiting: number | string;
@@ -40,7 +40,7 @@ interface Backlog {
 const DISABLED = `SELECT disabled_because AS "because", COUNT(*) AS "endpoints" FROM webhook_endpoints
   WHERE disabled_at IS NOT NULL GROUP BY disabled_because`;
 
-/** The metrics of webhooks: attempts of this process, and waiting deliveries in the database. */
+/** Metrics of webhooks: attempts by this process, and waiting deliveries in the database. */
 @Injectable()
 export class WebhookMetrics {
   private readonly attempts: Counter<'outcome'>;
@@ -56,7 +56,7 @@ export class WebhookMetrics {
       'Attempts to send a message to an endpoint: delivered, failed, gone (410), and cut by a stop',
       ['outcome'],
     );
-    // Start at 0, so that the first attempt shows as an increase.
+    // Start at 0, so that the first attempt is visible as an increase.
     for (const outcome of OUTCOMES) this.attempts.inc({ outcome }, 0);
     metrics.gauge(
       'petstore_webhook_waiting_deliveries',
@@ -85,12 +85,11 @@ export class WebhookMetrics {
     );
   }
 
-  /** Counts an attempt. */
   count(outcome: AttemptOutcome['is']): void {
     this.attempts.inc({ outcome });
   }
 
-  /** Both gauges are collected at the same time, and share one query. Those of which nothing waits are 0. */
+  /** Both gauges are read at the same time and share a query. They are 0 if nothing waits. */
   private async values(valueOf: (backlog: Backlog) => number): Promise<LabelledValue<'endpoints'>[]> {
     const rows = await (this.reading ??= this.dataSource
       .query<Backlog[]>(BACKLOG)

@@ -13,18 +13,17 @@ import { type AllowedAddress, WebhookAddresses, isPublic } from './webhook-addre
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { signing, webhookSignature } from './webhook-signature.js';
 
-/** Longest duration of an attempt, from the look-up of the name to the status of the response, in milliseconds. */
+/** Time limit of an attempt, from the name lookup to the status of the response, in milliseconds. */
 const ATTEMPT_MS = 15_000;
 /** Maximum number of interim responses (1xx); Node's client accepts any number. */
 const MAX_INTERIM = 5;
-/** Connections that stay open between attempts: for how long, in milliseconds, and how many per receiver. */
+/** How long connections stay open between attempts, in milliseconds, and how many per receiver. */
 const POOL = { keepAlive: true, timeout: 20_000, maxFreeSockets: 2 };
 
 const USER_AGENT = `petstore-webhooks/${softwareVersion()}`;
 
-/** A message to send to an endpoint, signed with its secret and, for a while after a rotation, with earlier ones. */
+/** A message to send to an endpoint, signed with its secret and, for a time after a rotation, with earlier ones. */
 export interface Attempt extends Pick<WebhookEndpoint, 'url' | 'secret' | 'previousSecrets'> {
-  /** `webhook-id`. */
   readonly messageId: string;
   /** The body, JSON. */
   readonly payload: string;
@@ -32,27 +31,26 @@ export interface Attempt extends Pick<WebhookEndpoint, 'url' | 'secret' | 'previ
 
 /** The outcome of an attempt. */
 export interface AttemptOutcome {
-  /** `gone` after a response of 410, `cut` when the signal aborted it. */
+  /** `gone` after a response of 410, `cut` if the signal aborted it. */
   readonly is: 'delivered' | 'failed' | 'gone' | 'cut';
-  /** Status of the response; null without one. */
+  /** Status of the response; null if there was none. */
   readonly status: number | null;
-  /** Why it failed, for the owner; null when it was delivered. */
+  /** Why it failed, for the owner; null if it was delivered. */
   readonly error: string | null;
-  /** The wait that the receiver asks for, in milliseconds; 0 for none. */
+  /** The delay requested by the receiver, in milliseconds; 0 if none. */
   readonly retryAfter: number;
-  /** From the look-up of the name to the status of the response, or to the failure, in milliseconds. */
+  /** Time from the name lookup to the status of the response, or to the failure, in milliseconds. */
   readonly durationMs: number;
-  /** The first bytes of the response body, sanitized; null without a response. */
+  /** The start of the response body, sanitized; null if there was no response. */
   readonly response: string | null;
   /** Whether every address of the host was public, so that its owner may read its responses. */
   readonly isPublic: boolean;
 }
 
-/** The response of a receiver. */
 interface ReceiverResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** Resolves once enough of the body was read, or its time is over. */
+  /** Resolves once enough of the body was read or the time is up. */
   readonly excerpt: Promise<string>;
   readonly isPublic: boolean;
 }
@@ -60,7 +58,7 @@ interface ReceiverResponse {
 /** A response without an excerpt. */
 const WITHOUT_BODY = { retryAfter: undefined, excerpt: Promise.resolve('') };
 
-/** Posts signed messages to endpoints, at allowed addresses only; follows no redirect and uses no proxy. */
+/** Posts signed messages to endpoints, only at allowed addresses, without following redirects or using a proxy. */
 @Injectable()
 export class WebhookSender implements OnModuleDestroy {
   private readonly http = bounded(new HttpAgent(POOL));
@@ -118,13 +116,13 @@ export class WebhookSender implements OnModuleDestroy {
     signal.throwIfAborted();
     const response =
       (await this.exchange(attempt, url, addresses, signal)) ??
-      // The receiver closed an idle connection just as it was reused, so it has hardly read anything: one more try, on a new one.
+      // The receiver closed an idle connection just as it was reused, so it has hardly read anything: retry once on a new one.
       (await this.exchange(attempt, url, addresses, signal, false));
     const areAllPublic = addresses.every(({ address }) => isPublic(address));
     return { status: 0, ...WITHOUT_BODY, ...response, isPublic: areAllPublic };
   }
 
-  /** Undefined when a reused connection was closed without a response. */
+  /** Undefined if a reused connection was closed without a response. */
   private exchange(
     attempt: Attempt,
     url: URL,
@@ -146,7 +144,7 @@ export class WebhookSender implements OnModuleDestroy {
               : this.http
             : bounded(isTls ? new HttpsAgent() : new HttpAgent()),
           signal,
-          // The addresses that were checked; the name is not resolved again.
+          // The verified addresses; the name is not resolved again.
           lookup: lookupOf(addresses),
           headers: {
             'Content-Type': 'application/json',
@@ -172,7 +170,7 @@ export class WebhookSender implements OnModuleDestroy {
         interim += 1;
         if (interim === MAX_INTERIM + 1) request.destroy(responseTooLarge());
       });
-      // 101: without a listener the client would close the connection silently.
+      // 101: without a listener, the client would close the connection silently.
       request.on('upgrade', ({ statusCode = 0 }, socket) => {
         socket.destroy();
         resolve({ status: statusCode, ...WITHOUT_BODY });
@@ -193,7 +191,7 @@ function closedWithoutResponse(): Error {
   return Object.assign(new Error('The connection was closed.'), { code: 'ECONNRESET' });
 }
 
-/** Resolves to addresses that were found before. */
+/** Resolves any name to addresses that were found before. */
 function lookupOf(addresses: readonly AllowedAddress[]): LookupFunction {
   return (_hostname, { all }, callback) => {
     const [first] = addresses;

@@ -18,18 +18,17 @@ import type { AttemptOutcome } from './webhook-sender.js';
 /** Maximum number of attempts per transaction. */
 const BATCH = 100;
 
-/** An attempt that has ended. */
 interface FinishedAttempt {
   readonly delivery: FirstDelivery;
   readonly outcome: AttemptOutcome;
   readonly at: number;
-  /** Time until the next attempt, in milliseconds; undefined if the message is given up. */
+  /** Time until the next attempt, in milliseconds; undefined if there is none. */
   readonly delay: number | undefined;
 }
 
 /**
- * Records failures, unless the endpoint was changed or a retry was requested since the attempt. A delivery ends the failures of its
- * URL in any case.
+ * Records failures, unless the endpoint was changed or a retry was requested since the attempt. A delivery always resets the failures of
+ * its URL.
  */
 const RECORD_ENDPOINTS = (rows: string): string => `
   UPDATE webhook_endpoints
@@ -48,12 +47,11 @@ const RECORD_DELIVERIES = (rows: string): string => `
   FROM ${rows} AS recorded
   WHERE webhook_deliveries.id = CAST(value ->> 'id' AS BIGINT) AND webhook_deliveries.state NOT IN ('delivered', 'failed')`;
 
-/** Records the outcome of attempts: successful deliveries, the time of the next attempt, and endpoints to disable. */
+/** Records results of attempts: successful deliveries, the time of the next attempt, and endpoints to disable. */
 @Injectable()
 export class WebhookSettlements {
   private readonly logger = new Logger('Webhooks');
   private readonly recordings = new OneAtATime(() => this.recordAll());
-  /** Attempts that are not recorded yet. */
   private readonly toRecord: FinishedAttempt[] = [];
 
   constructor(
@@ -65,14 +63,14 @@ export class WebhookSettlements {
     private readonly clock: Clock,
   ) {}
 
-  /** Keeps the outcome of an attempt until it is recorded; otherwise its message would be sent again. */
+  /** Keeps the result of an attempt until it is recorded; otherwise its message would be sent again. */
   add(delivery: FirstDelivery, outcome: AttemptOutcome): void {
     if (outcome.is === 'cut') return;
     const delay = webhookRetryDelay(delivery.failures + 1, outcome.retryAfter);
     this.toRecord.push({ delivery, outcome, at: this.clock.now(), delay });
   }
 
-  /** Records the attempts that have ended, many in one commit. Rejects when the database does, and keeps what is not recorded. */
+  /** Records ended attempts, many in one commit. If the database rejects, this rejects, and unrecorded attempts are kept. */
   record(): Promise<void> {
     return this.recordings.run();
   }
@@ -91,7 +89,7 @@ export class WebhookSettlements {
     }
   }
 
-  /** Gives up the delivery and disables the endpoint; the client's other endpoints get a message about it. */
+  /** Marks the delivery as failed and disables the endpoint; the client's other endpoints get a message about it. */
   private async disable(finished: FinishedAttempt, because: DisabledBecause): Promise<void> {
     const disabledAt = isoOf(finished.at);
     const { endpointId: id, clientId, url, label, failures } = finished.delivery;
@@ -99,7 +97,7 @@ export class WebhookSettlements {
     await this.fanOuts.catchUp();
     const isDisabled = await this.dataSource.transaction(async (manager) => {
       await this.fanOuts.beforeChange(manager);
-      // The owner may have changed its address or enabled it again, which the outcome says nothing about.
+      // The result is outdated if the owner has changed its address or enabled it again.
       const { affected } = await manager.update(
         WebhookEndpoint,
         { id, url, failures, disabledAt: IsNull() },

@@ -3,19 +3,18 @@ import type { PreviousSecret } from './webhook-endpoint.entity.js';
 
 const PREFIX = 'whsec_';
 
-/** A new secret: `whsec_` and 32 random bytes in Base64. */
+/** Generates a secret: `whsec_` and 32 random bytes in Base64. */
 export function newWebhookSecret(): string {
   return PREFIX + randomBytes(32).toString('base64');
 }
 
-/** The rotated secrets that still sign at an instant, in ms since the Unix epoch. */
+/** The rotated secrets that still sign at a time in ms since the Unix epoch. */
 export function signing(previous: readonly PreviousSecret[], now: number): PreviousSecret[] {
   return previous.filter(({ until }) => Date.parse(until) > now);
 }
 
 /**
- * The value of `webhook-signature`: one signature per secret (Standard Webhooks 1.0, "Signature scheme").
- * `timestamp` is in Unix seconds.
+ * The value of `webhook-signature`: one signature per secret (Standard Webhooks 1.0, "Signature scheme"). `timestamp` is in Unix seconds.
  */
 export function webhookSignature(
   { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { DisabledBecause } from './webhook-endpoint.entity.js';
 import { defineWebhookEvent } from './webhook-events.js';
 
-/** An endpoint that gets no messages any more. */
+/** An endpoint that no longer receives messages. */
 @ApiSchema({ name: 'WebhookEndpointDisabled' })
 export class WebhookEndpointDisabled {
   @ApiProperty({ type: 'string', format: 'uuid' })
@@ -28,17 +28,17 @@ export class WebhookTest {
   readonly endpointId!: string;
 }
 
-/** An endpoint of the client was disabled because it failed; sent to the client's other endpoints. */
+/** An endpoint of the client was disabled because it failed. Sent to the client's other endpoints. */
 export const WEBHOOK_ENDPOINT_DISABLED = defineWebhookEvent('webhook_endpoint.disabled', {
   data: WebhookEndpointDisabled,
   description:
-    'Another one of your endpoints was disabled, because it failed for three days or responded 410. `data`: `id`, `url`, ' +
+    'Another of your endpoints was disabled because it failed for three days or responded with 410. `data`: `id`, `url`, ' +
     '`label`, `because`, `disabledAt`.',
 });
 
-/** Sent only on request and only to the endpoint that is tested. */
+/** Sent only on request, and only to the tested endpoint. */
 export const WEBHOOK_TEST = defineWebhookEvent('webhook.test', {
   data: WebhookTest,
   description:
-    'A test was requested: `POST …/webhooks/{endpointId}/test`. It goes to that endpoint only, without a subscription. `data`: `endpointId`.',
+    'A test was requested: `POST …/webhooks/{endpointId}/test`. It is sent only to that endpoint, which needs no subscription. `data`: `endpointId`.',
 });

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table, type TableColumnOptions } from 'typeorm';
 
-/** Tables of webhooks: endpoints, their subscriptions, messages, and deliveries. */
+/** Adds the tables of webhooks: endpoints, their subscriptions, messages, and deliveries. */
 export class Webhooks1793491223000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -21,7 +21,7 @@ import { WebhookMetrics } from './webhook-metrics.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhookSettlements } from './webhook-settlements.js';
 
-/** Notifies endpoints of clients (Standard Webhooks 1.0), and has the services behind their administration and self-service. */
+/** Sends webhooks (Standard Webhooks 1.0), and provides the services for their administration and self-service. */
 @Global()
 @Module({
   imports: [

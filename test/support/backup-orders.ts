@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BackupOptions, backUp } from '../../src/database/commands/backup.js';
 import { type RestoreOptions, type RestoreResult, restore } from '../../src/database/commands/restore.js';
-import type { CopiedStore } from '../../src/database/commands/checked-copy.js';
+import type { VerifiedCopy } from '../../src/database/commands/verified-copy.js';
 import { sourceWith } from './copy-source.js';
 import { folderOfTest } from './service-process.js';
 
@@ -25,7 +25,7 @@ export async function storeWith(...statements: readonly string[]): Promise<strin
 }
 
 /** Backs a store up, one with an animal unless `more` names another. */
-export async function backUpTo(file: string, more: Partial<BackupOptions> = {}): Promise<CopiedStore> {
+export async function backUpTo(file: string, more: Partial<BackupOptions> = {}): Promise<VerifiedCopy> {
   const database = more.database ?? (await storeWith(pet(1)));
   const { signal } = new AbortController();
   return backUp({ database, file, overwrite: false, signal, ...more });

@@ -55,7 +55,7 @@ class AdoptionDecision {
 }
 
 /** Body of decideAdoption. */
-@ApiSchema({ name: 'AdoptionPatch', description: 'Changes to an adoption; omitted fields stay as they are.' })
+@ApiSchema({ name: 'AdoptionPatch', description: 'Changes to an adoption; omitted fields do not change.' })
 export class AdoptionPatch extends MergePatch(AdoptionDecision) {}
 
 /** Query of listAdoptions. */

@@ -46,12 +46,12 @@ const COLUMNS = [
 /** Number of entries that an export reads at a time. */
 const EXPORTED = 500;
 
-/** The audit trail as operators see it: filtered, and with the names of clients, keys and endpoints as they are now. */
+/** The audit trail for operators: filtered, and with the current names of clients, keys and endpoints. */
 @Injectable()
 export class AuditListing {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** A page of the entries that pass the filters, latest first. */
+  /** A page of the matching entries, latest first. */
   async page(page: PageRequest, filters: AuditFilters): Promise<Page<AuditEntryDto>> {
     const where = Object.entries(COMPARED).flatMap(([name, compared]): Condition[] => {
       const value = filters[name as keyof AuditFilters];
@@ -63,7 +63,7 @@ export class AuditListing {
     return { ...rest, items: items.map((entry) => toAuditEntryDto(entry, names)) };
   }
 
-  /** All entries that pass the filters as CSV (RFC 4180), latest first, read as fast as the client reads. */
+  /** All matching entries as CSV (RFC 4180), latest first, read as fast as the client receives them. */
   async *csv(filters: AuditFilters): AsyncGenerator<string> {
     yield `${COLUMNS.join(',')}\r\n`;
     let after: Position | undefined;
@@ -74,7 +74,7 @@ export class AuditListing {
     } while (after);
   }
 
-  /** The names of the clients, keys and endpoints of entries, and of the keys that made the changes, as far as they exist. */
+  /** The names of the clients, keys and endpoints of entries, and of the keys that made the changes, if they still exist. */
   private async namesOf(entries: readonly AuditEntry[]): Promise<AuditNames> {
     const { manager } = this.dataSource;
     const keys = await manager.find(ApiKey, {
@@ -106,9 +106,9 @@ function idsIn(
   return In([...new Set(entries.flatMap(idsOf).filter((id) => typeof id === 'string'))]);
 }
 
-/** Beginnings of a formula, after the characters that spreadsheets skip; one of them is the minus sign U+2212. */
+/** Characters that start a formula, after those that spreadsheets skip; one of them is the minus sign U+2212. */
 const FORMULA = /^[\s\p{Cc}\p{Cf}"']*[=+\-@\u2212]/u;
-/** Where a spreadsheet whose locale separates cells by semicolons or tabs begins another cell or row: a quote inside a cell means nothing to it. */
+/** Where a spreadsheet whose locale separates cells by semicolons or tabs starts another cell or row, even inside quotes. */
 const BEGINNINGS = /(?<=[;\t\r\n])/;
 
 /**

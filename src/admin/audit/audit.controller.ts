@@ -28,7 +28,7 @@ export class AuditController {
     id: 'exportAudit',
     summary: 'Export the audit trail',
     description:
-      'Sends all changes that match the filters as CSV (RFC 4180), latest first. The export counts as one request.',
+      'Exports all matching changes as CSV (RFC 4180), latest first. The export counts as one request.',
     responses: { status: 200, description: 'The changes', contentType: 'text/csv' },
   })
   @Header('Content-Disposition', 'attachment; filename="audit.csv"')

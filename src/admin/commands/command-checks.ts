@@ -2,12 +2,12 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AbstractHttpAdapter, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import type { Application } from 'express';
-import { declarationFault } from '../../core/declaration-faults.js';
+import { invalidDeclaration } from '../../core/declaration-errors.js';
 import { metadataOf, operationsOf } from '../../http/operations/registered-operation.js';
 import { routesOf } from '../../http/operations/registered-routes.js';
 import { COMMAND_WORDS, areWords, commandsFor } from './command-words.js';
 
-/** Checks at the start that no two operations of the administration are commands with the same words. */
+/** Checks at startup that no two administration operations have the same command name. */
 @Injectable()
 export class CommandChecks implements OnModuleInit {
   constructor(
@@ -19,7 +19,7 @@ export class CommandChecks implements OnModuleInit {
   onModuleInit(): void {
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
     if (!adapter) return;
-    // Nest names the function that it registers after the handler.
+    // Nest gives the registered function the handler's name.
     const handlers = new Map(operationsOf(this.discovery).map((one) => [one.name, one]));
     const owners = new Map<string, string>();
     for (const { method, path, handler } of routesOf(adapter.getInstance<Application>())) {
@@ -31,12 +31,12 @@ export class CommandChecks implements OnModuleInit {
       const declared = read(DECORATORS.API_EXTENSION)?.[COMMAND_WORDS];
       for (const words of commandsFor(id, declared, method.toLowerCase(), path.slice('/admin'.length))) {
         if (!areWords(words) && declared !== undefined)
-          declarationFault(
+          invalidDeclaration(
             `${name}: "${words}" cannot be a command. Use two words in lower case, such as "toy paint".`,
           );
         const owner = owners.get(words) ?? name;
         if (owner !== name && areWords(words))
-          declarationFault(
+          invalidDeclaration(
             `${name}: "petstore ${words}" is also the command of ${owner}. Choose another name with @ApiExtension('${COMMAND_WORDS}', 'toy paint').`,
           );
         owners.set(words, name);

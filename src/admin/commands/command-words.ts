@@ -1,12 +1,12 @@
 import { OPERATION_TABLE } from './operation-table.js';
 
-/** The member of an operation in the OpenAPI document that has the words of its command, such as `toy paint`. */
+/** The member of an operation in the OpenAPI document that contains its command's name, such as `toy paint`. */
 export const COMMAND_WORDS = 'x-command';
-/** Group and command; the first words of commands that are no operations are taken. */
+/** Group and command; groups of commands that are not API operations are reserved. */
 const WORDS = /^(?!(?:completion|db|doctor|generate|new|openapi|outbox) )[a-z][a-z\d-]* [a-z][a-z\d-]*$/;
 const VERBS = new Map(Object.entries({ get: 'list', post: 'create', put: 'replace', patch: 'update' }));
 
-/** The words of the commands for an operation: those of the table, those that it declares, or those of its method and path. */
+/** The names of the commands for an operation: those in the table, those that it declares, or one derived from its method and path. */
 export function commandsFor(
   id: string | undefined,
   declared: string | undefined,
@@ -17,18 +17,18 @@ export function commandsFor(
   return ours.length > 0 ? ours.map(([words]) => words) : [declared ?? wordsOf(method, path)];
 }
 
-/** Whether a command can have these words. */
+/** Whether a command can have this name. */
 export function areWords(words: string): boolean {
   return WORDS.test(words);
 }
 
 /**
- * The words of a method and a path below `/admin`: `GET /toys` is `toys list`, `GET /toys/{toyId}` is `toys show`, `POST
+ * The command name for a method and a path below `/admin`: `GET /toys` is `toys list`, `GET /toys/{toyId}` is `toys show`, `POST
  * /toys/{toyId}/paint` is `toys paint`, and `GET /toys/{toyId}/parts` is `toys list-parts`.
  */
 function wordsOf(method: string, path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '');
-  // Parameters as in documents, and as in Express.
+  // Parameters in the notation of documents or of Express.
   const isOfOne = /^[{:*]/.test(segments.at(-1) ?? '');
   const [group = '', ...rest] = segments.filter((segment) => !/^[{:*]/.test(segment)).map(kebab);
   const isAction = method === 'post' && rest.length > 0 && !isOfOne;

@@ -1,37 +1,36 @@
 import type { ClientUsageDto } from '../dto/client-usage.dto.js';
 
-/** Words of a command, or what makes them of its options and, once it is done, of the result. */
+/** Text of a command, or a function that creates it from the options and, once the command has run, from the result. */
 type Words = string | ((options: Readonly<Record<string, unknown>>, result: never) => string);
 
-/** What the OpenAPI document does not know of a command. Texts have properties of the result as `{name}`, or of what is changed. */
+/** Facts about a command that are not in the OpenAPI document. In texts, `{name}` is a property of the result, or of the changed object. */
 export interface CommandFacts {
-  /** The operationId. */
   readonly operation: string;
-  /** What it does, where the first sentence of the operation says something else. */
+  /** Its description, if it differs from the first sentence of the operation's. */
   readonly text?: string;
-  /** The parameters that are arguments; by default those of the path. */
+  /** Parameters that are arguments; by default those of the path. */
   readonly arguments?: readonly string[];
-  /** The only parameters and members that are options; by default all. */
+  /** The parameters and members that are options; by default all. */
   readonly options?: readonly string[];
-  /** Members that every request has. */
+  /** Members of every request. */
   readonly fixed?: Readonly<Record<string, unknown>>;
-  /** How many entries it lists by default; without it all. */
+  /** Default number of listed entries; by default all. */
   readonly limit?: number;
-  /** The properties to show, with spaces between; by default all. One that ends in `?` is left out of facts while it is null. */
+  /** The properties to show, separated by spaces; by default all. For a single object, one that ends in `?` is omitted while it is null. */
   readonly columns?: string;
-  /** Columns that are made of other properties, by title. */
+  /** Columns computed from other properties, by title. */
   readonly cells?: Readonly<Record<string, (row: never) => unknown>>;
-  /** What an empty list is refused with; by default it is shown. */
+  /** The error message for an empty list; by default, it is shown. */
   readonly none?: string;
-  /** The question before what cannot be undone. */
+  /** The confirmation prompt for an irreversible change. */
   readonly question?: Words;
-  /** The option with which it cannot be undone, and its value unless it is any; by default it never can. */
+  /** The option that makes the change irreversible, with its value unless any value does; by default, the change always is. */
   readonly confirmation?: readonly [option: string, value?: string];
-  /** What was done; without `columns` nothing more is shown. */
+  /** What was done. Without `columns`, nothing else is shown. */
   readonly done?: Words;
   /** Whether it runs when only its group is named. */
   readonly isDefault?: true;
-  /** Whether it creates a database that does not exist. */
+  /** Whether it creates a missing database. */
   readonly createsDatabase?: true;
 }
 
@@ -50,19 +49,19 @@ interface AuditRow {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Details of a change without the ids of what other columns name. */
+/** Details of a change without ids that other columns show. */
 function withoutIds(details: AuditRow['details']): object {
   const named = Object.entries(details).filter(([name]) => name !== 'endpointId' && name !== 'replacedBy');
   return Object.fromEntries(named);
 }
 
-/** Requests of a client in its current window of this name, and the limit. */
+/** Requests of a client in its current window of this name, with the limit. */
 const used =
   (name: string) =>
   ({ windows }: ClientUsageDto) =>
     windows.flatMap((one) => (one.name === name ? `${one.used}/${one.limit}` : []));
 
-/** The commands for our own operations, by group and command, in the order of the help. */
+/** The commands for the platform's operations, by group and command, in the order of the help. */
 export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   'overview show': { operation: 'getOverview', isDefault: true },
   'overview search': {

@@ -5,13 +5,13 @@ import type { ApiKey } from '../../auth/clients/api-key.entity.js';
 import type { IssuedKey } from '../../auth/clients/key-issuing.service.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
-/** A key as shown, on the command line and over HTTP; never its secret. */
+/** A key on the command line and over HTTP, without its secret. */
 @ApiSchema({ name: 'ApiKey', description: 'A key of a client, without its secret.' })
 export class ApiKeyDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   id!: string;
 
-  @ApiProperty({ type: 'string', format: 'uuid', description: 'Client that the key belongs to' })
+  @ApiProperty({ type: 'string', format: 'uuid', description: 'The client that owns the key' })
   clientId!: string;
 
   @ApiProperty({ type: 'string', description: 'Name of the client', example: 'My shop' })
@@ -20,7 +20,12 @@ export class ApiKeyDto {
   @ApiProperty({ type: 'string', description: 'The first characters of the key', example: 'pst_live_4fTz' })
   prefix!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'A label for people', example: 'Web shop' })
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'A label that helps people to recognize it',
+    example: 'Web shop',
+  })
   label!: string | null;
 
   @ApiProperty({ type: [String], example: ['account'] })
@@ -29,13 +34,13 @@ export class ApiKeyDto {
   @Instant({ description: 'When it was issued' })
   createdAt!: string;
 
-  @Instant({ description: 'When it expires; null for never', nullable: true })
+  @Instant({ description: 'When it expires; null if it does not expire', nullable: true })
   expiresAt!: string | null;
 
   @Instant({ description: 'When it was revoked; null if it was not', nullable: true })
   revokedAt!: string | null;
 
-  @Instant({ description: 'When it was last used, to the minute; null for never', nullable: true })
+  @Instant({ description: 'When it was last used, to the minute; null if it was never used', nullable: true })
   lastUsedAt!: string | null;
 
   @ApiProperty({
@@ -47,7 +52,7 @@ export class ApiKeyDto {
   replacedBy!: string | null;
 }
 
-/** Makes the shown form of a key that was read with its client. */
+/** Converts a key, which must have been read with its client, for display. */
 export function toApiKeyDto(key: ApiKey): ApiKeyDto {
   const { id, clientId, client, prefix, label, scopes } = key;
   const { createdAt, expiresAt, revokedAt, lastUsedAt, replacedBy } = key;
@@ -69,38 +74,38 @@ export class IssuedKeyDto extends ApiKeyDto {
   key!: string;
 }
 
-/** Makes the shown form of a new key. */
+/** Converts a new key for display. */
 export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
   const { id, ...rest } = toApiKeyDto(apiKey);
   return { id, key: secret, ...rest };
 }
 
-/** One key, and until when it is banned. */
+/** A key, and until when it is banned. */
 @ApiSchema({ name: 'ApiKeyState', description: 'A key of a client, and whether it is banned.' })
 export class ApiKeyStateDto extends ApiKeyDto {
   @Instant({ description: 'When its ban ends; null if it is not banned', nullable: true })
   bannedUntil!: string | null;
 }
 
-/** Makes the shown form of one key. */
+/** Converts a key and its ban for display. */
 export function toApiKeyStateDto(key: ApiKey, bannedUntil: string | null): ApiKeyStateDto {
   return Object.assign(toApiKeyDto(key), { bannedUntil });
 }
 
 const LABEL = {
-  description: 'A label for people',
+  description: 'A label that helps people to recognize it',
   example: 'Web shop',
   maxLength: 255,
   optional: true,
 };
 
-/** Body that issues a key for the caller's client. */
+/** Body that issues a key for the caller's own client. */
 @ApiSchema({ name: 'NewOwnKey', description: 'The scopes, label and lifetime of a new key.' })
 export class NewOwnKeyDto {
   @StringList({
     optional: true,
     description:
-      'Scopes of the new key, each of which the sending key must have; default: those of the default scopes that the sending key has',
+      'Scopes of the new key. The sending key must have each of them. Default: the default scopes that the sending key has',
     example: ['account'],
   })
   scopes?: string[];
@@ -122,14 +127,14 @@ export class NewOwnKeyDto {
 /** Body that issues a key for any client. */
 @ApiSchema({ name: 'NewKey', description: 'The scopes, label and lifetime of a new key.' })
 export class NewKeyDto extends NewOwnKeyDto {
-  @Uuid({ description: 'Client that the key belongs to' })
+  @Uuid({ description: 'The client that owns the key' })
   clientId!: string;
 }
 
-/** Changeable fields of a key; omitted fields stay as they are. */
+/** Changeable fields of a key; omitted fields do not change. */
 @ApiSchema({
   name: 'KeyChanges',
-  description: 'Changes to a key; omitted fields stay as they are.',
+  description: 'Changes to a key; omitted fields do not change.',
   ...ONE_CHANGE,
 })
 export class KeyChangesDto {
@@ -139,7 +144,7 @@ export class KeyChangesDto {
 
   /** In milliseconds. */
   @Duration({
-    description: 'Remaining lifetime of the key; its expiry can be brought forward, never postponed',
+    description: 'Remaining lifetime of the key, which can only be shortened',
     example: '7d',
     optional: true,
   })
@@ -147,11 +152,11 @@ export class KeyChangesDto {
 }
 
 /** Body that rotates a key. */
-@ApiSchema({ name: 'KeyRotation', description: 'How to rotate a key.' })
+@ApiSchema({ name: 'KeyRotation', description: 'Parameters of a key rotation.' })
 export class KeyRotationDto {
   /** In milliseconds. */
   @Duration({
-    description: 'How long the old key remains valid, at most until its own expiry; 0 ends it at once',
+    description: 'How long the old key remains valid, at most until its own expiry; 0 revokes it immediately',
     example: '24h',
     default: '24h',
     allowZero: true,
@@ -168,5 +173,5 @@ export class KeyRotationDto {
   expires?: number;
 }
 
-/** The example that "Try it out" sends: without a lifetime, because it would give one to a key that has none. */
+/** The example for "Try it out": without a lifetime, because it would limit a key that does not expire. */
 export const ROTATION_EXAMPLE = { rotation: { value: { grace: '24h' } } };

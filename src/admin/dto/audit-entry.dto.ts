@@ -2,20 +2,20 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor, type AuditEntry } from '../../auth/audit/audit-entry.entity.js';
 import { Instant } from '../../http/validation/fields.js';
 
-/** One change, on the command line and over HTTP. */
+/** A change, on the command line and over HTTP. */
 @ApiSchema({
   name: 'AuditEntry',
   description:
-    'One change of a client, a key, a webhook endpoint or a durable event: who, what, when, from where.',
+    'A change to a client, a key, a webhook endpoint or a durable event: who made it, when, and from where.',
 })
 export class AuditEntryDto {
   @ApiProperty({ type: 'integer', format: 'int64', example: 1 })
   id!: bigint;
 
-  @Instant({ description: 'When' })
+  @Instant({ description: 'When the change was made' })
   at!: string;
 
-  @ApiProperty({ type: 'string', description: 'The action', example: 'api_key.revoked' })
+  @ApiProperty({ type: 'string', description: 'What was done', example: 'api_key.revoked' })
   action!: string;
 
   @ApiProperty({ enum: ACTOR_KINDS, enumName: 'ActorKind', description: 'The kind of actor' })
@@ -26,7 +26,7 @@ export class AuditEntryDto {
     format: 'uuid',
     nullable: true,
     description:
-      'The key that was sent, if any; for a user of another credential, the `clientId` of its log lines',
+      'The key that was sent, if any; for a user of another credential, the `clientId` in its log lines',
   })
   actorKeyId!: string | null;
 
@@ -34,7 +34,7 @@ export class AuditEntryDto {
     type: 'string',
     nullable: true,
     description:
-      'The label of that key, or its first characters, and its client; null if the key does not exist',
+      'The label or first characters of that key, and its client; null if the key no longer exists',
     example: 'Operations (My shop)',
   })
   actorName!: string | null;
@@ -42,7 +42,7 @@ export class AuditEntryDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'Address of the caller, or user@host of the command line',
+    description: 'IP address of the caller, or user@host on the command line',
     example: '203.0.113.7',
   })
   from!: string | null;
@@ -50,7 +50,7 @@ export class AuditEntryDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: '`X-Request-Id` of the request, if there was one',
+    description: '`X-Request-Id` of the request, if any',
   })
   requestId!: string | null;
 
@@ -59,7 +59,7 @@ export class AuditEntryDto {
     format: 'uuid',
     nullable: true,
     description:
-      'The client, or the client of the key or the endpoint; null for a durable event, which the details name',
+      'The client, or the owner of the key or endpoint; null for a durable event, which `details` identifies',
   })
   clientId!: string | null;
 
@@ -99,19 +99,19 @@ export class AuditEntryDto {
   details!: object;
 }
 
-/** Names by ids: of clients, keys and webhook endpoints, and the prefixes of keys. */
+/** Names of clients, keys and webhook endpoints, and prefixes of keys, by id. */
 export interface AuditNames {
   readonly names: ReadonlyMap<string, string>;
   readonly prefixes: ReadonlyMap<string, string>;
 }
 
-/** The endpoint that an entry is about. */
+/** The endpoint of an entry. */
 export function endpointOf({ details }: AuditEntry): string | undefined {
   const { endpointId } = details as { readonly endpointId?: string };
   return endpointId;
 }
 
-/** Makes the shown form of an audit entry, with the names of what it is about. */
+/** Converts an audit entry for display, with the names of the objects concerned. */
 export function toAuditEntryDto(entry: AuditEntry, { names, prefixes }: AuditNames): AuditEntryDto {
   const { id, at, action, actor, actorKeyId, from, requestId, clientId, keyId, details } = entry;
   const actorName = names.get(actorKeyId ?? '') ?? null;

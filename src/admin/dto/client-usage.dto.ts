@@ -5,29 +5,29 @@ import { isoOf } from '../../core/time/clock.js';
 import { ClientDto, toClientDto } from './client.dto.js';
 import { Instant } from '../../http/validation/fields.js';
 
-/** One quota window of a client, now. */
+/** A current quota window of a client. */
 @ApiSchema({ name: 'WindowUse', description: 'The current state of one window of a client’s quota.' })
 class WindowUseDto {
   @ApiProperty({ type: 'string', example: 'minute' })
   name!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Requests allowed in it', example: 300 })
+  @ApiProperty({ type: 'integer', description: 'Requests allowed in the window', example: 300 })
   limit!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests admitted in it', example: 12 })
+  @ApiProperty({ type: 'integer', description: 'Requests admitted in the window', example: 12 })
   used!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests left in it', example: 288 })
+  @ApiProperty({ type: 'integer', description: 'Requests left in the window', example: 288 })
   remaining!: number;
 
   @Instant({ description: 'When the full limit is available again' })
   resetsAt!: string;
 }
 
-/** A key that is banned now. */
+/** A currently banned key. */
 @ApiSchema({
   name: 'Ban',
-  description: 'A key that is banned for a while because it kept sending after 429.',
+  description: 'A key that is temporarily banned because it kept sending requests after 429.',
 })
 class BanDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
@@ -40,9 +40,9 @@ class BanDto {
   bannedUntil!: string;
 }
 
-const REFUSED = 'Requests refused with 429, beyond a limit or because the key is banned';
+const REFUSED = 'Requests refused with 429, due to a limit or a ban';
 
-/** The requests of one day. */
+/** Requests of a day. */
 @ApiSchema({ name: 'DayUse', description: 'The requests of one UTC day.' })
 class DayUseDto {
   @ApiProperty({ type: 'string', format: 'date', example: '2026-11-20' })
@@ -55,10 +55,10 @@ class DayUseDto {
   refused!: number;
 }
 
-/** The requests of one minute. */
+/** Requests of a minute. */
 @ApiSchema({ name: 'MinuteUse', description: 'The requests of one minute.' })
 class MinuteUseDto {
-  @Instant({ description: 'When it began' })
+  @Instant({ description: 'Start of the minute' })
   minute!: string;
 
   @ApiProperty({ type: 'integer', description: 'Requests admitted that used quota', example: 64 })
@@ -68,16 +68,16 @@ class MinuteUseDto {
   refused!: number;
 }
 
-/** How often one outcome of requests occurred. */
+/** Number of requests with an outcome. */
 @ApiSchema({
   name: 'OutcomeUse',
-  description: 'An outcome of requests: how often it occurred, and how long the requests took.',
+  description: 'The number and duration of requests with the same outcome.',
 })
 class OutcomeUseDto {
   @ApiProperty({
     type: 'string',
     description:
-      '`2xx`, `304`, or the status and code of an error; followed by ` uncounted` if the request used no quota',
+      '`2xx`, `304`, or the status and code of an error, followed by ` uncounted` if the request used no quota',
     example: '404 pet_not_found',
   })
   outcome!: string;
@@ -91,23 +91,28 @@ class OutcomeUseDto {
   @ApiProperty({
     type: 'number',
     nullable: true,
-    description: 'The median of their durations in the days shown, in milliseconds, from a histogram',
+    description: 'Median duration in the days shown, in milliseconds, estimated from a histogram',
     example: 0.71,
   })
   p50Ms!: number | null;
 
-  @ApiProperty({ type: 'number', nullable: true, description: 'The 99th percentile', example: 3.42 })
+  @ApiProperty({
+    type: 'number',
+    nullable: true,
+    description: '99th percentile of the durations',
+    example: 3.42,
+  })
   p99Ms!: number | null;
 }
 
-/** How often one outcome of the requests of one key to one operation occurred. */
-@ApiSchema({ name: 'OperationUse', description: 'Outcomes of the requests of one key to one operation.' })
+/** Number of requests of a key to an operation with an outcome. */
+@ApiSchema({ name: 'OperationUse', description: 'Outcomes of the requests of a key to an operation.' })
 class OperationUseDto extends OutcomeUseDto {
   @ApiProperty({
     type: 'string',
     format: 'uuid',
     nullable: true,
-    description: 'Null for requests that are not counted apart',
+    description: 'Null for requests that are not counted separately',
   })
   keyId!: string | null;
 
@@ -129,7 +134,7 @@ class OperationUseDto extends OutcomeUseDto {
   operation!: string;
 }
 
-/** Calls of one deprecated operation. */
+/** Calls of a deprecated operation. */
 @ApiSchema({ name: 'DeprecatedUse', description: 'Calls of one deprecated operation in the days shown.' })
 class DeprecatedUseDto {
   @ApiProperty({ type: 'string', example: 'GET /account/keys' })
@@ -153,19 +158,18 @@ export class ClientUsageDto extends ClientDto {
   @ApiProperty({
     type: [WindowUseDto],
     description:
-      'The minute and the day as counted by the responding process; with Redis, by all processes together',
+      'The current minute and day, as counted by the responding process or, with Redis, by all processes',
   })
   windows!: WindowUseDto[];
 
-  @ApiProperty({ type: [BanDto], description: 'Its keys that are banned' })
+  @ApiProperty({ type: [BanDto], description: 'Its banned keys' })
   bans!: readonly BanDto[];
 
   @Instant({ description: 'When one of its keys was last used, to the minute', nullable: true })
   lastUsedAt!: string | null;
 
   @Instant({
-    description:
-      'When the first of its keys expires, if it is within 7 days and the key was not rotated; otherwise null',
+    description: 'When the first of its keys that were not rotated expires, if within 7 days; otherwise null',
     nullable: true,
   })
   keyExpiresAt!: string | null;
@@ -175,15 +179,15 @@ export class ClientUsageDto extends ClientDto {
 
   @ApiProperty({
     type: [OutcomeUseDto],
-    description: 'Outcomes of its requests in those days, most frequent first',
+    description: 'Outcomes of its requests in these days, most frequent first',
   })
   outcomes!: readonly OutcomeUseDto[];
 
-  @ApiProperty({ type: [DeprecatedUseDto], description: 'Its calls of deprecated operations in those days' })
+  @ApiProperty({ type: [DeprecatedUseDto], description: 'Its calls of deprecated operations in these days' })
   deprecatedCalls!: readonly DeprecatedUseDto[];
 }
 
-/** The same with its last minutes, keys and operations. */
+/** The usage with the last minutes, keys and operations. */
 @ApiSchema({ name: 'ClientDetails', description: 'A client and its usage by minute, key and operation.' })
 export class ClientDetailsDto extends ClientUsageDto {
   @ApiProperty({
@@ -199,7 +203,7 @@ export class ClientDetailsDto extends ClientUsageDto {
   operations!: readonly OperationUseDto[];
 }
 
-/** Makes the shown form of a client and its usage. */
+/** Converts a client and its usage for display. */
 export function toClientUsageDto(client: Client, usage: DetailedUsage): ClientDetailsDto;
 export function toClientUsageDto(client: Client, usage: Usage): ClientUsageDto;
 export function toClientUsageDto(client: Client, { windows, limits, ...usage }: Usage): ClientUsageDto {

@@ -7,7 +7,7 @@ import { IssuedKeyDto } from './api-key.dto.js';
 import { PLANS, type Plan } from '../../throttling/plans.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
-/** A client as shown, on the command line and over HTTP. */
+/** A client, on the command line and over HTTP. */
 @ApiSchema({ name: 'Client', description: 'An account with a plan and API keys.' })
 export class ClientDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
@@ -32,7 +32,7 @@ export class ClientDto {
   suspendedAt!: string | null;
 }
 
-/** Makes the shown form of a client with its limits. */
+/** Converts a client and its limits for display. */
 export function toClientDto(
   { id, name, plan, createdAt, suspendedAt }: Client,
   { perMinute, perDay }: PlanLimits,
@@ -43,10 +43,10 @@ export function toClientDto(
 const NAME = { description: 'Name of the client', example: 'My shop', maxLength: 255 };
 const PLAN = { enumName: 'Plan', values: PLANS, description: 'Plan that sets the limits' };
 
-/** Limits of an enterprise client; other plans have fixed ones. */
+/** Limits of an enterprise client; other plans have fixed limits. */
 class EnterpriseLimits {
   @Integer({
-    description: 'Requests per minute; enterprise only, and required there',
+    description: 'Requests per minute; required for the enterprise plan, not allowed for others',
     example: 5_000,
     minimum: 1,
     maximum: LARGEST_LIMIT,
@@ -55,7 +55,7 @@ class EnterpriseLimits {
   perMinute?: number;
 
   @Integer({
-    description: 'Requests per UTC day; enterprise only, and required there',
+    description: 'Requests per UTC day; required for the enterprise plan, not allowed for others',
     example: 500_000,
     minimum: 1,
     maximum: LARGEST_LIMIT,
@@ -64,10 +64,10 @@ class EnterpriseLimits {
   perDay?: number;
 }
 
-/** A client that was created, and the key that was issued for it. */
-@ApiSchema({ name: 'CreatedClient', description: 'A new client, with its first key if one was asked for.' })
+/** A new client, and the key that was issued for it. */
+@ApiSchema({ name: 'CreatedClient', description: 'A new client, with its first key if requested.' })
 export class CreatedClientDto extends ClientDto {
-  @ApiProperty({ type: IssuedKeyDto, required: false, description: 'Its key, if `issueKey` was true' })
+  @ApiProperty({ type: IssuedKeyDto, required: false, description: 'Its first key, if `issueKey` was true' })
   key?: IssuedKeyDto;
 }
 
@@ -87,16 +87,16 @@ export class NewClientDto extends EnterpriseLimits {
   @StringList({
     optional: true,
     description:
-      'Scopes of that key, each of which the sending key must have; default: those of the default scopes that the sending key has',
+      'Scopes of that key. The sending key must have each of them. Default: the default scopes that the sending key has',
     example: ['account'],
   })
   scopes?: string[];
 }
 
-/** Changeable fields of a client; omitted fields stay as they are. */
+/** Changeable fields of a client; omitted fields do not change. */
 @ApiSchema({
   name: 'ClientChanges',
-  description: 'Changes to a client; omitted fields stay as they are.',
+  description: 'Changes to a client; omitted fields do not change.',
   ...ONE_CHANGE,
 })
 export class ClientChangesDto extends EnterpriseLimits {
@@ -110,13 +110,13 @@ export class ClientChangesDto extends EnterpriseLimits {
 
 const LIMITS = { perMinute: 5_000, perDay: 500_000 };
 
-/** The bodies that "Try it out" sends to create a client: only an enterprise client has separate limits. */
+/** Bodies for "Try it out": only an enterprise client has its own limits. */
 export const NEW_CLIENT_EXAMPLES = {
   client: { value: { name: 'My shop', plan: 'pro' } },
   enterprise: { value: { name: 'My shop', plan: 'enterprise', ...LIMITS } },
 };
 
-/** The bodies that "Try it out" sends to change a client. */
+/** Bodies for "Try it out" to change a client. */
 export const CLIENT_CHANGES_EXAMPLES = {
   plan: { value: { plan: 'business' } },
   name: { value: { name: 'My shop' } },

@@ -8,28 +8,28 @@ import { PLANS, type Plan } from '../../throttling/plans.js';
 import { PageQuery } from '../../http/paging/pager.js';
 
 const DAYS = {
-  description: 'How many UTC days to show, including today',
+  description: 'Number of UTC days to show, including today',
   minimum: 1,
   maximum: DAYS_STORED,
   default: DAYS_SHOWN,
 };
 
-/** Path parameter of one client. */
+/** Path parameters of a client. */
 export class ClientParams {
   @Uuid({ description: 'Id of the client' })
   clientId!: string;
 }
 
-/** Path parameter of one key. */
+/** Path parameters of a key. */
 export class KeyParams {
   @Uuid({ description: 'Id of the key' })
   keyId!: string;
 }
 
-/** Query of an operation that may end the last key with the scope admin. */
+/** Query of an operation that may invalidate the last key with the scope admin. */
 export class ForceQuery {
   @Flag({
-    description: 'Make the change even if no working key with the scope `admin` remains',
+    description: 'Make the change even if it leaves no working key with the scope `admin`',
     default: false,
   })
   force!: boolean;
@@ -39,13 +39,13 @@ export class ForceQuery {
 export class DeletionQuery extends ForceQuery {
   @Flag({
     description:
-      'Also erase its names, labels and URLs, and the addresses of its keys, from the audit trail (erasure of personal data)',
+      'Also erase its names, labels and URLs, and the IP addresses of its keys, from the audit trail (erasure of personal data)',
     default: false,
   })
   erase!: boolean;
 }
 
-/** Query of one client. */
+/** Query of a client's usage. */
 export class DaysQuery {
   @Integer(DAYS)
   days!: number;
@@ -55,7 +55,7 @@ export class DaysQuery {
 export class ClientsQuery extends PageQuery {
   @Text({
     description:
-      'Only clients whose name contains this text; A to Z match in either case, and no character has a special meaning',
+      'Only clients whose name contains this text. A to Z are case-insensitive; there are no wildcards',
     maxLength: 255,
     optional: true,
   })
@@ -68,9 +68,10 @@ export class ClientsQuery extends PageQuery {
     enumName: 'ClientState',
     values: CLIENT_STATES,
     description:
-      'Only clients in this state: `refused`, with requests refused with 429 in this UTC hour or the previous one, `refused_today`, in this UTC day, and ' +
-      '`deprecated`, with calls of deprecated operations today, most first; `near_limit`, which have used at least 80 % of their day; ' +
-      '`banned`, with a banned key; `suspended`; `expiring`, with a key that expires within 7 days and was not rotated; `failing`, with a failing webhook',
+      'Only clients in this state: `refused` (requests refused with 429 in this UTC hour or the previous one), `refused_today` (the same in ' +
+      'this UTC day), `deprecated` (calls of deprecated operations today), `near_limit` (at least 80 % of the daily quota used), `banned` ' +
+      '(a banned key), `suspended`, `expiring` (a key that expires within 7 days and was not rotated) or `failing` (a failing webhook). The ' +
+      'first four list the largest amount first',
     optional: true,
   })
   state?: ClientState;
@@ -79,7 +80,7 @@ export class ClientsQuery extends PageQuery {
     enumName: 'ClientOrder',
     values: CLIENT_ORDERS,
     description:
-      'Order of the clients, descending with a leading minus; the oldest first by default. States that list most first keep their order',
+      'Sort order; a leading minus means descending. Default: oldest first. Has no effect on states that list the largest amount first',
     optional: true,
   })
   sort?: (typeof CLIENT_ORDERS)[number];
@@ -92,7 +93,7 @@ export class UsageQuery extends ClientsQuery {
 
   @Flag({
     description:
-      'Only clients that called deprecated operations in those days; pages have fewer entries then',
+      'Only clients that called deprecated operations in these days. Pages may have fewer entries than `limit`',
     default: false,
   })
   deprecated!: boolean;
@@ -105,14 +106,14 @@ export class KeysQuery extends PageQuery {
 
   @Text({
     description:
-      'Only keys with this prefix, such as `pst_live_4fTz`, or this SHA-256, by which a key is found without sending it',
+      'Only keys with this prefix, such as `pst_live_4fTz`, or this SHA-256, which finds a key without sending it',
     maxLength: 64,
     optional: true,
   })
   key?: string;
 }
 
-/** Which changes of the audit trail are shown. */
+/** Filters of the audit trail. */
 export class AuditFilters {
   @Uuid({ description: 'Only changes of this client and its keys', optional: true })
   client?: string;
@@ -131,20 +132,20 @@ export class AuditFilters {
   })
   actor?: Actor['kind'];
 
-  @Uuid({ description: 'Only changes that were made with this key', optional: true })
+  @Uuid({ description: 'Only changes made with this key', optional: true })
   actorKey?: string;
 
   @Text({
-    description: 'Only from this address, or by this user@host of the command line',
+    description: 'Only changes from this IP address, or by this user@host on the command line',
     maxLength: 255,
     optional: true,
   })
   from?: string;
 
-  @Instant({ description: 'Only from this instant on', optional: true })
+  @Instant({ description: 'Only changes at or after this time', optional: true })
   since?: string;
 
-  @Instant({ description: 'Only before this instant', optional: true })
+  @Instant({ description: 'Only changes before this time', optional: true })
   until?: string;
 }
 
@@ -163,7 +164,7 @@ export class RequestsQuery extends OwnRequestsQuery {
   client?: string;
 
   @Text({
-    description: 'Only this code of the error, such as `pet_not_found`',
+    description: 'Only this error code, such as `pet_not_found`',
     maxLength: 96,
     optional: true,
   })
@@ -180,7 +181,7 @@ export class RequestsQuery extends OwnRequestsQuery {
     enumName: 'ErrorOutcome',
     values: ERROR_OUTCOMES,
     description:
-      'Only `429`, refused by a quota or a ban; `4xx`, other errors of the client; or `5xx`, failures',
+      'Only `429` (refused by a quota or ban), `4xx` (other client errors) or `5xx` (server errors)',
     optional: true,
   })
   outcome?: ErrorOutcome;

@@ -11,7 +11,7 @@ export class RefusedRequestDto {
   @Instant({ description: 'When the response was sent' })
   at!: string;
 
-  @ApiProperty({ type: 'string', description: '`X-Request-Id`, which a client may send more than once' })
+  @ApiProperty({ type: 'string', description: '`X-Request-Id`; not unique, because clients can choose it' })
   requestId!: string;
 
   @ApiProperty({ type: 'string', format: 'uuid' })
@@ -25,7 +25,12 @@ export class RefusedRequestDto {
   })
   clientName!: string | null;
 
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: 'Null for another credential' })
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: 'Null for a credential other than an API key',
+  })
   keyId!: string | null;
 
   @ApiProperty({
@@ -41,7 +46,7 @@ export class RefusedRequestDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Status of the response; 499 where the client closed the connection before it',
+    description: 'Status of the response; 499 if the client closed the connection first',
     example: 404,
   })
   status!: number;
@@ -49,7 +54,7 @@ export class RefusedRequestDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'Code of the error; null where the response had none',
+    description: 'Code of the error; null if the response had none',
     example: 'pet_not_found',
   })
   code!: string | null;
@@ -57,13 +62,13 @@ export class RefusedRequestDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'Address of the caller',
+    description: 'IP address of the caller',
     example: '203.0.113.7',
   })
   address!: string | null;
 }
 
-/** Makes the shown form of a request that got an error. */
+/** Converts a request that got an error for display. */
 export function toRefusedRequestDto({ id: _, ...shown }: NamedError): RefusedRequestDto {
   return shown;
 }

@@ -59,10 +59,13 @@ const {
   scope_protected,
 } = CLIENTS_ERRORS;
 
-/** Key holders cannot force changes, and their document has no such parameter. */
+/** Key holders cannot force changes, and their document does not have this parameter. */
 const NotForced = createParamDecorator(reading('head', () => ({})));
 
-/** The keys of clients, below the path of an audience; `newKeys` limits the operations that create keys, if no quota counts them. */
+/**
+ * The keys of clients, below the path of an audience. `newKeys` limits the operations that create keys, if they do not count toward the
+ * quota.
+ */
 export function keysController(audience: Audience, newKeys?: UncountedBound): Type {
   const { isOwn, own, errors } = differencesOf(audience);
   const your = isOwn ? 'your' : 'a';
@@ -105,7 +108,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `issue${own}Key`,
       summary: 'Issue a key',
-      description: `Creates a key for ${your} client. A key cannot pass on a scope that it does not have${isOwn ? ', and never `admin`' : ''}.`,
+      description: `Creates a key for ${your} client. A key cannot grant a scope that it does not have${isOwn ? ', and never `admin`' : ''}.`,
       responses: {
         status: 201,
         description: 'The key with its secret, which is shown only in this response',
@@ -121,17 +124,17 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       ...newKeyErrors,
     )
     async issue(
-      @Body() @OfClass(newKey) order: NewKeyDto,
+      @Body() @OfClass(newKey) input: NewKeyDto,
       @CurrentRequester(audience) by: Requester,
     ): Promise<IssuedKeyDto> {
-      return toIssuedKeyDto(await this.issuing.issue(order, by));
+      return toIssuedKeyDto(await this.issuing.issue(input, by));
     }
 
     @Get(':keyId')
     @Operation({
       id: `get${own}Key`,
       summary: 'Show a key',
-      description: `Shows a key${isOwn ? ' of your client' : ''}, never its secret, and whether it is banned.`,
+      description: `Shows a key${isOwn ? ' of your client' : ''}, without its secret, and whether it is banned.`,
       responses: { status: 200, description: 'The key', type: ApiKeyStateDto },
     })
     @ApiErrors(...errors, key_not_found)
@@ -146,10 +149,10 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Patch(':keyId')
     @Operation({
       id: `update${own}Key`,
-      summary: 'Change the label or the expiry of a key',
+      summary: 'Update the label or the expiry of a key',
       description:
-        'Changes the given fields. The expiry of a key can be brought forward, never postponed; to use a later one, issue a new key.',
-      responses: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
+        'Updates the given fields. The lifetime of a key can only be shortened; for a later expiry, issue a new key.',
+      responses: { status: 200, description: 'The updated key', type: ApiKeyDto },
     })
     @ApiErrors(
       ...keyErrors,
@@ -171,8 +174,8 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       id: `rotate${own}Key`,
       summary: 'Rotate a key',
       description:
-        `Creates a key with a new secret${isOwn ? '' : ' for the same client'}, with the same scopes and label${isOwn ? '; also for the key that is sent' : ''}. The old one works ` +
-        'until the grace period is over, so that nothing stops while it is replaced.',
+        `Creates a key with a new secret and the same ${isOwn ? '' : 'client, '}scopes and label. ${isOwn ? 'You can also rotate the key that you send. ' : ''}` +
+        'The old key works until the end of the grace period, so that you can replace it without downtime.',
       responses: {
         status: 201,
         description: 'The new key with its secret, which is shown only in this response',
@@ -204,8 +207,8 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
     @Operation({
       id: `revoke${own}Key`,
       summary: 'Revoke a key',
-      description: `Ends a key at once and for good.${isOwn ? ' It may be the sending key: later requests with it get 401 `revoked_api_key`.' : ''}`,
-      responses: { status: 200, description: 'The key as it is now', type: ApiKeyDto },
+      description: `Revokes a key immediately and permanently.${isOwn ? ' You can also revoke the key that you send: later requests with it get 401 `revoked_api_key`.' : ''}`,
+      responses: { status: 200, description: 'The updated key', type: ApiKeyDto },
     })
     @ApiErrors(...keyErrors, key_already_revoked)
     async revoke(

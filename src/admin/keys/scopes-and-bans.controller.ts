@@ -25,7 +25,7 @@ class ScopeDto {
   grantedByDefault!: boolean;
 }
 
-/** What only operators do with keys, over HTTP: lift their bans, and list the scopes that they can hold. */
+/** Key operations only for operators, over HTTP: lift bans, and list the scopes that keys can hold. */
 @AudienceController(OPERATORS, '', ['Keys', 'The API keys of clients.'])
 export class ScopesAndBansController {
   constructor(private readonly keys: ApiKeysService) {}
@@ -46,7 +46,7 @@ export class ScopesAndBansController {
   @Operation({
     id: 'listScopes',
     summary: 'List the scopes',
-    description: 'Lists all scopes that keys can have, by name.',
+    description: 'Lists all scopes that keys can have, sorted by name.',
     responses: { status: 200, description: 'The scopes', arrayOf: ScopeDto, schemaName: 'Scopes' },
   })
   listScopes(): ScopeDto[] {

@@ -5,7 +5,7 @@ import { OPERATORS } from '../admin.scopes.js';
 import { FoundDto, OverviewDto, SearchQuery } from './overview.dto.js';
 import { OverviewService } from './overview.service.js';
 
-/** What an operator looks at first, and looks for, over HTTP. */
+/** An overview and a search for operators, over HTTP. */
 @AudienceController(OPERATORS, '', ['Overview', 'What needs attention, and a search.'])
 export class OverviewController {
   constructor(private readonly overview: OverviewService) {}
@@ -15,8 +15,9 @@ export class OverviewController {
     id: 'getOverview',
     summary: 'Show what needs attention',
     description:
-      'Shows the requests of the last hour and of today, how many clients are refused, near their limit, banned, suspended, ' +
-      'or have expiring keys or failing webhooks, and which deprecated operations are called. Its cost does not depend on how many clients there are.',
+      'Shows the requests of the last hour and of today, the number of clients that are refused, near their limit, banned or suspended, or ' +
+      'that have expiring keys or failing webhooks, and which deprecated operations are called. Its cost does not depend on the number of ' +
+      'clients.',
     responses: { status: 200, description: 'The overview', type: OverviewDto },
   })
   get(): Promise<OverviewDto> {
@@ -28,8 +29,8 @@ export class OverviewController {
     id: 'search',
     summary: 'Find clients, keys and requests',
     description:
-      'Finds clients by name or id, keys by id or first characters, and last errors by `X-Request-Id`: at most 10 of each.',
-    responses: { status: 200, description: 'What was found', arrayOf: FoundDto, schemaName: 'FoundList' },
+      'Finds clients by name or id, keys by id or first characters, and recent errors by `X-Request-Id`, at most 10 of each.',
+    responses: { status: 200, description: 'The search results', arrayOf: FoundDto, schemaName: 'FoundList' },
   })
   search(@Query() { text }: SearchQuery): Promise<FoundDto[]> {
     return this.overview.search(text);

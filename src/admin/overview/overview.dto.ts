@@ -4,22 +4,22 @@ import { Text } from '../../http/validation/fields.js';
 import { Instant } from '../../http/validation/fields.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
-/** What the requests of all clients came to. */
-@ApiSchema({ name: 'Traffic', description: 'The requests of all clients since an instant.' })
+/** The outcomes of all clients' requests. */
+@ApiSchema({ name: 'Traffic', description: 'The requests of all clients since a time.' })
 class TrafficDto {
-  @Instant({ description: 'Since when' })
+  @Instant({ description: 'Start of the period' })
   since!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Requests with a valid key, refused ones included',
+    description: 'Requests with a valid key, including refused ones',
     example: 640,
   })
   requests!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Requests that got 4xx, but for 429 and 499',
+    description: 'Requests that got 4xx, except 429 and 499',
     example: 12,
   })
   clientErrors!: number;
@@ -31,10 +31,10 @@ class TrafficDto {
   refused!: number;
 }
 
-/** How many clients are in a state. */
+/** The number of clients in a state. */
 @ApiSchema({
   name: 'ClientsInState',
-  description: 'How many clients are in a state; `listClients` lists them.',
+  description: 'The number of clients in a state, which `listClients` can list.',
 })
 class ClientsInStateDto {
   @ApiProperty({ enum: CLIENT_STATES, enumName: 'ClientState', description: 'The state' })
@@ -47,7 +47,7 @@ class ClientsInStateDto {
 /** A client that had requests refused. */
 @ApiSchema({
   name: 'RefusedClient',
-  description: 'A client with requests refused in this UTC hour or the previous one.',
+  description: 'A client that had requests refused in this UTC hour or the previous one.',
 })
 class RefusedClientDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
@@ -58,7 +58,7 @@ class RefusedClientDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Its requests that got 429 in this UTC hour and the previous one',
+    description: 'Its requests refused with 429 in this UTC hour and the previous one',
     example: 512,
   })
   refused!: number;
@@ -74,30 +74,31 @@ class DeprecatedCallsDto {
   calls!: number;
 }
 
-/** The state of the service for an operator. */
-@ApiSchema({ name: 'Overview', description: 'What an operator looks at first.' })
+/** The state of the service for operators. */
+@ApiSchema({ name: 'Overview', description: 'An overview of the service for operators.' })
 export class OverviewDto {
   @ApiProperty({ type: [TrafficDto], description: 'The last 60 minutes, and the UTC day' })
   traffic!: TrafficDto[];
 
-  @ApiProperty({ type: 'integer', description: 'How many clients there are', example: 640 })
+  @ApiProperty({ type: 'integer', description: 'Total number of clients', example: 640 })
   clients!: number;
 
   @ApiProperty({
     type: [ClientsInStateDto],
-    description: 'States of clients, each of which `listClients` takes',
+    description: 'The number of clients in each state',
   })
   states!: ClientsInStateDto[];
 
   @ApiProperty({
     type: [RefusedClientDto],
-    description: 'The clients with most refused requests in this UTC hour and the previous one, at most 5',
+    description:
+      'The clients with the most refused requests in this UTC hour and the previous one, at most 5',
   })
   refusedMost!: RefusedClientDto[];
 
   @ApiProperty({
     type: [DeprecatedCallsDto],
-    description: 'Deprecated operations called today, most called first',
+    description: 'Deprecated operations called today, most calls first',
   })
   deprecated!: DeprecatedCallsDto[];
 }
@@ -115,19 +116,19 @@ export class SearchQuery {
 
 const KINDS = ['client', 'key', 'request'] as const;
 
-/** Something that was found. */
-@ApiSchema({ name: 'Found', description: 'A client, a key or a request that was found.' })
+/** A search result. */
+@ApiSchema({ name: 'Found', description: 'A search result: a client, a key or a request.' })
 export class FoundDto {
-  @ApiProperty({ enum: KINDS, enumName: 'FoundKind', description: 'What was found' })
+  @ApiProperty({ enum: KINDS, enumName: 'FoundKind', description: 'The search results' })
   kind!: (typeof KINDS)[number];
 
   @ApiProperty({ type: 'string', description: 'Id of the client or key, or `X-Request-Id`' })
   id!: string;
 
-  @ApiProperty({ type: 'string', description: 'Its name for people', example: 'My shop' })
+  @ApiProperty({ type: 'string', description: 'Its display name', example: 'My shop' })
   title!: string;
 
-  @ApiProperty({ type: 'string', format: 'uuid', description: 'The client that it belongs to' })
+  @ApiProperty({ type: 'string', format: 'uuid', description: 'The client that owns it' })
   clientId!: string;
 
   @ApiProperty({ type: 'string', nullable: true, description: 'Name of that client; null if it was deleted' })

@@ -7,7 +7,7 @@ import { RequestHistory } from '../../auth/usage/request-history.js';
 import { Clock } from '../../core/time/clock.js';
 import type { FoundDto, OverviewDto } from './overview.dto.js';
 
-/** How many of the clients with refused requests an overview has, and how many of each kind a search finds. */
+/** Maximum numbers of clients with refused requests in an overview, and of search results of each kind. */
 const [MAX_REFUSED, MAX_FOUND] = [5, 10];
 
 /** Shows what needs attention, and finds clients, keys and requests. */
@@ -21,7 +21,6 @@ export class OverviewService {
     private readonly clock: Clock,
   ) {}
 
-  /** What needs attention now. */
   async get(): Promise<OverviewDto> {
     const now = this.clock.now();
     const { manager } = this.dataSource;
@@ -36,7 +35,10 @@ export class OverviewService {
     };
   }
 
-  /** Clients whose name holds the text, keys with it as their displayable prefix, what has it as its id, and the last error with it. */
+  /**
+   * Clients whose name contains the text, keys with it as their displayable prefix, objects with it as their id, and the last error with
+   * it.
+   */
   async search(text: string): Promise<FoundDto[]> {
     const page = { limit: MAX_FOUND };
     const { items: named } = await this.clients.list(page, { name: text });

@@ -1,17 +1,17 @@
 import { Column, Entity, Index } from 'typeorm';
 import { Int64Key } from '../../database/int64.js';
 
-/** What kind of actor made a change: an API key over HTTP, the user of another credential, the command line, or the service. */
+/** Kinds of actors: an API key over HTTP, the user of another credential, the command line, or the service itself. */
 export const ACTOR_KINDS = ['key', 'user', 'command_line', 'service'] as const;
 
 /** Who made a change, and from where. */
 export interface Actor {
   readonly kind: (typeof ACTOR_KINDS)[number];
-  /** The API key that was sent, or the id made of the user; null for any other kind. */
+  /** The API key that was sent, or the id derived from the user of another credential; null for other kinds. */
   readonly keyId: string | null;
-  /** Address of the caller, or user@host of the command line; null for the service itself. */
+  /** IP address of the caller, or user@host of the command line; null for the service itself. */
   readonly from: string | null;
-  /** `X-Request-Id` of the request; null without one. */
+  /** `X-Request-Id` of the request; null if there is none. */
   readonly requestId: string | null;
 }
 
@@ -26,7 +26,6 @@ export class AuditEntry {
   @Column('varchar', { length: 24 })
   at!: string;
 
-  /** What was done, such as `api_key.revoked`. */
   @Column('varchar', { length: 60 })
   action!: string;
 
@@ -42,14 +41,14 @@ export class AuditEntry {
   @Column('varchar', { name: 'request_id', length: 128, nullable: true })
   requestId!: string | null;
 
-  /** The client that was changed, or whose key was. */
+  /** The client that was changed, or whose key was changed. */
   @Column('varchar', { name: 'client_id', length: 36, nullable: true })
   clientId!: string | null;
 
   @Column('varchar', { name: 'key_id', length: 36, nullable: true })
   keyId!: string | null;
 
-  /** Details of the change as JSON; never a secret. */
+  /** Details as JSON; never a secret. */
   @Column('simple-json')
   details!: object;
 }

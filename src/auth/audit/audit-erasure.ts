@@ -2,19 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { type EntityManager, In, MoreThan } from 'typeorm';
 import { AuditEntry } from './audit-entry.entity.js';
 
-/** What replaces a name. */
 const ERASED = '[erased]';
-/** The details that people have written: names and labels, and URLs of webhooks. */
+/** Details that people write: names, labels, and URLs of webhooks. */
 const WRITTEN = new Set(['name', 'label', 'url']);
-/** Number of entries that are read at a time. */
+/** Number of entries read at a time. */
 const AT_ONCE = 500;
 
-/** Takes what identifies a person out of the audit trail of one client. The changes, their times and ids stay. */
+/** Removes personal data from the audit trail of one client. The changes, their times and ids remain. */
 @Injectable()
 export class AuditErasure {
   /**
-   * Replaces the names, labels and URLs in the entries of a client, and clears the addresses and request ids of the changes that its own
-   * keys made; returns the number of its entries.
+   * Replaces names, labels and URLs in the entries of a client, and clears the addresses and request ids of changes made with its own keys;
+   * returns the number of its entries.
    */
   async run(manager: EntityManager, clientId: string): Promise<number> {
     const own = await manager
@@ -47,7 +46,7 @@ function pageAfter(manager: EntityManager, clientId: string, after: bigint): Pro
   });
 }
 
-/** Details with each written text replaced, also in the old and new value of a change. */
+/** Replaces text written by people, including in the old and new values of a change. */
 function withoutNames(details: object): object {
   const entries = Object.entries(details).map(([name, value]: [string, unknown]) => [
     name,

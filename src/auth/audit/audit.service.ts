@@ -6,11 +6,11 @@ import { DAY_MS } from '../../core/time/duration.js';
 import { AuditErasure } from './audit-erasure.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
 
-/** A change to a client, a key, or something else. */
+/** A change to a client, a key, or another object. */
 export interface Change {
   /** Such as `api_key.revoked`. */
   readonly action: string;
-  /** The client that was changed, or whose key was; undefined for a change of something else, which `details` names. */
+  /** The client that was changed, or whose key was changed; undefined for another object, which `details` identifies. */
   readonly clientId?: string;
   readonly keyId?: string;
   /** Details as JSON; never a secret. */
@@ -18,19 +18,19 @@ export interface Change {
 }
 
 /**
- * Entries older than AUDIT_RETENTION_DAYS. Only the thousand smallest ids, which are the oldest, are searched:
- * an index on the time would cost more than this hourly search.
+ * Entries older than AUDIT_RETENTION_DAYS. Only the thousand smallest ids, which are the oldest, are searched: an index on the time would
+ * cost more than this hourly search.
  */
 const PAST_ENTRIES: Sweep = {
   entity: AuditEntry,
   where: 'at < :oldest AND id IN (SELECT id FROM audit_entries ORDER BY id LIMIT 1000)',
   parameters: (now, { auditRetentionDays }) => ({
-    // No instant is before an empty text.
+    // No timestamp sorts before an empty text.
     oldest: auditRetentionDays === 0 ? '' : isoOf(now - auditRetentionDays * DAY_MS),
   }),
 };
 
-/** Writes the audit trail: who changed which client, key or durable event, when, and from where. */
+/** Writes the audit trail: who changed a client, key or durable event, when, and from where. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -40,7 +40,7 @@ export class AuditService {
     sweeper.add(PAST_ENTRIES);
   }
 
-  /** Records a change with the manager of its transaction, so that both are committed or neither. */
+  /** Records a change in its transaction, so that either both are committed or neither is. */
   async record(manager: EntityManager, by: Actor, change: Change): Promise<void> {
     await manager.insert(AuditEntry, {
       at: this.clock.instant(),
@@ -55,7 +55,7 @@ export class AuditService {
     });
   }
 
-  /** Whether a client and its keys were changed at least `times` times since an instant, in ms since the Unix epoch. */
+  /** Whether a client and its keys were changed at least `times` times since a time in ms since the Unix epoch. */
   async wasChanged(clientId: string, times: number, since: number, manager: EntityManager): Promise<boolean> {
     const [entry] = await manager.find(AuditEntry, {
       where: { clientId },
@@ -67,7 +67,7 @@ export class AuditService {
   }
 }
 
-/** The fields that differ between two states, each with its old and its new value. */
+/** The fields that differ between two states, each with its old and new value. */
 export function differences(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

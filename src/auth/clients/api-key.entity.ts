@@ -1,14 +1,13 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
 import { Client } from './client.entity.js';
 
-/** A key of a client. Its secret is never stored, only the SHA-256 of it. */
+/** A key of a client. Only the SHA-256 of its secret is stored. */
 @Entity('api_keys')
 @Index('api_keys_created', ['createdAt', 'id'])
 @Index('api_keys_prefix', ['prefix'])
 @Index('api_keys_banned', ['bannedUntil', 'clientId'])
 @Index('api_keys_expires', ['expiresAt', 'clientId'])
 export class ApiKey {
-  /** A UUID. */
   @PrimaryColumn('varchar', { length: 36 })
   id!: string;
 
@@ -25,7 +24,7 @@ export class ApiKey {
   @Index('api_keys_digest', { unique: true })
   digest!: string;
 
-  /** The first characters of the key, shown so that people can distinguish keys. */
+  /** The first characters of the key, by which people recognize it. */
   @Column('varchar', { length: 20 })
   prefix!: string;
 
@@ -41,23 +40,23 @@ export class ApiKey {
   @Column('varchar', { name: 'revoked_at', length: 24, nullable: true })
   revokedAt!: string | null;
 
-  /** The expiry that it was issued with; `expiresAt` may have been brought forward since. */
+  /** The original expiry; `expiresAt` may have been shortened since. */
   @Column('varchar', { name: 'issued_until', length: 24, nullable: true })
   issuedUntil!: string | null;
 
-  /** A name that the client gives it. */
+  /** A name chosen by the client. */
   @Column('varchar', { length: 255, nullable: true })
   label!: string | null;
 
-  /** When it was last used, to the minute; null when it never was. */
+  /** Time of the last use, to the minute; null if the key was never used. */
   @Column('varchar', { name: 'last_used_at', length: 24, nullable: true })
   lastUsedAt!: string | null;
 
-  /** Id of the key that it was rotated to. */
+  /** Id of the key that replaced it by rotation. */
   @Column('varchar', { name: 'replaced_by', length: 36, nullable: true })
   replacedBy!: string | null;
 
-  /** The end of its last ban that was not lifted, for lists; the quota store decides whether it is banned. */
+  /** End of its last ban that was not lifted, for lists; the quota store decides whether it is banned. */
   @Column('varchar', { name: 'banned_until', length: 24, nullable: true })
   bannedUntil!: string | null;
 }

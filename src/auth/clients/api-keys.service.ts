@@ -25,14 +25,14 @@ import {
   requireChange,
 } from './key-rules.js';
 
-/** Which keys a list has. */
+/** Filters a list of keys. */
 export interface KeyFilter {
   readonly clientId?: string | undefined;
   /** Displayable prefix of a key, or its digest. */
   readonly key?: string | undefined;
 }
 
-/** Shows, changes and ends API keys. Every change is committed in one transaction with its audit entry. */
+/** Reads, changes and revokes API keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class ApiKeysService {
   constructor(
@@ -45,7 +45,7 @@ export class ApiKeysService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page of the keys that pass a filter, with their clients, oldest first. Throws client_not_found. */
+  /** A page of the matching keys with their clients, oldest first. Throws client_not_found. */
   async list(page: PageRequest, { clientId, key }: KeyFilter = {}): Promise<Page<ApiKey>> {
     const query = this.keys.createQueryBuilder('key').innerJoinAndSelect('key.client', 'client');
     if (clientId !== undefined) {
@@ -56,7 +56,7 @@ export class ApiKeysService {
     return keysetPage(query, page, BY_CREATION);
   }
 
-  /** The key with this id, and those with this displayable prefix, the newest first. */
+  /** Keys with this id or displayable prefix, newest first. */
   find(text: string, limit: number): Promise<ApiKey[]> {
     return this.keys.find({
       where: [{ id: text }, { prefix: text }],
@@ -66,8 +66,8 @@ export class ApiKeysService {
   }
 
   /**
-   * The key with this id and its client, read with the manager of a transaction if one is given. Throws key_not_found, in the same words for one
-   * that another client has than the named one.
+   * The key with this id and its client, read with the manager of a transaction if given. Throws the same key_not_found if it belongs to a
+   * different client than the given one.
    */
   async get(id: string, { clientId }: KeyFilter = {}, manager = this.keys.manager): Promise<ApiKey> {
     const key = await manager.findOne(ApiKey, {
@@ -78,7 +78,7 @@ export class ApiKeysService {
     return key;
   }
 
-  /** A key that is to be changed. Throws key_not_found, and key_protected. */
+  /** Finds a key to change. Throws key_not_found and key_protected. */
   async findChangeable(id: string, by: Requester, manager: EntityManager): Promise<ApiKey> {
     const key = await this.get(id, by, manager);
     refuseProtectedKey(key, by);
@@ -86,8 +86,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Labels a key, or brings its end forward; does nothing when nothing changes. Throws key_not_found, key_protected,
-   * key_change_limit_reached, key_already_revoked, key_already_expired, validation_failed for a later end, and last_key_with_scope
+   * Labels a key, or shortens its lifetime; has no effect if nothing changes. Throws key_not_found, key_protected,
+   * key_change_limit_reached, key_already_revoked, key_already_expired, validation_failed for a later expiry, and last_key_with_scope
    * unless forced.
    */
   async update(id: string, changes: KeyChanges, options: Forcible, by: Requester): Promise<ApiKey> {
@@ -115,8 +115,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Ends a key at once and for good, even the sending key. Throws key_not_found, key_protected or key_already_revoked, and
-   * last_key_with_scope unless forced.
+   * Revokes a key immediately and permanently, even the key that sends the request. Throws key_not_found, key_protected or
+   * key_already_revoked, and last_key_with_scope unless forced.
    */
   revoke(id: string, options: Forcible, by: Requester): Promise<ApiKey> {
     return this.change(
@@ -133,13 +133,13 @@ export class ApiKeysService {
     );
   }
 
-  /** Lifts the ban of a key and deletes its strikes; a key that is not banned has no audit entry of it. Throws key_not_found. */
+  /** Lifts the ban of a key and deletes its strikes; writes no audit entry if it is not banned. Throws key_not_found. */
   async unban(id: string, by: Requester): Promise<ApiKey> {
     const key = await this.get(id);
     const { clientId } = key;
     const subject = this.quotas.subjectOf(key.client);
     const { bannedUntil } = await this.quota.look({ ...subject, keyId: id });
-    // Bans are kept by the quota store, in Redis or in a separate transaction: none is lifted without an entry.
+    // The quota store keeps bans in Redis or in a separate transaction: the audit entry is committed first.
     if (bannedUntil !== undefined) {
       const details = { bannedUntil: isoOf(bannedUntil) };
       await this.changes.run(by, (_, record) =>
@@ -175,7 +175,7 @@ export class ApiKeysService {
   }
 }
 
-/** The new expiry of a key. Throws validation_failed when it is later than the old one: only a new key lives longer. */
+/** The new expiry of a key. Throws validation_failed if it is later than the old one: only a new key can live longer. */
 function earlier(end: string, oldEnd: string | null): string {
   if (oldEnd === null || end <= oldEnd) return end;
   const message = `The key expires at ${oldEnd}. This can only be brought forward; for a later expiry, issue a new key.`;

@@ -12,15 +12,18 @@ import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
 import { CHALLENGE_AFTER_CREDENTIAL } from '../scopes.js';
 
-/** The requester of a change to clients, keys or webhooks, or of their data: an operator, a client for itself, or the service. */
+/** Who requests a change to clients, keys or webhooks, or their data: an operator, a client for itself, or the service. */
 export interface Requester extends Actor {
-  /** The scopes that it may grant: over HTTP those of the key, on the command line all. */
+  /** The scopes that it may grant: those of the key over HTTP, all on the command line. */
   readonly scopes: readonly string[] | 'all';
-  /** The client that asks for itself. Keys of other clients are not found then, protected scopes are out of reach, and KeyLimits holds. */
+  /**
+   * Set in self-service: the client that the request is limited to. Keys of other clients are not found, protected scopes cannot be
+   * granted, and KeyLimits applies.
+   */
   readonly clientId?: string;
 }
 
-/** The service, which creates a client and a key at its first start. */
+/** The service itself, which creates a client and key at its first start. */
 export const SERVICE_ITSELF: Requester = {
   kind: 'service',
   keyId: null,
@@ -29,7 +32,7 @@ export const SERVICE_ITSELF: Requester = {
   scopes: 'all',
 };
 
-/** A change of a client or a key; its action in the audit trail is the name of the event that is published for it. */
+/** A change to a client or key. Its action in the audit trail is the name of the event that it publishes. */
 export interface AuditedChange extends Change {
   readonly action: ClientsEventName;
   readonly clientId: string;
@@ -39,12 +42,12 @@ export interface AuditedChange extends Change {
 export type RecordChange = (change: AuditedChange) => Promise<void>;
 
 /**
- * Lock of changes to clients and keys. They run one at a time, because whether one is allowed depends on the others, such as the last
- * admin key.
+ * Lock of changes to clients and keys. They run one at a time, because whether one is allowed depends on the others, for example on which
+ * admin key is the last.
  */
 export const ADMINISTRATION = 'administration';
 
-/** Commits changes and their audit entries in one transaction, and publishes their events after the commit. */
+/** Commits changes with their audit entries in one transaction, and publishes their events after the commit. */
 @Injectable()
 export class AuditedChanges {
   constructor(
@@ -57,9 +60,9 @@ export class AuditedChanges {
   ) {}
 
   /**
-   * Runs work in a transaction and returns its result; the work calls `record` for each change that it makes, and gets the end of the
-   * sending key, null for none. Throws revoked_api_key, expired_api_key and client_suspended if that key has ended since its
-   * request was admitted: a body may arrive long after that.
+   * Runs work in a transaction and returns its result. The work calls `record` for each change, and receives the expiry of the sending key
+   * (null if it does not expire). Throws revoked_api_key, expired_api_key or client_suspended if the sending key has become invalid since
+   * the request was admitted: the body may arrive long after that.
    */
   run<T>(
     by: Requester,

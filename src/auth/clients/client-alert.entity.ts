@@ -5,22 +5,22 @@ import { Instant } from '../../throttling/memory/quota-journal.entity.js';
 const TODAY = { lengthMs: DAY_MS, windows: 1 };
 
 /**
- * What an operator looks for among clients, the length of the UTC window that it is counted in, in milliseconds, and in how many windows it
- * counts: that of its time, and those that follow.
+ * Kinds of alerts for operators, the length of their UTC window in milliseconds, and the number of windows in which an alert counts,
+ * starting with its own.
  */
 export const ALERTS = {
   /** Requests refused with 429 in an hour or the previous one, so that a flood is found in the first minutes of an hour. */
   refused: { lengthMs: HOUR_MS, windows: 2 },
   /** Requests refused with 429 in a day. */
   refused_today: TODAY,
-  /** The share of the day's requests that is used, in percent: 80 or 100. */
+  /** The percentage of the day's quota that is used: 80 or 100. */
   near_limit: TODAY,
   /** Calls of deprecated operations in a day. */
   deprecated: TODAY,
 } as const;
 export type AlertKind = keyof typeof ALERTS;
 
-/** How much of one kind a client has in one window. The index finds the clients with most of it, however many clients there are. */
+/** The amount of one kind of alert for a client in one window. The index finds the clients with the largest amounts. */
 @Entity('client_alerts')
 @Index('client_alerts_most', ['kind', 'start', 'amount', 'clientId'])
 export class ClientAlert {

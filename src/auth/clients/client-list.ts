@@ -7,10 +7,10 @@ import type { Plan } from '../../throttling/plans.js';
 import { ALERTS, type AlertKind, ClientAlert } from './client-alert.entity.js';
 import { Client } from './client.entity.js';
 
-/** Clients with a key that expires within this time are listed as such, in milliseconds. */
+/** Clients with a key that expires within this time, in milliseconds, are listed as `expiring`. */
 export const EXPIRING_MS = 7 * DAY_MS;
 
-/** States by which clients are listed: those of ALERTS with most of it first, the others in the order of the list. */
+/** Filters of the list of clients. The ALERTS list the largest amount first, the others in the order of the list. */
 export const CLIENT_STATES = [
   'refused',
   'refused_today',
@@ -23,37 +23,37 @@ export const CLIENT_STATES = [
 ] as const;
 export type ClientState = (typeof CLIENT_STATES)[number];
 
-/** Orders of a list of clients, descending with a leading minus. */
+/** Sort orders of a list of clients; a leading minus means descending. */
 export const CLIENT_ORDERS = ['createdAt', '-createdAt', 'name', '-name'] as const;
 
-/** Which clients a list has, and in which order. */
+/** Filters and sorts a list of clients. */
 export interface ClientFilter {
-  /** Text that the name holds, in whichever case its letters A to Z are. */
+  /** Text contained in the name; A to Z are case-insensitive. */
   readonly name?: string | undefined;
   readonly plan?: Plan | undefined;
   readonly state?: ClientState | undefined;
-  /** The oldest first without it. */
+  /** Default: oldest first. */
   readonly sort?: (typeof CLIENT_ORDERS)[number] | undefined;
 }
 
 const WORKING = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
-/** The statements that select the ids of the clients in a state, by its name. `:now` and `:soon` are instants as ISO 8601 text. */
+/** Statements that select the ids of the clients in a state. `:now` and `:soon` are ISO 8601 text. */
 const STATES = new Map<ClientState, string>([
   ['banned', `SELECT client_id FROM api_keys WHERE banned_until > :now AND ${WORKING}`],
   ['suspended', `SELECT id FROM clients WHERE suspended_at > ''`],
   [
     'expiring',
-    // A rotated key expires as it should.
+    // A rotated key is meant to expire.
     'SELECT client_id FROM api_keys WHERE expires_at > :now AND expires_at <= :soon AND revoked_at IS NULL AND replaced_by IS NULL',
   ],
 ]);
 
-/** Defines a state of clients that a module knows, by the statement that selects their ids. It should use an index. */
+/** Defines a state of clients by a statement that selects their ids, for a module that owns the data. The statement should use an index. */
 export function defineClientState(state: ClientState, statement: string): void {
   STATES.set(state, statement);
 }
 
-/** A page of clients, and how many there are in all. `now` is in ms since the Unix epoch. */
+/** A page of clients, and their total number. `now` is in ms since the Unix epoch. */
 export async function clientPage(
   manager: EntityManager,
   request: PageRequest,
@@ -70,7 +70,7 @@ export async function clientPage(
   return { ...(await keysetPage(query, order ? { ...request, order } : request, BY_CREATION)), total };
 }
 
-/** How many clients are in a state. */
+/** The number of clients in a state. */
 export async function countClients(manager: EntityManager, state: ClientState, now: number): Promise<number> {
   if (state in ALERTS) return alerted(manager, {}, { kind: state as AlertKind, now }).getCount();
   return filtered(manager.createQueryBuilder(Client, 'client'), { state }, now).getCount();
@@ -108,7 +108,10 @@ async function clientsOf(manager: EntityManager, alerts: readonly ClientAlert[])
   });
 }
 
-/** The clients with most refused requests in this hour and the previous one, and how many those are. `now` is in ms since the Unix epoch. */
+/**
+ * The clients with the most refused requests in this hour and the previous one, and the number of clients that had any. `now` is in ms
+ * since the Unix epoch.
+ */
 export async function refusedMost(manager: EntityManager, limit: number, now: number) {
   const { items } = await keysetPage(
     alerted(manager, {}, { kind: 'refused', now }),
@@ -143,7 +146,7 @@ function filtered<Row extends object>(
   now: number,
 ): SelectQueryBuilder<Row> {
   if (name !== undefined) {
-    // No character has a special meaning in the text that is looked for.
+    // Escapes the wildcards of LIKE.
     const holds = `%${name.replaceAll(/[!%_]/g, '!$&')}%`;
     query.andWhere(`LOWER(client.name) LIKE LOWER(:holds) ESCAPE '!'`, { holds });
   }

@@ -9,7 +9,7 @@ const INDEXES = [
   ['api_keys', 'api_keys_expires', ['expires_at', 'client_id']],
 ] as const;
 
-/** The end of the last ban of a key, and indexes of the filters and orders of clients and keys. */
+/** Adds the end of a key's last ban, and indexes for filters and sort orders of clients and keys. */
 export class ClientLists1795700001000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -4,7 +4,7 @@ import { QuotaPolicy, checkPolicy } from '../../throttling/quota-policy.js';
 import type { QuotaSubject } from '../../throttling/quota.js';
 import type { Client } from './client.entity.js';
 
-/** The limits of clients, and the subjects that their requests count for, by the QuotaPolicy of an added module or the platform's. */
+/** The limits of clients and the subjects that their requests count for, according to a module's QuotaPolicy or the platform's. */
 @Injectable()
 export class ClientQuotas implements OnApplicationBootstrap {
   private readonly namesClients;
@@ -13,7 +13,7 @@ export class ClientQuotas implements OnApplicationBootstrap {
     this.namesClients = policy.constructor === QuotaPolicy;
   }
 
-  /** By now a policy has loaded its data. */
+  /** Only now has a policy loaded its data. */
   onApplicationBootstrap(): void {
     checkPolicy(this.policy);
   }
@@ -23,7 +23,7 @@ export class ClientQuotas implements OnApplicationBootstrap {
     return client.plan === 'enterprise' ? client.ownLimits : this.policy.limitsOf(client.plan);
   }
 
-  /** The subject that the requests of a client are counted for. */
+  /** The subject that a client's requests count for. */
   subjectOf(client: Client): QuotaSubject {
     const subject = this.policy.subjectOf(client, this.limitsOf(client));
     return this.namesClients ? subject : { ...subject, clientId: client.id };

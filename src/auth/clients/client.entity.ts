@@ -4,7 +4,7 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import type { PlanLimits } from '../../core/config/plan-table.js';
 import type { Plan } from '../../throttling/plans.js';
 
-/** The account that holds a plan. Quota belongs to it, however many keys it has. */
+/** The account that holds a plan. All its keys share its quota. */
 @Entity('clients')
 @Index('clients_created', ['createdAt', 'id'])
 @Index('clients_name', ['name', 'id'])
@@ -15,7 +15,6 @@ import type { Plan } from '../../throttling/plans.js';
   `plan <> 'enterprise' OR (per_minute IS NOT NULL AND per_day IS NOT NULL)`,
 )
 export class Client {
-  /** A UUID. */
   @PrimaryColumn('varchar', { length: 36 })
   id!: string;
 
@@ -25,22 +24,22 @@ export class Client {
   @Column('varchar', { length: 20 })
   plan!: Plan;
 
-  /** Requests a minute; set for the enterprise plan only. */
+  /** Requests per minute; set only for the enterprise plan. */
   @Column('integer', { name: 'per_minute', nullable: true })
   perMinute!: number | null;
 
-  /** Requests a UTC day; set for the enterprise plan only. */
+  /** Requests per UTC day; set only for the enterprise plan. */
   @Column('integer', { name: 'per_day', nullable: true })
   perDay!: number | null;
 
   @Column('varchar', { name: 'created_at', length: 24 })
   createdAt!: string;
 
-  /** Since when its keys are refused; null while they are not. */
+  /** Since when its keys have been refused; null if it is not suspended. */
   @Column('varchar', { name: 'suspended_at', length: 24, nullable: true })
   suspendedAt!: string | null;
 
-  /** The limits of an enterprise client; `ClientQuotas` has those of any. */
+  /** The limits of an enterprise client; `ClientQuotas` has those of any client. */
   get ownLimits(): PlanLimits {
     // The check constraint above guarantees both for an enterprise client.
     return { perMinute: this.perMinute ?? 0, perDay: this.perDay ?? 0 };
@@ -49,14 +48,14 @@ export class Client {
 
 const LIMITS = ['perMinute', 'perDay'] as const;
 
-/** The columns that store a plan and its limits. Throws validation_failed when the plan does not take these limits. */
+/** The columns that store a plan and its limits. Throws validation_failed if the plan does not allow these limits. */
 export function planColumns(plan: Plan, limits: Partial<PlanLimits>): Pick<Client, (typeof LIMITS)[number]> {
-  const details = LIMITS.flatMap((field) => faultsOf(plan, field, limits[field]));
+  const details = LIMITS.flatMap((field) => errorsOf(plan, field, limits[field]));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
   return { perMinute: limits.perMinute ?? null, perDay: limits.perDay ?? null };
 }
 
-function faultsOf(plan: Plan, field: string, limit: number | undefined): ErrorDetail[] {
+function errorsOf(plan: Plan, field: string, limit: number | undefined): ErrorDetail[] {
   if (plan !== 'enterprise') {
     const message = `The plan ${plan} has fixed limits; only enterprise has limits of its own.`;
     return limit === undefined ? [] : [{ field, code: 'not_allowed', message }];

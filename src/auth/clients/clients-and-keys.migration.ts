@@ -68,7 +68,7 @@ const COLUMNS = [
   ['api_keys', 'issued_until', '24'],
 ] as const;
 
-/** Suspension of clients; label, last use and successor of keys. */
+/** Adds the suspension of clients, and the label, last use and successor of keys. */
 export class KeyLife1793491205000 implements MigrationInterface {
   readonly onlyExpands = true;
 

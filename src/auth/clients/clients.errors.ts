@@ -1,12 +1,12 @@
 import { defineErrors } from '../../core/errors/define-errors.js';
 
-/** Ids and an instant for examples. */
+/** Sample values. */
 const CLIENT = '5f0c3f0e-8a35-4c59-9c1d-0d6b1f2f7a11';
 const KEY = '0b9f4a52-6c1f-4c0e-b1de-3a4f8f2f6c77';
 const SUCCESSOR = 'c2a1d7b4-1e55-4f8a-9a30-7d2e9b6c4f02';
 const INSTANT = '2026-11-20T12:00:00.000Z';
 
-/** Errors of the administration of clients and keys, the same over HTTP and on the command line. */
+/** Errors of client and key administration, over HTTP and on the command line. */
 export const CLIENTS_ERRORS = defineErrors({
   client_not_found: {
     status: 404,

@@ -1,15 +1,15 @@
 import { defineEvent } from '../../events/domain-events.js';
 
-/** A client that was changed, or one of whose keys was. */
+/** A client that was changed, or whose key was changed. */
 export interface ClientChanged {
   readonly clientId: string;
-  /** Absent when the client itself was changed. */
+  /** Absent if the client itself was changed. */
   readonly keyId?: string;
 }
 
 const changed = defineEvent<ClientChanged>;
 
-/** What can be changed of clients and keys, by name; the audit trail has the same names. */
+/** Changes to clients and keys. The audit trail uses the same names. */
 export const CLIENTS_EVENTS = {
   'client.created': changed('client.created'),
   'client.updated': changed('client.updated'),
@@ -24,5 +24,4 @@ export const CLIENTS_EVENTS = {
   'api_key.unbanned': changed('api_key.unbanned'),
 } as const;
 
-/** Name of an event of clients and keys. */
 export type ClientsEventName = keyof typeof CLIENTS_EVENTS;

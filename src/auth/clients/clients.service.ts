@@ -17,7 +17,7 @@ import { type ClientFilter, clientPage } from './client-list.js';
 import { Client, planColumns } from './client.entity.js';
 import { forceDetail, protectLastKey, type Forcible, requireChange } from './key-rules.js';
 
-/** A new client; limits are given for the enterprise plan only. */
+/** A new client. Limits are only for the enterprise plan. */
 export interface NewClient extends Partial<PlanLimits> {
   readonly name: string;
   readonly plan: Plan;
@@ -44,7 +44,7 @@ export class ClientsService {
     this.logs.push(log);
   }
 
-  /** Makes a client. Throws validation_failed when the plan does not take these limits. */
+  /** Creates a client. Throws validation_failed if the plan does not allow these limits. */
   async create(input: NewClient, by: Requester): Promise<Client> {
     const { name, plan } = input;
     const client = this.clients.create({
@@ -63,27 +63,26 @@ export class ClientsService {
     return client;
   }
 
-  /** A page of the clients that the filter selects, oldest first unless it says otherwise, and how many there are in all. */
+  /** A page of the matching clients, oldest first by default, and their total number. */
   list(page: PageRequest, filter: ClientFilter = {}): Promise<Page<Client>> {
     return clientPage(this.clients.manager, page, filter, this.clock.now());
   }
 
-  /** The clients with these ids, as far as they exist. */
+  /** The clients with these ids that exist. */
   withIds(ids: readonly string[]): Promise<Client[]> {
     return this.clients.findBy({ id: In(ids) });
   }
 
-  /** What a client may send now: the limits of its plan, or its own for the enterprise plan. */
+  /** The current limits of a client: those of its plan, or its own for the enterprise plan. */
   limitsOf(client: Client): PlanLimits {
     return this.quotas.limitsOf(client);
   }
 
-  /** How many clients there are. */
   count(): Promise<number> {
     return this.clients.count();
   }
 
-  /** The client with this id, read with the manager of a transaction if one is given. Throws client_not_found. */
+  /** The client with this id, read with the manager of a transaction if given. Throws client_not_found. */
   async get(id: string, manager = this.clients.manager): Promise<Client> {
     const client = await manager.findOneBy(Client, { id });
     if (!client) throw new ApiError(CLIENTS_ERRORS.client_not_found, { params: { id } });
@@ -91,9 +90,9 @@ export class ClientsService {
   }
 
   /**
-   * Renames a client or moves it to another plan. Fields left out stay as they are, and so do the counts of its quota
-   * windows; does nothing when nothing changes. `check` sees the client before the change, in its transaction, and may refuse it by
-   * throwing. Throws client_not_found, or validation_failed when the plan does not take these limits.
+   * Renames a client or changes its plan. Omitted fields and the counts of quota windows do not change; has no effect if nothing changes.
+   * `check` receives the client before the change, in its transaction, and can throw to refuse it. Throws client_not_found, or
+   * validation_failed if the plan does not allow these limits.
    */
   async update(
     id: string,
@@ -113,8 +112,8 @@ export class ClientsService {
   }
 
   /**
-   * Refuses all keys of a client until it is resumed. Throws client_not_found or client_already_suspended, and
-   * last_key_with_scope unless forced.
+   * Refuses all keys of a client until it is resumed. Throws client_not_found or client_already_suspended, and last_key_with_scope unless
+   * forced.
    */
   async suspend(id: string, options: Forcible, by: Requester): Promise<Client> {
     return this.change(id, by, 'client.suspended', async (client, manager) => {
@@ -140,9 +139,9 @@ export class ClientsService {
   }
 
   /**
-   * Deletes a client with all its keys, its last errors with their addresses, and its webhooks; the audit trail and the counts of past
-   * days stay, which have no name but that in the audit trail (AuditErasure). Then does `more` in the same transaction. Returns it as it was.
-   * Throws client_not_found, and last_key_with_scope unless forced.
+   * Deletes a client with its keys, its last errors including IP addresses, and its webhooks; returns its last state. The audit trail and
+   * the counts of past days remain. Only the audit trail still contains the client's name (see AuditErasure). Runs `more` in the same
+   * transaction. Throws client_not_found, and last_key_with_scope unless forced.
    */
   async delete(
     id: string,
@@ -165,7 +164,7 @@ export class ClientsService {
       await more?.(manager, record);
       return client;
     });
-    // What other processes have written in the meantime; once the client is gone, they write nothing about it.
+    // Rows that other processes wrote meanwhile. Once the client is deleted, they write no more.
     await this.deleteLogs(id);
     return deleted;
   }
@@ -196,7 +195,7 @@ export class ClientsService {
   }
 }
 
-/** The client's own limits with the given ones changed; a fixed plan has none. */
+/** The client's own limits with the given changes; a fixed plan has none. */
 function mergedLimits(client: Client, { perMinute, perDay }: Partial<PlanLimits>): Partial<PlanLimits> {
   const remaining = client.plan === 'enterprise' ? client.ownLimits : {};
   return {

@@ -7,35 +7,36 @@ import { JsonReader } from '../../database/database.js';
 import { TransientMap } from '../../core/transient-map.js';
 import { refusalOfFailure } from '../../throttling/quota-refusals.js';
 
-/** A key is used for less than this time after its read began, in milliseconds. */
+/** Maximum age of a cached key, in milliseconds since the start of its read. */
 const USE_WRITE_MS = 1_000;
-/** A key that is used later than this is read again beside its requests, which wait no whole second where connections are scarce. */
+/**
+ * A key used after this age, in milliseconds, is refreshed in the background, so that requests do not wait for it when connections are
+ * scarce.
+ */
 const REFRESHED_MS = 500;
-/** For how long it is known that a key was valid, in milliseconds. */
+/** How long a key counts as recently valid, in milliseconds. */
 const MAX_AGE_MS = 60_000;
 /** Maximum number of cached keys. */
 const MAX_KEYS = 10_000;
 
-/** What a request needs of its key, and the whole client. */
+/** The fields of a key that a request needs, with its client. */
 export type CallersKey = Pick<ApiKey, 'id' | 'scopes' | 'expiresAt' | 'revokedAt' | 'client'>;
 
 const FIND = `SELECT api_keys.id, client_id AS "clientId", scopes, expires_at AS "expiresAt", revoked_at AS "revokedAt", name, plan,
   per_minute AS "perMinute", per_day AS "perDay", clients.created_at AS "createdAt", suspended_at AS "suspendedAt"
   FROM api_keys JOIN clients ON clients.id = client_id WHERE digest = ?1`;
 
-/** A read of a key. */
 interface Read<Result> {
   readonly result: Result;
-  /** When it began, by the steady clock. */
+  /** By the monotonic clock. */
   readonly startedAt: number;
-  /** The number of changes by this process before the read. */
+  /** The number of changes made by this process before the read. */
   readonly changes: number;
 }
 
 /**
- * Finds the key of a digest, with its client, and caches one that admits requests for one second: another process may have changed it
- * since. What this process changes applies at once. A key that is unknown, revoked, expired or suspended is read for each request,
- * because it may have become valid.
+ * Finds the key of a digest, with its client, and caches a valid key for one second, because another process may change it. Changes by this
+ * process apply immediately. An unknown, revoked, expired or suspended key is read for each request, because it may have become valid.
  */
 @Injectable()
 export class KeyCache {
@@ -50,23 +51,22 @@ export class KeyCache {
     private readonly clock: Clock,
   ) {}
 
-  /** The number of entries. */
   get size(): number {
     return this.entries.size;
   }
 
-  /** This process has committed a change of a key or a client: what was read before, or is being read, is not used again. */
+  /** Call it after this process has committed a change to a key or client: earlier and running reads are not used again. */
   forget(): void {
     this.changes += 1;
   }
 
-  /** The key of a digest as it was last read, in the last minute, if it was valid then. It must not admit a request. */
+  /** The key of a digest as last read within a minute, if it was valid then. It must not admit a request. */
   lastRead(digest: string): CallersKey | undefined {
     const entry = this.entries.get(digest);
     return entry && this.clock.steady() - entry.startedAt < MAX_AGE_MS ? entry.result : undefined;
   }
 
-  /** The cached key of a digest, if it still admits requests. */
+  /** The cached key of a digest, if it may still be used. */
   get(digest: string): CallersKey | undefined {
     const entry = this.entries.get(digest);
     const key = entry && this.isUsed(entry) && this.admits(entry.result) ? entry.result : undefined;
@@ -77,8 +77,8 @@ export class KeyCache {
   }
 
   /**
-   * The key with this digest, read by one prepared statement on the connection for reads, which waits neither for writers nor for
-   * other requests. Concurrent look-ups share one. Throws service_unavailable when the database does not respond.
+   * Reads the key with this digest with one prepared statement on the connection for reads, which waits neither for writers nor for other
+   * requests. Concurrent lookups share one read. Throws service_unavailable if the database does not respond.
    */
   find(digest: string): Promise<CallersKey | undefined> {
     const shared = this.running.get(digest);
@@ -88,7 +88,7 @@ export class KeyCache {
       ...reading,
       result: this.read(digest)
         .then((key) => {
-          // A read that took too long is used once: the entry is too old already.
+          // A read that took too long is used once, because the entry has already expired.
           if (key && this.admits(key)) this.entries.set(digest, { ...reading, result: key });
           else this.entries.delete(digest);
           return key;
@@ -121,7 +121,6 @@ export class KeyCache {
   }
 }
 
-/** A row of FIND as the key that it holds. */
 function keyOf(row: Readonly<Record<string, unknown>>): CallersKey {
   const { id, clientId, scopes, expiresAt, revokedAt, ...client } = row;
   return {

@@ -23,14 +23,14 @@ import {
   type Rotation,
 } from './key-rules.js';
 
-/** A new key with its secret, which is not stored and so cannot be shown again. */
+/** A new key with its secret, which is not stored and cannot be shown again. */
 export interface IssuedKey {
   /** With its client. */
   readonly apiKey: ApiKey;
   readonly secret: string;
 }
 
-/** Issues keys and rotates them. Every change is committed in one transaction with its audit entry. */
+/** Issues and rotates keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class KeyIssuingService {
   constructor(
@@ -43,8 +43,8 @@ export class KeyIssuingService {
   ) {}
 
   /**
-   * Makes a key for a client, which expires at the latest with the sending key. Throws
-   * client_not_found, what grantableScopes and KeyLimits throw, and validation_failed for a later end.
+   * Issues a key that expires no later than the sending key. Throws client_not_found, what grantableScopes and KeyLimits throw, and
+   * validation_failed for a later expiry.
    */
   async issue(
     { scopes: requested, label = null, expires, ...options }: NewKey,
@@ -65,10 +65,10 @@ export class KeyIssuingService {
   }
 
   /**
-   * Replaces a key by a new one with another secret and the same client, scopes and label. The old one ends after the grace period; with a
-   * grace of 0 it is revoked. The new one expires at the latest with the sending key. Throws key_not_found, key_protected, what KeyLimits
-   * throws, key_already_revoked, key_already_expired, key_already_rotated, scope_not_held, validation_failed for a later end, and, unless
-   * forced, last_key_with_scope when the new one would end within a day and before the old one's own end.
+   * Replaces a key with a new one that has the same client, scopes and label. The old key expires after the grace period, or is revoked if
+   * that is 0. The new key expires no later than the sending key. Throws key_not_found, key_protected, what KeyLimits throws,
+   * key_already_revoked, key_already_expired, key_already_rotated, scope_not_held, validation_failed for a later expiry, and, unless
+   * forced, last_key_with_scope if the new key would expire within a day and before the old key's original expiry.
    */
   rotate(
     id: string,
@@ -97,7 +97,7 @@ export class KeyIssuingService {
       await manager.insert(ApiKey, issued.apiKey);
       const end = this.clock.instant(grace);
       key.expiresAt = earlier(key.expiresAt, end);
-      // A key that ends now is also revoked, because a clock that is set back would undo an expiry.
+      // Revoked rather than expired, because setting the clock back would undo an expiry.
       if (grace === 0) key.revokedAt = end;
       const { revokedAt } = key;
       await manager.update(ApiKey, { id }, { expiresAt: key.expiresAt, revokedAt, replacedBy: successor });
@@ -113,14 +113,14 @@ export class KeyIssuingService {
     });
   }
 
-  /** A key with a new secret; it works once its row is inserted. */
+  /** Generates a key, which works once its row is inserted. */
   private generate(
     of: Pick<ApiKey, 'clientId' | 'client' | 'scopes' | 'label'>,
     lifetime: Lifetime,
   ): IssuedKey {
     const { apiKeyPrefix, nodeEnv } = this.settings;
     const secret = generateApiKey(nodeEnv === 'production' ? 'live' : 'test', apiKeyPrefix);
-    // Both instants come from one reading of the clock, so that the lifetime is exact to the millisecond.
+    // Both timestamps derive from one reading of the clock, so that the lifetime is exact to the millisecond.
     const now = this.clock.now();
     const expiresAt = endOf(now, lifetime);
     const apiKey = Object.assign(new ApiKey(), {
@@ -144,7 +144,7 @@ function earlier(end: string | null, other: string): string {
   return end !== null && end < other ? end : other;
 }
 
-/** The lifetime that a key was issued with, in milliseconds; undefined without an expiry. */
+/** The original lifetime of a key in milliseconds; undefined if it does not expire. */
 function lifetimeOf({ createdAt, issuedUntil }: ApiKey): number | undefined {
   return issuedUntil === null ? undefined : Date.parse(issuedUntil) - Date.parse(createdAt);
 }

@@ -11,12 +11,12 @@ import { Transactions } from '../../database/transactions/transactions.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { DAY_MS } from '../../core/time/duration.js';
 
-/** Maximum number of changes to a client and its keys within 24 hours; beyond it, self-service can only revoke. */
+/** Maximum number of changes to a client and its keys within 24 hours. Beyond that, self-service can only revoke keys. */
 const MAX_CHANGES = 1_000;
-/** How many of the latest changes of a client are searched for keys that it created: all of a day, unless operators made most. */
+/** How many of a client's latest changes are searched for keys that it created: all of a day, unless most were made by operators. */
 const LATEST = 3 * MAX_CHANGES;
 
-/** Limits of self-service for keys; operators have none. */
+/** Limits of self-service for keys; they do not apply to operators. */
 @Injectable()
 export class KeyLimits {
   constructor(
@@ -28,10 +28,10 @@ export class KeyLimits {
   ) {}
 
   /**
-   * Asks whether a client may make a key for itself, in the transaction that makes it. Throws key_limit_reached when
-   * the client has `times` × ACCOUNT_MAX_KEYS working keys (2 to rotate, because the old key still works), and
-   * new_key_limit_reached when its keys made ACCOUNT_MAX_KEYS within 24 hours. Keys
-   * that were revoked since count as made: otherwise issuing and revoking in turn would fill the table. Keys that operators made do not.
+   * Checks, in the transaction that creates a key, whether a client may create another. Throws key_limit_reached if the client has `times`
+   * × ACCOUNT_MAX_KEYS working keys (2 to rotate, because the old key still works), and new_key_limit_reached if its keys created
+   * ACCOUNT_MAX_KEYS within 24 hours. Keys revoked since then count: otherwise, issuing and revoking in turn would fill the table. Keys
+   * created by operators do not count.
    */
   async requireCapacity(times: number, { clientId }: Requester, manager: EntityManager): Promise<void> {
     if (clientId === undefined) return;
@@ -49,8 +49,8 @@ export class KeyLimits {
   }
 
   /**
-   * Makes a change by self-service, unless the client and its keys were changed 1,000 times within 24 hours: each change leaves an entry in
-   * the audit trail, which is kept for long. Throws key_change_limit_reached. Not for revoking, which each key allows once.
+   * Makes a change in self-service. Throws key_change_limit_reached after 1,000 changes to the client and its keys within 24 hours, because
+   * the audit trail stores each for a long time. Do not use it to revoke, which is possible only once per key.
    */
   whileChanging<T>(clientId: string | undefined, change: () => Promise<T>): Promise<T> {
     if (clientId === undefined) return change();
@@ -64,7 +64,7 @@ export class KeyLimits {
   }
 }
 
-/** Number of keys that a client has created with its own keys since an instant. */
+/** The number of keys that a client has created with its own keys since a time. */
 function changesBySelfService(manager: EntityManager, clientId: string, since: string): Promise<number> {
   return manager
     .createQueryBuilder(AuditEntry, 'entry')

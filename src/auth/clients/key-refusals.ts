@@ -27,7 +27,7 @@ export const KEY_ERRORS = defineErrors({
   },
 });
 
-/** Throws revoked_api_key or expired_api_key for a key that has ended by `now`, in milliseconds since 1970. */
+/** Throws revoked_api_key or expired_api_key if a key has been revoked or has expired by `now`, in ms since the Unix epoch. */
 export function refuseEndedCredential(
   { revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>,
   now: number,
@@ -38,7 +38,7 @@ export function refuseEndedCredential(
     throw new ApiError(KEY_ERRORS.expired_api_key, { params: { instant: expiresAt }, headers });
 }
 
-/** Throws client_suspended for a client that an operator has suspended. */
+/** Throws client_suspended for a suspended client. */
 export function refuseSuspended({ suspendedAt }: Pick<Client, 'suspendedAt'>): void {
   if (suspendedAt !== null)
     throw new ApiError(KEY_ERRORS.client_suspended, { headers: { 'WWW-Authenticate': CHALLENGE } });

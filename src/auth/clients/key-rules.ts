@@ -8,43 +8,42 @@ import { ApiKey } from './api-key.entity.js';
 import type { Requester } from './audited-changes.js';
 import { CHALLENGE, declaredScopes, isHeld, scopeChallenge } from '../scopes.js';
 
-/** A new key. */
 export interface NewKey {
   readonly clientId: string;
-  /** Default: the scopes granted by default, of those that the requester holds. */
+  /** Default: those of the scopes granted by default that the requester holds. */
   readonly scopes?: readonly string[];
   readonly label?: string | null;
-  /** Lifetime from now in milliseconds; without it the key expires with the sending key, if that expires. */
+  /** Lifetime in milliseconds; by default, the key expires with the sending key, if that expires. */
   readonly expires?: number;
 }
 
-/** What can be changed of a key. */
+/** The fields of a key that can be changed. */
 export interface KeyChanges {
   /** Null removes the label. */
   readonly label?: string | null;
-  /** Its remaining lifetime in milliseconds; it can only become shorter. */
+  /** Remaining lifetime in milliseconds; it can only be shortened. */
   readonly expires?: number;
 }
 
-/** Body that rotates a key. */
+/** Parameters of a rotation. */
 export interface Rotation {
-  /** How long the old key still works, in milliseconds; at most until its own expiry. */
+  /** How long the old key still works, in milliseconds, at most until its own expiry. */
   readonly grace: number;
-  /** Lifetime of the new key in milliseconds; default: the original lifetime of the old one, as far as the sending key allows. */
+  /** Lifetime of the new key in milliseconds; default: the old key's original lifetime, limited by the sending key. */
   readonly expires?: number;
 }
 
 /** Lifetime of a new key. */
 export interface Lifetime {
-  /** The requested one, in milliseconds. */
+  /** The requested lifetime in milliseconds. */
   readonly expires: number | undefined;
-  /** The default, in milliseconds; undefined for no expiry. */
+  /** The default lifetime in milliseconds; undefined for no expiry. */
   readonly fallback?: number | undefined;
-  /** The expiry of the sending key; null for none. */
+  /** The expiry of the sending key; null if it does not expire. */
   readonly latest: string | null;
 }
 
-/** The expiry of a key that is created `now`; throws validation_failed if the requested one is too late. */
+/** The expiry of a key that is created `now`. Throws validation_failed if the requested expiry is too late. */
 export function endOf(now: number, { expires, fallback, latest }: Lifetime): string | null {
   const lifetime = expires ?? fallback;
   const end = lifetime === undefined ? null : isoOf(now + lifetime);
@@ -56,32 +55,32 @@ export function endOf(now: number, { expires, fallback, latest }: Lifetime): str
   });
 }
 
-/** `force` carries a change out even when it ends the last key with a protected scope. */
+/** `force` makes a change even if it invalidates the last key with a protected scope. */
 export interface Forcible {
   readonly force?: boolean;
 }
 
-/** The details of an audit entry about `force`; empty if it was not given. */
+/** The `force` detail of an audit entry; empty if not given. */
 export function forceDetail({ force }: Forcible): { readonly force?: true } {
   return force === true ? { force } : {};
 }
 
-/** What the schema of such changes says of it. */
+/** Schema properties of such changes. */
 export const ONE_CHANGE = { minProperties: 1 } as const;
 
-/** Throws validation_failed when none of the changeable fields is given: an empty change is a mistake of the caller. */
+/** Throws validation_failed if none of the changeable fields is given: an empty change is a mistake. */
 export function requireChange<T extends object>(changes: T, fields: readonly (keyof T & string)[]): void {
   if (fields.some((field) => changes[field] !== undefined)) return;
   const message = `Name at least one change: ${fields.join(', ')}.`;
   throw new ApiError(HTTP_ERRORS.validation_failed, { details: [{ field: '', code: 'required', message }] });
 }
 
-/** A key that expires within this time, in milliseconds, does not count as one that keeps a protected scope usable. */
+/** A key that expires within this time, in milliseconds, does not keep a protected scope usable. */
 export const SOON_MS = DAY_MS;
 
 /**
- * Throws last_key_with_scope when the keys for which `ends` is true are the last that work with a protected scope. A key that
- * was rotated, or that expires within a day, does not count as remaining. `now` is in ms since the Unix epoch.
+ * Throws last_key_with_scope if the keys for which `ends` is true are the last working ones with a protected scope. A rotated key, or one
+ * that expires within a day, does not count as remaining. `now` is in ms since the Unix epoch.
  */
 export async function protectLastKey(
   manager: EntityManager,
@@ -109,13 +108,13 @@ export async function protectLastKey(
   }
 }
 
-/** Throws key_already_revoked for a key that was revoked. */
+/** Throws key_already_revoked for a revoked key. */
 export function refuseRevoked({ id, revokedAt }: ApiKey): void {
   if (revokedAt === null) return;
   throw new ApiError(CLIENTS_ERRORS.key_already_revoked, { params: { id, instant: revokedAt } });
 }
 
-/** Throws key_already_revoked or key_already_expired for a key that no longer works; `now` as ISO 8601 text. */
+/** Throws key_already_revoked or key_already_expired for a key that no longer works; `now` is ISO 8601 text. */
 export function refuseEnded(key: ApiKey, now: string): void {
   refuseRevoked(key);
   const { id, expiresAt } = key;
@@ -123,13 +122,13 @@ export function refuseEnded(key: ApiKey, now: string): void {
   throw new ApiError(CLIENTS_ERRORS.key_already_expired, { params: { id, instant: expiresAt } });
 }
 
-/** Throws key_already_rotated for a key that was replaced by another. */
+/** Throws key_already_rotated for a key that was replaced by rotation. */
 export function refuseRotated({ id, replacedBy }: ApiKey): void {
   if (replacedBy === null) return;
   throw new ApiError(CLIENTS_ERRORS.key_already_rotated, { params: { id, successor: replacedBy } });
 }
 
-/** Throws key_protected in self-service for a key with a scope that only operators pass on. */
+/** In self-service, throws key_protected for a key with a protected scope. */
 export function refuseProtectedKey({ id, scopes }: ApiKey, { clientId }: Requester): void {
   const scope = clientId === undefined ? undefined : protectedScopes().find((one) => scopes.includes(one));
   if (scope === undefined) return;
@@ -139,7 +138,7 @@ export function refuseProtectedKey({ id, scopes }: ApiKey, { clientId }: Request
   });
 }
 
-/** The scopes that operators alone pass on. */
+/** The scopes that only operators can grant. */
 function protectedScopes(): string[] {
   return declaredScopes()
     .filter(({ lastKeyProtected }) => lastKeyProtected)
@@ -148,9 +147,9 @@ function protectedScopes(): string[] {
 }
 
 /**
- * The scopes that a new key gets, in alphabetical order: those asked for, else those granted by default that the requester holds; a service
- * without such scopes issues keys without any. Throws validation_failed for an unknown scope or an empty list, scope_not_held for one that
- * the requester lacks, or when it holds none of those granted by default, and scope_protected for a protected one in self-service.
+ * The scopes of a new key, in alphabetical order: the requested ones or, by default, those granted by default that the requester holds. A
+ * service without such scopes issues keys without any. Throws validation_failed for an unknown scope or an empty list, scope_not_held if
+ * the requester lacks a requested scope or all of the default ones, and scope_protected for a protected one in self-service.
  */
 export function grantableScopes(requested: readonly string[] | undefined, by: Requester): string[] {
   const refused =
@@ -164,14 +163,14 @@ export function grantableScopes(requested: readonly string[] | undefined, by: Re
   const known = declaredScopes().map(({ name }) => name);
   const details = scopes
     .filter((scope) => !known.includes(scope))
-    .map((scope) => faultOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
-  if (requested?.length === 0) details.push(faultOf('A key needs at least one scope.', 'required'));
+    .map((scope) => errorOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
+  if (requested?.length === 0) details.push(errorOf('A key needs at least one scope.', 'required'));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
   requireScopesHeld(scopes, by);
   return [...new Set(scopes)].toSorted();
 }
 
-/** Throws scope_not_held when a key would grant a scope that it does not hold itself (RFC 6750 section 3.1). */
+/** Throws scope_not_held if the requester lacks a scope that the key would grant (RFC 6750 section 3.1). */
 export function requireScopesHeld(scopes: readonly string[], { scopes: held }: Requester): void {
   if (held === 'all') return;
   const lacking = scopes.filter((scope) => !isHeld(scope, held));
@@ -183,8 +182,8 @@ export function requireScopesHeld(scopes: readonly string[], { scopes: held }: R
 }
 
 /**
- * A feature that is deployed later declares scopes that older keys lack. They are left out of what an older key issues, so that
- * it continues to issue keys without naming scopes.
+ * A feature that is deployed later declares scopes that older keys lack. By default they are omitted, so that an older key can still issue
+ * keys without naming scopes.
  */
 function byDefault({ scopes: held, clientId }: Requester): string[] {
   const granted = clientId === undefined ? [] : protectedScopes();
@@ -193,10 +192,10 @@ function byDefault({ scopes: held, clientId }: Requester): string[] {
     .map(({ name }) => name);
   if (held === 'all') return all;
   const grantable = all.filter((scope) => isHeld(scope, held));
-  // With none left, the refusal names what the requester lacks.
+  // If none are left, the refusal names what the requester lacks.
   return grantable.length > 0 ? grantable : all;
 }
 
-function faultOf(message: string, code: string) {
+function errorOf(message: string, code: string) {
   return { field: 'scopes', code, message };
 }

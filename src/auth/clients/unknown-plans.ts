@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { PLANS } from '../../throttling/plans.js';
 import { Client } from './client.entity.js';
 
-/** The plans that clients have and PLANS does not name any more, a sentence for each that says what to do. */
-export async function unknownPlanFaults(manager: EntityManager): Promise<string[]> {
+/** A message with the remedy for each plan that clients have but PLANS no longer defines. */
+export async function unknownPlanErrors(manager: EntityManager): Promise<string[]> {
   const query = manager.createQueryBuilder(Client, 'client').select('client.plan', 'plan').distinct();
   const rows = await query.where('client.plan NOT IN (:...plans)', { plans: PLANS }).getRawMany<Client>();
   return rows.map(

@@ -5,7 +5,7 @@ const INDEXES = [
   new TableIndex({ name: 'refused_requests_operation', columnNames: ['operation', 'id'] }),
 ];
 
-/** The table of clients that an operator looks for, and indexes of the filters of last errors. */
+/** Adds the table of client alerts, and indexes for filters of last errors. */
 export class ClientAlerts1795700000000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -18,13 +18,9 @@ import { ALERTS, type AlertKind, ClientAlert } from '../clients/client-alert.ent
 import { ClientsService } from '../clients/clients.service.js';
 import { DEPRECATED, type RequestCount } from './client-requests.entity.js';
 
-/** How long alerts are kept, in milliseconds. */
 const RETENTION_MS = 2 * DAY_MS;
 
-/**
- * Adds to the amounts that are stored; of a share, the largest is kept. Nothing is added about a client that was deleted. Locks the
- * clients, as KEEP_OF_KEYS does.
- */
+/** Adds to the stored amounts, but stores the maximum of a percentage. Ignores deleted clients. Locks the clients, as KEEP_OF_KEYS does. */
 export const RAISE = (rows: string, dialect: Dialect): string => `
   INSERT INTO client_alerts (kind, window_start, client_id, amount)
   SELECT value ->> 'kind', CAST(value ->> 'start' AS BIGINT), value ->> 'clientId', CAST(value ->> 'amount' AS INTEGER)
@@ -33,7 +29,7 @@ export const RAISE = (rows: string, dialect: Dialect): string => `
     WHEN client_alerts.kind <> 'near_limit' THEN client_alerts.amount + excluded.amount
     WHEN client_alerts.amount < excluded.amount THEN excluded.amount ELSE client_alerts.amount END`;
 
-/** The alerts that follow from counts of requests, one for each kind, window and client. */
+/** Derives alerts from counts of requests, one for each kind, window and client. */
 export function alertsIn(counts: readonly Omit<RequestCount, 'lengthMs'>[]): ClientAlert[] {
   const alerts = new Map<string, ClientAlert>();
   for (const { clientId, start: minute, outcome, requests } of counts)
@@ -59,7 +55,7 @@ function kindsOf(outcome: string): readonly AlertKind[] {
   return outcome.startsWith('429') ? ['refused', 'refused_today'] : [];
 }
 
-/** Stores what the quota reports, so that operators can list the clients and keys that it concerns, wherever it is counted. */
+/** Stores events of the quota, so that operators can list the affected clients and keys, whichever process counts. */
 @Injectable()
 export class ClientAlerts {
   constructor(
@@ -77,7 +73,7 @@ export class ClientAlerts {
     sweeper.add({ entity: ClientAlert, where: 'window_start < :oldest', parameters });
   }
 
-  /** A client has used a share of its day. */
+  /** A client has used a share of its daily quota. */
   @OnDomainEvent(QUOTA_THRESHOLD)
   async onThreshold({ clientId, window, percent, resetsAt }: QuotaThreshold): Promise<void> {
     if (window !== 'day') return;
@@ -86,7 +82,6 @@ export class ClientAlerts {
     await this.transactions.uncached((manager) => runForRows(manager, [alert], RAISE));
   }
 
-  /** A key was banned. */
   @OnDomainEvent(API_KEY_BANNED)
   async onBan({ keyId, bannedUntil }: ApiKeyBanned): Promise<void> {
     await this.dataSource.manager.update(ApiKey, { id: keyId }, { bannedUntil });

@@ -2,14 +2,14 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { Int64Key } from '../../database/int64.js';
 import { Instant } from '../../throttling/memory/quota-journal.entity.js';
 
-/** The outcome of an admitted call of a deprecated operation, counted besides the actual outcome. */
+/** The outcome of an admitted call of a deprecated operation, counted in addition to its actual outcome. */
 export const DEPRECATED = 'deprecated';
-/** Ends the outcome of a request that used no quota. */
+/** Suffix of the outcome of a request that used no quota. */
 export const UNCOUNTED = ' uncounted';
-/** The client of the counts of all clients together, which no client has as its id. */
+/** Client id of the totals of all clients; no client has it. */
 export const ALL_CLIENTS = '';
 
-/** How often one outcome occurred for the requests of a key in one window, with about the same latency. */
+/** The number of requests of a key in one window with the same operation, outcome and latency bucket. */
 @Entity('request_counts')
 @Index('request_counts_window', ['lengthMs', 'start'])
 export class RequestCount {
@@ -24,7 +24,7 @@ export class RequestCount {
   @Instant('window_start', { primary: true })
   start!: number;
 
-  /** Empty for calls that were counted before keys were. */
+  /** Empty for calls that were counted before keys were recorded. */
   @PrimaryColumn('varchar', { name: 'key_id', length: 36 })
   keyId!: string;
 
@@ -32,7 +32,7 @@ export class RequestCount {
   @PrimaryColumn('varchar', { length: 200 })
   operation!: string;
 
-  /** `2xx`, `304`, or status and code of an error, such as `404 pet_not_found`, perhaps with UNCOUNTED; or DEPRECATED. */
+  /** `2xx`, `304`, or status and code of an error, such as `404 pet_not_found`, optionally with UNCOUNTED; or DEPRECATED. */
   @PrimaryColumn('varchar', { length: 100 })
   outcome!: string;
 
@@ -44,28 +44,28 @@ export class RequestCount {
   requests!: number;
 }
 
-/** One of the last requests of a client that got an error. It contains no path, query, header or body. */
+/** One of the last requests of a client that got an error, without its path, query, headers or body. */
 @Entity('refused_requests')
 @Index('refused_requests_client', ['clientId', 'id'])
 @Index('refused_requests_request', ['requestId', 'id'])
 @Index('refused_requests_code', ['code', 'id'])
 @Index('refused_requests_operation', ['operation', 'id'])
 export class RefusedRequest {
-  /** In the order of writing, which no clock changes. */
+  /** In the order of writing, whatever the clock does. */
   @Int64Key()
   id!: bigint;
 
   @Column('varchar', { length: 24 })
   at!: string;
 
-  /** `X-Request-Id`. A client may choose it, so several requests may have the same. */
+  /** `X-Request-Id`. Not unique, because clients can choose it. */
   @Column('varchar', { name: 'request_id', length: 128 })
   requestId!: string;
 
   @Column('varchar', { name: 'client_id', length: 36 })
   clientId!: string;
 
-  /** Null for another credential than a key. */
+  /** Null for a credential other than a key. */
   @Column('varchar', { name: 'key_id', length: 36, nullable: true })
   keyId!: string | null;
 
@@ -75,7 +75,7 @@ export class RefusedRequest {
   @Column('integer')
   status!: number;
 
-  /** The code of the Error body; null where none was sent. */
+  /** The code of the Error body; null if none was sent. */
   @Column('varchar', { length: 96, nullable: true })
   code!: string | null;
 

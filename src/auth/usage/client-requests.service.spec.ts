@@ -12,7 +12,7 @@ it('what waits to be written is bounded, and so is what one second writes, of ho
   const service = await openForTest();
   const { app, clock } = service;
   const dataSource = app.get(DataSource);
-  // One that writes when it is told to alone.
+  // A separate instance, which writes only when the test calls it.
   const requests = new ClientRequests(app.get(Transactions), clock, new Metrics());
   const note = (clientId: string, status: number) => {
     const caller = { clientId, keyId: clientId, user: null, scopes: [] };
@@ -26,7 +26,7 @@ it('what waits to be written is bounded, and so is what one second writes, of ho
       address: undefined,
     });
   };
-  // Errors are written of clients that exist.
+  // Errors are stored only for existing clients.
   const existing = Array.from({ length: 700 }, (_, index) => (index < 400 ? `c${index}` : `d${index - 400}`));
   await service
     .repository(Client)
@@ -40,11 +40,11 @@ it('what waits to be written is bounded, and so is what one second writes, of ho
       `SELECT COUNT(*) AS n FROM request_counts WHERE client_id <> ''`,
     );
     const refused = await dataSource.query<{ n: number }[]>('SELECT COUNT(*) AS n FROM refused_requests');
-    // PostgreSQL counts in bigint, which its driver reads as text.
+    // PostgreSQL counts in bigint, which its driver returns as text.
     return [Number(counted[0]?.n), Number(refused[0]?.n)];
   };
   await requests.flush();
-  // Those of ten clients.
+  // The errors of ten clients.
   expect(await rows()).toEqual([4_000, 2_000]);
   await requests.onModuleDestroy();
   expect(await rows()).toEqual([100_000, 50_000]);

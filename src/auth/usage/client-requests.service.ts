@@ -28,48 +28,45 @@ import {
 } from './client-requests.statements.js';
 import { bucketOf } from './latency.js';
 
-/** Maximum numbers of waiting counts, in all and of a client, and of waiting errors. Further ones are lost, or counted together. */
+/** Maximum numbers of unwritten counts, in total and per client, and of unwritten errors. Beyond that, they are dropped or merged. */
 const [MAX_COUNTS, MAX_COUNTS_OF_CLIENT, MAX_ERRORS] = [50_000, 500, 100_000];
-/** How many of either are written each second, so that other writers do not wait long. */
+/** How many counts and errors are written per second, so that other writers do not wait long. */
 const AT_ONCE = 2_000;
 
-/** The outcome of requests that use neither their key nor its quota: its client is suspended. */
+/** The outcome of requests of a suspended client, which use neither key nor quota. */
 const REFUSED_FOR_THE_KEY = '403 client_suspended';
 
-/** A request of a caller with a valid credential that has ended. */
+/** A completed request with a valid credential. */
 export interface EndedRequest {
   readonly caller: Caller;
   /** Method and route template, at most 200 characters. */
   readonly operation: string;
   readonly status: number;
-  /** The code of the Error body; undefined where none was sent. */
+  /** The code of the Error body; undefined if none was sent. */
   readonly code: string | undefined;
-  /** Whether it used no quota. */
   readonly isUncounted?: boolean;
   readonly durationMs: number;
   readonly requestId: string;
   readonly address: string | undefined;
 }
 
-/** What is counted in one minute. */
 type MinuteCount = Omit<RequestCount, 'lengthMs'>;
 
-/** A request that got an error, and its time, in ms since the Unix epoch. */
+/** A request that got an error, and its time in ms since the Unix epoch. */
 interface StoredError {
   readonly at: number;
   readonly ended: EndedRequest;
 }
 
 /**
- * Counts outcomes of requests by client, and keeps the last errors of each and the last use of keys, in the database, in the background:
- * no request waits for them, and a limited number is kept while the database is unavailable. Several processes count together.
+ * Counts outcomes of requests by client, and stores each client's last errors and the last use of keys. It writes to the database in the
+ * background, so no request waits, and buffers a limited number while the database is unavailable. Several processes count together.
  */
 @Injectable()
 export class ClientRequests extends WriteBehind {
-  /** What is not written yet, by client and then by what is counted together. */
+  /** Unwritten counts by client, then by the columns that identify a count. */
   private readonly counts = new Map<string, Map<string, MinuteCount>>();
   private waitingCounts = 0;
-  /** The last errors of each client that are not written yet. */
   private readonly errors = new Map<string, StoredError[]>();
   private waitingErrors = 0;
   private readonly byOutcome = new Map<string, number>();
@@ -90,11 +87,11 @@ export class ClientRequests extends WriteBehind {
     );
   }
 
-  /** Counts a request of a key, and keeps it if it got an error. Without an error, this costs two look-ups in memory. */
+  /** Counts a request of a key, and stores it if it got an error. Without an error, this costs two lookups in memory. */
   note(ended: EndedRequest): void {
     const { caller, operation, status, code = null } = ended;
     const { clientId, keyId } = caller;
-    // The user of another credential belongs to no client.
+    // The user of another credential does not belong to a client.
     if (keyId !== null) {
       const kind = status === 304 || status === 429 ? String(status) : `${Math.floor(status / 100)}xx`;
       this.byOutcome.set(kind, (this.byOutcome.get(kind) ?? 0) + 1);
@@ -108,7 +105,7 @@ export class ClientRequests extends WriteBehind {
         bucketOf(ended.durationMs),
       );
     }
-    // The console closes its own connections when a view ends: that is no error of anybody.
+    // The console closes its own connections when a view is left, which is not an error.
     const isAbandoned = status === 499 && /^GET \/(?:admin|account)\b/.test(operation);
     if (status >= 400 && !isAbandoned && this.waitingErrors < MAX_ERRORS)
       this.keep(clientId, [{ at: this.clock.now(), ended }]);
@@ -119,7 +116,7 @@ export class ClientRequests extends WriteBehind {
     if (keyId !== null) this.count(clientId, '', operation, DEPRECATED, 0);
   }
 
-  /** Writes all that waits, part by part, unless a write fails. */
+  /** Writes everything that is buffered, batch by batch, until a write fails. */
   override async onModuleDestroy(): Promise<void> {
     await super.onModuleDestroy();
     const waiting = (): number => this.counts.size + this.errors.size;
@@ -143,12 +140,11 @@ export class ClientRequests extends WriteBehind {
     else this.add(id, { clientId, start, keyId, operation, outcome, bucket, requests: 1 });
   }
 
-  /** Keeps errors of a client after those that wait. */
   private keep(clientId: string, errors: readonly StoredError[]): void {
     const stored = this.errors.get(clientId) ?? [];
     this.errors.set(clientId, stored);
     stored.push(...errors);
-    // Not at each request, because shifting an array takes longer than counting.
+    // In batches, because shifting an array takes longer than counting.
     const dropped =
       stored.length >= 2 * MAX_OPERATIONS_OF_CLIENT
         ? stored.splice(0, stored.length - MAX_OPERATIONS_OF_CLIENT).length
@@ -218,13 +214,12 @@ function rowOf({ at, ended }: StoredError): Omit<RefusedRequest, 'id'> {
   return { ...row, code: code?.slice(0, 96) ?? null };
 }
 
-/** The class of an outcome, such as `4xx uncounted` of `404 pet_not_found uncounted`. */
+/** The class of an outcome, such as `4xx uncounted` for `404 pet_not_found uncounted`. */
 function classOf(outcome: string): string {
   const kind = outcome < '4' || outcome.startsWith('429') ? outcome.slice(0, 3) : `${outcome.charAt(0)}xx`;
   return outcome.endsWith(UNCOUNTED) ? kind + UNCOUNTED : kind;
 }
 
-/** The counts of all clients together. */
 function togetherOf(counts: readonly MinuteCount[]): MinuteCount[] {
   const sums = new Map<string, MinuteCount>();
   for (const { start, operation, outcome, bucket, requests } of counts) {
@@ -236,7 +231,7 @@ function togetherOf(counts: readonly MinuteCount[]): MinuteCount[] {
   return [...sums.values()];
 }
 
-/** Takes the first entries out of a map, as many as are written at once: `rowsIn` says how many rows an entry is. */
+/** Takes the first entries, up to one batch, out of a map. `rowsIn` returns the number of rows of an entry. */
 function takenFrom<Value>(map: Map<string, Value>, rowsIn: (value: Value) => number): [string, Value][] {
   const taken: [string, Value][] = [];
   let rows = 0;

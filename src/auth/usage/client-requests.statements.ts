@@ -2,20 +2,22 @@ import { DAY_MS } from '../../core/time/duration.js';
 import type { Dialect } from '../../database/dialect.js';
 import { DEPRECATED, UNCOUNTED } from './client-requests.entity.js';
 
-/** Number of kept errors per client, and in all. */
+/** Maximum numbers of stored errors, per client and in total. */
 export const [MAX_OPERATIONS_OF_CLIENT, MAX_REFUSED] = [200, 50_000];
 
-/** How many kinds of requests are counted apart, for each client and window; the rest is counted as OTHER. */
+/**
+ * Maximum numbers of kinds of requests that are counted separately for each client, per day and per minute. The rest is counted as OTHER.
+ */
 const [MAX_OPERATIONS_OF_DAY, MAX_OF_MINUTE] = [1_000, 200];
 
-/** The operation of requests that are not counted apart, of whatever key. */
+/** The operation of requests that are not counted separately, whatever their key. */
 export const OTHER = 'other';
 
-/** The class of an outcome in SQL, such as `4xx uncounted` of `404 pet_not_found uncounted`. */
+/** The class of an outcome in SQL, such as `4xx uncounted` for `404 pet_not_found uncounted`. */
 const CLASS = `CASE WHEN substr(outcome, 1, 3) = '429' OR substr(outcome, 1, 1) < '4' THEN substr(outcome, 1, 3)
     ELSE substr(outcome, 1, 1) || 'xx' END || CASE WHEN outcome LIKE '%${UNCOUNTED}' THEN '${UNCOUNTED}' ELSE '' END`;
 
-/** The columns of a row, as they are or as those of the rest. */
+/** The columns of a row, merged into OTHER if it exceeds the limit. */
 const FOLDED = `CASE WHEN is_rest THEN '' ELSE key_id END, CASE WHEN is_rest THEN '${OTHER}' ELSE operation END,
   CASE WHEN is_rest THEN ${CLASS} ELSE outcome END, bucket`;
 
@@ -23,8 +25,8 @@ const ADD = `ON CONFLICT (client_id, length_ms, window_start, key_id, operation,
   DO UPDATE SET requests = request_counts.requests + excluded.requests`;
 
 /**
- * Adds to what is stored, so that several processes count together. A new kind of a client that has enough in the window is counted
- * as OTHER. Several processes that write at the same moment may each add as many. Minutes have no latencies.
+ * Adds to the stored counts, so that several processes count together. A new kind is counted as OTHER if its client has reached the limit
+ * of the window; processes that write at the same moment can each exceed it once. Minutes have no latencies.
  */
 export const sumUp = (lengthMs: number) => (rows: string) => `
   INSERT INTO request_counts (client_id, length_ms, window_start, key_id, operation, outcome, bucket, requests)
@@ -52,7 +54,7 @@ export const sumUp = (lengthMs: number) => (rows: string) => `
 
 const TOP_OPERATIONS = `CASE length_ms WHEN ${DAY_MS} THEN ${MAX_OPERATIONS_OF_DAY} ELSE ${MAX_OF_MINUTE} END`;
 
-/** The rows beyond the limit of their client and window, with fewest requests. */
+/** The rows beyond the limit of their client and window, those with the fewest requests. */
 const EXCESS = `
   SELECT * FROM (
     SELECT counts.*, row_number() OVER (PARTITION BY counts.client_id, counts.length_ms, counts.window_start
@@ -65,7 +67,7 @@ const EXCESS = `
   WHERE place > ${TOP_OPERATIONS}
     AND outcome <> '${DEPRECATED}'`;
 
-/** Count the rows as OTHER that an earlier version has stored beyond the limit; to be run in this order. */
+/** Merge rows that an earlier version stored beyond the limit into OTHER. Run them in this order. */
 export const FOLD_EXCESS = [
   `CREATE TEMPORARY TABLE excess_counts AS ${EXCESS}`,
   `DELETE FROM request_counts WHERE (client_id, length_ms, window_start, key_id, operation, outcome, bucket) IN
@@ -76,7 +78,10 @@ export const FOLD_EXCESS = [
   'DROP TABLE excess_counts',
 ];
 
-/** When keys were last used, to the minute, but not before they were created. A later use that another process wrote is kept, unless the clock was set back since. */
+/**
+ * Sets when keys were last used, to the minute, but not before they were created. A later time written by another process is kept, unless
+ * the clock has been set back since.
+ */
 export const COPY_LAST_USE = (rows: string): string => `
   UPDATE api_keys SET last_used_at = CASE WHEN used.at < api_keys.created_at THEN api_keys.created_at ELSE used.at END
   FROM (SELECT value ->> 'keyId' AS key_id, MAX(value ->> 'at') AS at FROM ${rows} AS use GROUP BY 1) AS used
@@ -89,18 +94,18 @@ const keepFrom = (source: string): string => `
   FROM ${source}`;
 
 /**
- * Keep errors of keys, unless their client was deleted: nothing about it is written after that, by whichever process. Locks the clients,
- * so it must come before what locks their keys: a deletion locks a client first.
+ * Stores errors of keys. Ignores deleted clients, about which no process may write. Locks the clients, so it must run before statements
+ * that lock their keys: a deletion locks a client first.
  */
 export const KEEP_OF_KEYS = (rows: string, dialect: Dialect): string =>
   keepFrom(
     `${rows} AS refused JOIN clients ON clients.id = value ->> 'clientId' ${dialect.lockRows('clients')}`,
   );
 
-/** Keep errors of other credentials, whose users are no clients. */
+/** Stores errors of other credentials, whose users are not clients. */
 export const KEEP_OF_USERS = (rows: string): string => keepFrom(`${rows} AS refused`);
 
-/** Delete all but the last errors of these clients, and of all. Writers take turns, so the limits hold across instances. */
+/** Deletes all but the last errors of these clients, and in total. Writers take turns, so the limits hold across instances. */
 export const CUT = (rows: string): string => `
   DELETE FROM refused_requests WHERE id IN (
     SELECT id FROM (

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
-/** Table of the clients that still call deprecated operations. */
+/** Adds the table of clients that still call deprecated operations. */
 export class DeprecatedCalls1793491208000 implements MigrationInterface {
   readonly onlyExpands = true;
 

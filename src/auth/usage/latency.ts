@@ -1,18 +1,15 @@
-/** The fastest and the slowest bucket: up to 0.25 ms, and all above 16 s. */
+/** The fastest and the slowest bucket: up to 0.25 ms, and above 16 s. */
 const [FIRST, LAST] = [-2, 15];
 
 /** All buckets. */
 export const BUCKETS: readonly number[] = Array.from({ length: LAST - FIRST + 1 }, (_, at) => FIRST + at);
 
-/** The bucket of a histogram that a duration is counted in: number n holds those above 2ⁿ⁻¹ up to 2ⁿ milliseconds. */
+/** The histogram bucket of a duration: number n holds those above 2ⁿ⁻¹ up to 2ⁿ milliseconds. */
 export function bucketOf(ms: number): number {
   return Math.min(LAST, Math.max(FIRST, Math.ceil(Math.log2(ms))));
 }
 
-/**
- * The duration in milliseconds that a share of the requests did not exceed, by how many are in each bucket; null without requests.
- * Within a bucket they are taken to be spread evenly, as Prometheus does.
- */
+/** The quantile of a histogram in milliseconds; null without requests. Interpolates linearly within a bucket, like Prometheus. */
 export function quantile(share: number, buckets: ReadonlyMap<number, number>): number | null {
   const total = [...buckets.values()].reduce((sum, requests) => sum + requests, 0);
   let below = 0;

@@ -11,63 +11,63 @@ import { Client } from '../clients/client.entity.js';
 import { ALL_CLIENTS, DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
 import { BUCKETS, quantile } from './latency.js';
 
-/** The columns that counts are added up by. */
+/** The columns that counts can be grouped by. */
 type Columns = Omit<RequestCount, 'lengthMs' | 'requests'>;
 
-/** Counts of requests with the same values in some columns. */
+/** The sum of counts with the same values in some columns. */
 export type Sum<By extends keyof Columns> = Pick<Columns, By> & { readonly requests: number };
 
-/** Which errors a list has. */
+/** Filters a list of errors. */
 export interface ErrorFilter {
   readonly clientId?: string | undefined;
   readonly requestId?: string | undefined;
-  /** Code of the error. */
   readonly code?: string | undefined;
   /** Method and route template. */
   readonly operation?: string | undefined;
   readonly outcome?: ErrorOutcome | undefined;
 }
 
-/** The errors of each outcome, as the traffic of all clients counts them. At most MOST_REFUSED rows are kept, so they need no index. */
+/**
+ * Conditions for errors by outcome, classified like the traffic of all clients. At most MAX_REFUSED rows are stored, so they need no index.
+ */
 const OF_OUTCOME = {
   '429': 'refused.status = 429',
   '4xx': 'refused.status BETWEEN 400 AND 498 AND refused.status <> 429',
   '5xx': 'refused.status >= 500',
 } as const;
 export type ErrorOutcome = keyof typeof OF_OUTCOME;
-/** Outcomes by which errors are listed. */
 export const ERROR_OUTCOMES = Object.keys(OF_OUTCOME) as ErrorOutcome[];
 
-/** One of the last errors, with the name of its client and the prefix of its key; null for those that were deleted. */
+/** One of the last errors, with the name of its client and the prefix of its key, which are null if these were deleted. */
 export type NamedError = RefusedRequest & {
   readonly clientName: string | null;
   readonly keyPrefix: string | null;
 };
 
-/** Which counts are added up: those of minutes or days that begin at this instant or later, until now. */
+/** Selects counts of minutes or days that start at this time or later. */
 export interface Counted {
   readonly lengthMs: number;
   readonly since: number;
   readonly only?: 'refused' | 'deprecated';
 }
 
-/** Errors of keys whose client was deleted while the process that deletes them ended, or by an earlier version. */
+/** Errors of deleted clients, written when a deletion was interrupted or by an earlier version. */
 const OF_DELETED = 'key_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM clients WHERE clients.id = client_id)';
 
-/** How many rows of operations are shown of a client. */
+/** How many operations are listed for a client. */
 const MAX_OPERATIONS = 200;
 
-/** The start of the last 60 minutes, which include the current one. `now` is in ms since the Unix epoch. */
+/** Selects the last 60 minutes, including the current one. `now` is in ms since the Unix epoch. */
 export function lastHourOf(now: number): Counted {
   return { lengthMs: MINUTE_MS, since: startOf(now, MINUTE_MS) - HOUR_MS + MINUTE_MS };
 }
 
-/** Whether an outcome is that of a request that was refused by a quota or a ban. */
+/** Whether an outcome is a refusal by a quota or ban. */
 export function isRefused(outcome: string): boolean {
   return outcome.startsWith('429');
 }
 
-/** Reads the counts of ClientRequests, with a delay of up to a second, and deletes old ones. */
+/** Reads the counts of ClientRequests, which are up to a second late, and deletes old ones. */
 @Injectable()
 export class RequestHistory {
   constructor(
@@ -101,7 +101,7 @@ export class RequestHistory {
     );
   }
 
-  /** The requests of clients, added up by columns. */
+  /** The numbers of requests of clients, grouped by columns. */
   async sums<By extends keyof Columns>(
     clientIds: readonly string[],
     { lengthMs, since, only }: Counted,
@@ -118,14 +118,14 @@ export class RequestHistory {
     if (only === 'refused') query.andWhere(`counted.outcome LIKE '429%'`);
     for (const column of by) query.addSelect(`counted.${column}`, column).addGroupBy(`counted.${column}`);
     const rows = await query.getRawMany<Pick<Columns, By> & { requests: unknown; start?: unknown }>();
-    // PostgreSQL has sums and instants as text.
+    // PostgreSQL returns sums and timestamps as text.
     return rows.map(({ start, ...row }) => {
       const counted = { ...row, requests: Number(row.requests) };
       return (start === undefined ? counted : { ...counted, start: Number(start) }) as Sum<By>;
     });
   }
 
-  /** The requests of all clients in the last hour and today, and today's calls of deprecated operations, most first. */
+  /** The requests of all clients in the last hour and today, and today's calls of deprecated operations, largest first. */
   async together() {
     const now = this.clock.now();
     const today = { lengthMs: DAY_MS, since: startOf(now, DAY_MS) };
@@ -147,7 +147,7 @@ export class RequestHistory {
     return { traffic, deprecated: deprecated.toSorted((a, b) => b.calls - a.calls) };
   }
 
-  /** The outcomes of the requests of one client by key and operation, those with most requests in the days. */
+  /** The outcomes of one client's requests by key and operation, for the operations with the most requests in the days. */
   async operationsOf(clientId: string, days: Counted, lastHour: Counted) {
     const sumOf = (condition: string) => `SUM(CASE WHEN ${condition} THEN counted.requests ELSE 0 END)`;
     const inDays = `counted.length_ms = ${DAY_MS}`;
@@ -192,7 +192,7 @@ export class RequestHistory {
     });
   }
 
-  /** A page of the last errors that the filter selects, latest first. */
+  /** A page of the matching last errors, latest first. */
   async errors(page: PageRequest, filter: ErrorFilter): Promise<Page<NamedError>> {
     const { manager } = this.dataSource;
     const query = manager.createQueryBuilder(RefusedRequest, 'refused');
@@ -215,7 +215,6 @@ export class RequestHistory {
     return { items: named, ...more };
   }
 
-  /** The displayable prefixes of keys, by id. */
   private async prefixesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const where = { id: In([...new Set(ids)]) };
     const keys = await this.dataSource.manager.find(ApiKey, { where, select: { id: true, prefix: true } });
@@ -223,7 +222,7 @@ export class RequestHistory {
   }
 }
 
-/** Adds up counts to one entry for each outcome, most requests first. Latencies are those of `inDays`. */
+/** Sums counts by outcome, largest first, with the latencies of `inDays`. */
 export function outcomesOf(
   inDays: readonly Sum<'outcome' | 'bucket'>[],
   lastHour: readonly Sum<'outcome'>[],

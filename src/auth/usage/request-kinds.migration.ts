@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { FOLD_EXCESS } from './client-requests.statements.js';
 
-/** Limits the kinds of requests that earlier versions have counted apart. Instances of these may continue beside it. */
+/** Merges kinds of requests that earlier versions counted separately beyond the limit. Instances of these versions can keep running. */
 export class RequestKinds1795600000000 implements MigrationInterface {
   readonly onlyExpands = true;
 
@@ -9,7 +9,7 @@ export class RequestKinds1795600000000 implements MigrationInterface {
     for (const statement of FOLD_EXCESS) await runner.query(statement);
   }
 
-  /** The sums are the same. */
+  /** The totals do not change. */
   down(): Promise<void> {
     return Promise.resolve();
   }

@@ -21,17 +21,17 @@ import {
   outcomesOf,
 } from './request-history.js';
 
-/** How many days are shown by default. */
+/** Default number of days. */
 export const DAYS_SHOWN = 7;
-/** How many days are kept. */
+/** How many days are stored. */
 export const DAYS_STORED = 90;
 
-/** Usage of a client, as ClientUsageDto describes it. */
+/** Usage of a client, as described by ClientUsageDto. */
 export type Usage = Awaited<ReturnType<UsageService['ofAll']>>[number];
-/** The same with minutes and operations, as ClientDetailsDto describes it. */
+/** Usage with minutes and operations, as described by ClientDetailsDto. */
 export type DetailedUsage = Awaited<ReturnType<UsageService['of']>>;
 
-/** Shows the usage of clients. */
+/** Reads the usage of clients. */
 @Injectable()
 export class UsageService {
   constructor(
@@ -43,7 +43,7 @@ export class UsageService {
     private readonly clock: Clock,
   ) {}
 
-  /** The usage of one client: windows and bans now, and its last days. */
+  /** The usage of one client: its current windows and bans, and its last days. */
   async of(client: Client, days = DAYS_SHOWN) {
     const [usage] = await this.ofAll([client], days);
     const now = this.clock.now();
@@ -62,7 +62,7 @@ export class UsageService {
     };
   }
 
-  /** A page of the clients that the filter selects, with their usage. */
+  /** A page of the matching clients, with their usage. */
   async list(
     page: PageRequest,
     days = DAYS_SHOWN,
@@ -74,8 +74,8 @@ export class UsageService {
   }
 
   /**
-   * The usage of clients, in their order. A process other than the one that counts (the command line) reads windows and bans
-   * from the database, up to a second late; with Redis there is no delay.
+   * The usage of clients, in their order. A process other than the one that counts (the command line) reads windows and bans from the
+   * database, up to a second late; with Redis there is no delay.
    */
   private async ofAll(clients: readonly Client[], days: number) {
     const now = this.clock.now();
@@ -133,7 +133,7 @@ export class UsageService {
     );
   }
 
-  /** When the ban of a key ends; null when it is not banned. */
+  /** When the ban of a key ends; null if it is not banned. */
   async bannedUntil(key: ApiKey): Promise<string | null> {
     const subject = this.quotas.subjectOf(await this.clients.get(key.clientId));
     const { bannedUntil } = await this.quota.look({ ...subject, keyId: key.id });
@@ -144,7 +144,7 @@ export class UsageService {
     const subject = this.quotas.subjectOf(client);
     const { windows } = await this.quota.look(subject);
     const now = isoOf(this.clock.now());
-    // A key that has ended is refused for that reason; its ban no longer matters.
+    // A revoked or expired key is refused for that reason; its ban no longer matters.
     const working = keys.filter(
       ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
     );
@@ -158,7 +158,7 @@ export class UsageService {
   }
 }
 
-/** Calls by operation, of which the days are in any order. */
+/** Calls by operation; the days may be in any order. */
 function deprecatedCallsIn(sums: readonly Sum<'operation' | 'start'>[]) {
   const operations = [...new Set(sums.map(({ operation }) => operation))].toSorted();
   return operations.map((operation) => {
@@ -176,7 +176,7 @@ function sumOf(counted: readonly { readonly requests: number }[]): number {
   return counted.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** When the first of the keys expires, if it is within EXPIRING_MS and no other key has replaced it; `now` is in ms since the Unix epoch. */
+/** When the first of the keys expires, if within EXPIRING_MS and not rotated; `now` is in ms since the Unix epoch. */
 function soonest(keys: readonly ApiKey[], now: number): string | null {
   const [from, until] = [isoOf(now), isoOf(now + EXPIRING_MS)];
   const instants = keys.flatMap(({ expiresAt, revokedAt, replacedBy }) =>

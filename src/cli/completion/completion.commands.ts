@@ -2,7 +2,7 @@ import { type Addition, command, group } from '../frame/command.js';
 import { completionsOf } from './completions.js';
 import { SHELL_SCRIPTS } from './shell-scripts.js';
 
-/** `petstore completion …`: scripts by which shells complete its commands, options and their values. */
+/** `petstore completion …`: shell completion scripts for commands, options and their values. */
 export const COMPLETION_COMMANDS: Addition = (program, shell) => {
   const scripts = Object.entries(SHELL_SCRIPTS).map(([name, script]) =>
     command(name, {

@@ -2,16 +2,15 @@ import type { Command, Option } from 'commander';
 import { declaredScopes } from '../../auth/scopes.js';
 import type { Call } from '../frame/call.js';
 
-/** A word that may come next, with what it means. */
 type Word = readonly [word: string, meaning?: string];
 
-/** What may come next on a command line: one word, several with commas between, or the name of a file. */
+/** What the next word can be: one of these words, a comma-separated list of them, or a file name. */
 export interface Completions {
   readonly kind: 'one' | 'list' | 'file';
   readonly words: readonly Word[];
 }
 
-/** What may come next after a line that begins with `petstore` and ends where the cursor is. */
+/** The candidates for the next word of a line that starts with `petstore` and is cut off at the cursor. */
 export async function completionsOf(program: Command, line: string, call: Call): Promise<Completions> {
   const before = line.trimStart().split(/\s+/);
   const current = before.pop() ?? '';
@@ -38,7 +37,7 @@ async function valuesOf(
 ): Promise<Completions> {
   if (flags.endsWith('<file>')) return { kind: 'file', words: [] };
   const isScopes = flags.startsWith('--scopes');
-  // Modules declare scopes, and take some time to import.
+  // Modules declare scopes. Importing them takes some time.
   if (isScopes) await call.shell.loadModules();
   const values = isScopes ? declaredScopes().map(({ name }) => name) : argChoices;
   const given = isScopes ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';

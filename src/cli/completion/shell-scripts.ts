@@ -1,7 +1,10 @@
-/** Asks for the words after a line; eval finds an alias, such as of `npx petstore`, that was made later. */
+/** Asks for the candidates for a line. With `eval`, an alias such as one for `npx petstore` works even if it is defined later. */
 const ASK = `eval 'petstore completion words -- "$line"' 2>/dev/null`;
 
-/** What each shell runs at TAB: `petstore completion words` prints what may come next, after a line with its kind. */
+/**
+ * The completion script of each shell. On TAB it runs `petstore completion words`, which prints the kind of the candidates, then the
+ * candidates.
+ */
 export const SHELL_SCRIPTS = {
   bash: `_petstore() {
   local line="\${COMP_LINE:0:COMP_POINT}" breaks='=' kind='' word meaning

@@ -8,22 +8,22 @@ import { checkSchema, migrateModeOf, refuseIfNewer, schemaStatus } from '../../d
 import { exposedFiles } from '../../database/sqlite/private-files.js';
 import { ServerLock } from '../../database/sqlite/server-lock.js';
 import { fileOf } from '../../database/sqlite/sqlite-data-source.js';
-import { MIN_FREE_BYTES, freeDiskBytes } from '../../database/sqlite/troubles/sqlite-errors.js';
-import { checkCreatable, checkWrites } from '../../database/sqlite/troubles/usable-file.js';
+import { MIN_FREE_BYTES, freeDiskBytes } from '../../database/sqlite/availability/sqlite-errors.js';
+import { checkCreatable, checkWrites } from '../../database/sqlite/availability/usable-file.js';
 import {
   checkDeclaredMigrations,
   checkEntities,
   checkSchema as checkTables,
 } from '../../database/entity-checks.js';
-import { unknownPlanFaults } from '../../auth/clients/unknown-plans.js';
+import { unknownPlanErrors } from '../../auth/clients/unknown-plans.js';
 import { type Finding, examined, fail, skip } from './finding.js';
 import { clockText } from './machine-checks.js';
 import { instancesText, serverText } from './postgres-checks.js';
 
 const MEBIBYTE = 1_048_576;
-/** Free space, in bytes, below which more is advised; the write-ahead log alone may need it. */
+/** Free disk space, in bytes, below which the check advises more. The write-ahead log alone can grow this large. */
 const LITTLE_FREE_BYTES = 64 * MEBIBYTE;
-/** Network file systems, on which SQLite's shared memory does not work, by their Linux magic number. */
+/** Magic numbers of Linux network file systems. SQLite's shared memory does not work on them. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
   0x517b: 'SMB',
@@ -32,7 +32,7 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   0x00c36400: 'Ceph',
 };
 
-/** The checks of the database. If modules could not be imported, migrations and entities are unknown and not checked. */
+/** Runs the checks of the database. If modules could not be imported, migrations and entities are unknown and not checked. */
 export async function databaseFindings(settings: Settings, areImported: boolean): Promise<Finding[]> {
   const address = readDatabaseUrl(settings.databaseUrl);
   let database: Database | undefined;
@@ -74,14 +74,14 @@ export async function databaseFindings(settings: Settings, areImported: boolean)
   }
 }
 
-/** Whether the first start will create the database: the file does not exist or is empty. */
+/** Whether the file is missing or empty, so that the first start creates the database. */
 async function isMissing(path: string): Promise<boolean> {
   if (path === ':memory:') return false;
   try {
     const found = await stat(path);
     return found.isFile() && found.size === 0;
   } catch (error) {
-    // Any other error is about a folder of the path, which checkCreatable() explains.
+    // checkCreatable() explains any other error in the path.
     return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }
@@ -93,9 +93,9 @@ async function writesText(file: string | undefined): Promise<string> {
 
 async function integrityText(database: Database): Promise<string> {
   const rows = await database.query<{ quick_check: string }[]>('PRAGMA quick_check(3)');
-  const faults = rows.map((row) => row.quick_check).filter((fault) => fault !== 'ok');
-  if (faults.length === 0) return 'no corruption found';
-  return fail(`damaged: ${faults.join('; ')}. Stop the service and restore a backup.`);
+  const errors = rows.map((row) => row.quick_check).filter((error) => error !== 'ok');
+  if (errors.length === 0) return 'no corruption found';
+  return fail(`damaged: ${errors.join('; ')}. Stop the service and restore a backup.`);
 }
 
 async function migrationsText(database: Database, settings: Settings): Promise<string> {
@@ -116,8 +116,8 @@ async function migrationsText(database: Database, settings: Settings): Promise<s
 }
 
 /**
- * Whether the migrations make what the entities declare, in a separate database in memory; and whether the database, if it is open and
- * every migration ran, still has it.
+ * Checks that the migrations, run on a database in memory, produce the schema that the entities declare. If the database is open and fully
+ * migrated, its schema is checked as well.
  */
 async function entitiesText(database: Database): Promise<string> {
   if (!database.isInitialized) await checkEntities(database, true);
@@ -143,11 +143,11 @@ async function diskText(file: string): Promise<string> {
   return free < LITTLE_FREE_BYTES ? `only ${shown}: free space for ${file} soon` : shown;
 }
 
-/** Whether every plan of a client is one of PLANS; the table of clients may not be there yet. */
+/** Checks that the plan of every client is in PLANS. The table of clients may not exist yet. */
 async function plansText(database: Database): Promise<string> {
   if ((await schemaStatus(database)).pending.length > 0) skip('migrations are pending');
-  const faults = await unknownPlanFaults(database.manager);
-  return faults.length > 0 ? fail(faults.join(' ')) : 'PLANS contains every plan that clients have';
+  const errors = await unknownPlanErrors(database.manager);
+  return errors.length > 0 ? fail(errors.join(' ')) : 'PLANS contains every plan that clients have';
 }
 
 async function serverLockText(file: string): Promise<string> {

@@ -3,25 +3,25 @@ import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { faultOfNode, supportedNode } from '#supported-node';
 import { SystemClock } from '../../core/time/clock.js';
-import { type Place, listeningFault, originOf } from '../../core/config/listening-faults.js';
+import { type ListenAddress, listenError, originOf } from '../../core/config/listen-errors.js';
 import type { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
-import { type Check, fail, faultsIn, skip } from './finding.js';
+import { type Check, fail, messagesIn, skip } from './finding.js';
 
-/** Maximum difference between the clocks of two machines, in milliseconds; ends of keys, minutes and days are instants. */
+/** Maximum difference between the clocks of two machines, in milliseconds. Expiry and quota windows are compared across machines. */
 const MAX_OFF_MS = 5_000;
 /** Time limit for a running service to respond on its port, in milliseconds. */
-const ANSWER_LIMIT_MS = 2_000;
-const SYNCHRONISE = 'Use a time service (chrony, systemd-timesyncd)';
+const RESPONSE_LIMIT_MS = 2_000;
+const SYNCHRONIZE = 'Use a time service (chrony, systemd-timesyncd)';
 
-/** Whether this Node.js runs the service. */
+/** Checks whether this version of Node.js can run the service. */
 export function nodeText(): string {
-  const fault = faultOfNode();
-  if (fault !== undefined) fail(fault);
+  const error = faultOfNode();
+  if (error !== undefined) fail(error);
   return `Node.js ${process.versions.node} (${supportedNode()} run the service)`;
 }
 
-/** Whether the service can listen on its ports, or already does, as a text in its response on a path shows. */
+/** Checks that the service can listen on its ports, or already does, which `text` in the response on `path` proves. */
 export function portChecks({ host, port, managementPort, managementHost }: Settings): Check[] {
   const management = {
     variable: 'MANAGEMENT_PORT',
@@ -34,8 +34,8 @@ export function portChecks({ host, port, managementPort, managementHost }: Setti
   ];
 }
 
-async function portText(place: Place, path: string, text: string): Promise<string> {
-  const { variable, port, host } = place;
+async function portText(address: ListenAddress, path: string, text: string): Promise<string> {
+  const { variable, port, host } = address;
   if (port === null) skip(`${variable} is off`);
   if (port === 0) return `${variable}: a free port is selected`;
   const server = createServer();
@@ -45,26 +45,26 @@ async function portText(place: Place, path: string, text: string): Promise<strin
     return `${variable}: ${port} is free`;
   } catch (error) {
     const fault = error as NodeJS.ErrnoException;
-    if (fault.code === 'EADDRINUSE' && (await responseOf(place, path)).includes(text))
+    if (fault.code === 'EADDRINUSE' && (await responseOf(address, path)).includes(text))
       return `${variable}: this service runs on ${port}`;
-    throw listeningFault(place, fault);
+    throw listenError(address, fault);
   } finally {
     server.close();
   }
 }
 
-/** The response of the program on a port; empty without one. */
-async function responseOf({ host, port }: Place, path: string): Promise<string> {
+/** The response of whatever listens on a port; empty if nothing responds. */
+async function responseOf({ host, port }: ListenAddress, path: string): Promise<string> {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+  const signal = AbortSignal.timeout(RESPONSE_LIMIT_MS);
   return fetch(`${originOf(reached, port ?? 0)}${path}`, { signal })
     .then((response) => response.text())
     .catch(() => '');
 }
 
 /**
- * Whether Redis accepts counts and keeps them, and whether this machine's clock agrees with that of Redis: instances count together in
- * minutes by their clocks, and Redis is the one place that all of them reach.
+ * Checks that Redis accepts and keeps counts, and that its clock agrees with this machine's: instances share minutes by their own clocks,
+ * and Redis is the one server that they all reach.
  */
 export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Check[]> {
   if (redisUrl === null)
@@ -73,17 +73,16 @@ export async function redisChecks({ redisUrl, redisCa }: Settings): Promise<Chec
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');
     const { aheadMs, evictsKeys, isVolatile } = await checkRedis({ url: redisUrl, ca: redisCa });
     return [
-      ['redis', () => keptText(evictsKeys, isVolatile)],
+      ['redis', () => redisText(evictsKeys, isVolatile)],
       ['clock', () => comparedClockText(aheadMs, 'Redis')],
     ];
   } catch (error) {
-    const reason = faultsIn(error).join(' ').replace(/\.$/, '');
+    const reason = messagesIn(error).join(' ').replace(/\.$/, '');
     return [['redis', () => fail(`it stores no counts: ${reason}. Check REDIS_URL and the server.`)]];
   }
 }
 
-/** Whether Redis keeps the counts that it is given. */
-function keptText(evicts: string | undefined, forgets: boolean): string {
+function redisText(evicts: string | undefined, forgets: boolean): string {
   if (evicts !== undefined)
     fail(
       `it stores counts, but evicts them if memory runs low (${evicts}). Set maxmemory-policy to noeviction; otherwise, ` +
@@ -94,14 +93,14 @@ function keptText(evicts: string | undefined, forgets: boolean): string {
     : 'it stores counts';
 }
 
-/** Whether this machine's clock agrees with that of PostgreSQL, or is behind the last write to the SQLite file. */
+/** Checks that this machine's clock agrees with that of PostgreSQL, or is not behind the last write to the SQLite file. */
 export async function clockText(database?: Database, file?: string): Promise<string> {
   const clock = new SystemClock();
   if (file !== undefined) {
     const written = (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
     const now = clock.now();
     if (written - now <= MAX_OFF_MS) return instant(now);
-    fail(`it shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONISE}.`);
+    fail(`it shows ${instant(now)}, but ${file} was written at ${instant(written)}. ${SYNCHRONIZE}.`);
   }
   if (database?.options.type !== 'postgres') return instant(clock.now());
   const before = clock.now();
@@ -111,10 +110,10 @@ export async function clockText(database?: Database, file?: string): Promise<str
   return comparedClockText(Number(row?.now) - (before + clock.now()) / 2, 'PostgreSQL');
 }
 
-/** Whether this machine's clock agrees with that of a server, which is `aheadMs` milliseconds ahead; negative if it is behind. */
+/** Compares this machine's clock with a server's, which is `aheadMs` milliseconds ahead (negative if behind). */
 function comparedClockText(aheadMs: number, server: 'PostgreSQL' | 'Redis'): string {
   const off = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${server}`;
-  if (Math.abs(aheadMs) > MAX_OFF_MS) fail(`it is ${off}. ${SYNCHRONISE}, there too.`);
+  if (Math.abs(aheadMs) > MAX_OFF_MS) fail(`it is ${off}. ${SYNCHRONIZE}, there too.`);
   return `${instant(new SystemClock().now())}, ${off}`;
 }
 

@@ -1,4 +1,4 @@
-import { shownDatabaseUrl } from '../../core/config/database-url.js';
+import { redactedDatabaseUrl } from '../../core/config/database-url.js';
 import type { Settings } from '../../core/config/settings.js';
 import { MIGRATIONS_TABLE } from '../../database/data-source.js';
 import type { Database } from '../../database/database.js';
@@ -10,12 +10,12 @@ interface Server {
   readonly version: string;
   readonly reads: boolean;
   readonly mayMake: boolean;
-  /** A table of the service that its user may not read and write. */
+  /** A table of the service that the user cannot read and write. */
   readonly closed: string | null;
   readonly free: string;
 }
 
-/** Connections are limited for the server, which keeps some for superusers, for a user and for a database. */
+/** The limits of connections apply to the server (minus those reserved for superusers), the user and the database. */
 const FREE_CONNECTIONS = `(SELECT least(
     current_setting('max_connections')::int - (SELECT sum(numbackends) FROM pg_stat_database)
       - CASE WHEN rolsuper THEN 0 ELSE current_setting('superuser_reserved_connections')::int END,
@@ -25,29 +25,29 @@ const FREE_CONNECTIONS = `(SELECT least(
       THEN datconnlimit - (SELECT sum(numbackends) FROM pg_stat_database WHERE datname = current_database()) END)
   FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
-/** The first table of the service, of names in $1, on which a privilege is missing. */
+/** The first of the tables named in $1 on which a privilege is missing. */
 const CLOSED_TABLE = `(SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
     AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
       AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))
   ORDER BY c.relname LIMIT 1)`;
 
-/** Whether PostgreSQL accepts writes of this user, and how many connections are free. */
+/** Checks that PostgreSQL accepts this user's writes, and how many connections are free. */
 export async function serverText(
   database: Database,
   { databaseUrl, databasePool }: Settings,
 ): Promise<string> {
-  const shown = shownDatabaseUrl(databaseUrl);
-  const server = await askServer(database).catch((error: Error) => {
+  const shown = redactedDatabaseUrl(databaseUrl);
+  const server = await readServer(database).catch((error: Error) => {
     throw new Error(`${shown}: ${error.message}`);
   });
   const name = `${shown} (PostgreSQL ${server?.version})`;
-  const fault = faultOf(server, databasePool);
+  const fault = errorOf(server, databasePool);
   if (fault !== undefined) throw new Error(`${name}: ${fault}`);
   return `${name} accepts writes, and has ${server?.free} connections free`;
 }
 
-/** Whether a process of these settings may serve beside the instances that run on the database now. */
+/** Checks that a process with these settings may run alongside the instances that use the database now. */
 export async function instancesText(
   { instanceSession }: Database,
   { redisUrl, redisCa }: Settings,
@@ -55,7 +55,7 @@ export async function instancesText(
   if (!instanceSession) skip('the database is not PostgreSQL');
   const serving = redisUrl === null ? 'alone' : 'among others';
   const refusal = await refusalFor(instanceSession, serving, async () => {
-    // The check of Redis reports why it cannot be asked.
+    // The check of Redis reports why Redis cannot be reached.
     if (redisUrl === null) return undefined;
     const { checkRedis } = await import('../../throttling/redis/check-redis.js');
     return checkRedis({ url: redisUrl, ca: redisCa }).then(
@@ -67,7 +67,7 @@ export async function instancesText(
   return (await instanceSession.served()) === undefined ? 'no process serves it' : 'a process serves it';
 }
 
-async function askServer(database: Database): Promise<Server | undefined> {
+async function readServer(database: Database): Promise<Server | undefined> {
   const tables = [MIGRATIONS_TABLE, ...database.entityMetadatas.map(({ tableName }) => tableName)];
   const [server] = await database.query<Server[]>(
     `SELECT current_setting('server_version') AS version,
@@ -80,7 +80,7 @@ async function askServer(database: Database): Promise<Server | undefined> {
   return server;
 }
 
-function faultOf(server: Server | undefined, pool: number): string | undefined {
+function errorOf(server: Server | undefined, pool: number): string | undefined {
   if (server?.reads === true) return 'it is read-only. Set DATABASE_URL to the primary server.';
   if (server?.mayMake !== true)
     return 'its user has no permission to create tables, which migrations require. ALTER DATABASE <name> OWNER TO <user>.';

@@ -8,25 +8,25 @@ import { importing } from '../../core/import-failure.js';
 import { projectModules, staleBuild, staleCommands } from '../../core/project-modules.js';
 import type { DatabaseUse } from './shell.js';
 
-/** Imports the application and all modules, only for commands that need them: the others work even if a module cannot be imported. */
+/** Imports the application and all modules. Only commands that need them do: the others work even if a module cannot be imported. */
 export async function importApplication(
-  tell: (text: string) => void,
+  write: (text: string) => void,
 ): Promise<typeof import('../../app.setup.js')> {
   const application = await importing(() => import('../../app.setup.js'));
   tablesBelow(application.AppModule, ...(await projectModules()));
-  tell(await staleBuild());
-  // Commands without an application open databases too, whose warnings would precede the JSON in the output.
+  write(await staleBuild());
+  // Warnings of a database that is opened without the application would precede the JSON in the output.
   Logger.overrideLogger(false);
   return application;
 }
 
-/** Starts the service's own application for a command, not listening; `tell` writes to standard error. */
+/** Starts the service's application for a command, without listening. Messages go to `write`, which writes to standard error. */
 export async function openApplication(
   use: DatabaseUse,
-  tell: (text: string) => void,
+  write: (text: string) => void,
 ): Promise<INestApplication> {
-  const { createApp } = await importApplication(tell);
-  if (use !== 'none') tell(await staleCommands());
+  const { createApp } = await importApplication(write);
+  if (use !== 'none') write(await staleCommands());
   const notice = chooseDatabase(use);
   const app = await createApp({ logger: false });
   try {
@@ -35,14 +35,14 @@ export async function openApplication(
     await app.close();
     throw error;
   }
-  tell(notice);
+  write(notice);
   return app;
 }
 
 /**
- * Puts a database in memory into DATABASE_URL if none is used, or if an SQLite file that is only read does not exist. Returns a line about
- * such a file for after the start: its path is relative to the working directory, so a command in another folder would work on
- * another database than the service.
+ * Sets DATABASE_URL to a database in memory if the command uses none, or only reads an SQLite file that does not exist. Returns a note
+ * about such a file, to be shown after the start: its path is relative to the working directory, so the same command in another folder
+ * would use another database than the service.
  */
 export function chooseDatabase(use: DatabaseUse): string {
   const address = use === 'none' ? undefined : readDatabaseUrl(loadSettings().databaseUrl);

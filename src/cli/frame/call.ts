@@ -11,12 +11,12 @@ import { Refusal } from '../../core/refusal.js';
 import type { DatabaseUse, Shell } from './shell.js';
 import { printable } from './table.js';
 
-/** Where the service is, if not in this process: an address, `-` if its key is on standard input, and a file with certificates. */
+/** Where a remote service is: its address, `-` if the key is on standard input, and a file with CA certificates. */
 export type Remote = Readonly<Partial<Record<'url' | 'key' | 'ca', string>>>;
 
-/** One call of a command: its options, the application that runs it, and the person at the terminal. */
+/** One invocation of a command: its options, its application, and the person at the terminal. */
 export class Call {
-  /** The requester of its changes: user@host in the audit trail, who may grant every scope. */
+  /** The actor of its changes: user@host in the audit trail, who may grant every scope. */
   readonly by: Requester = {
     kind: 'command_line',
     keyId: null,
@@ -25,7 +25,7 @@ export class Call {
     scopes: 'all',
   };
 
-  /** As Commander parses them; the DTO of the command validates them. */
+  /** As parsed by Commander; the command's DTO validates them. */
   readonly options: OptionValues;
 
   constructor(
@@ -36,12 +36,11 @@ export class Call {
     this.options = called.opts();
   }
 
-  /** Starts the service's application for the rest of the command. */
   start(use: DatabaseUse = 'read'): Promise<INestApplication> {
     return this.shell.openApp(use);
   }
 
-  /** The service for the rest of the command: at `--url`, or in this process. Throws InvalidArgumentError, and Refusal without a key. */
+  /** The service at `--url`, or in this process. Throws InvalidArgumentError, or Refusal if the key is missing. */
   async service(use: DatabaseUse): Promise<Service> {
     const { url, key, ca } = this.remote;
     if (url === undefined) {
@@ -52,11 +51,11 @@ export class Call {
     const { addressOf, remoteService } = await import('../operations/remote-service.js');
     const address = addressOf(url);
     const service = await remoteService(address, await this.credential(key), ca);
-    // The modules declare the remedies of refusals, which are shown as in this process.
+    // Modules declare the remedies of their errors; imported here, they are shown as in this process.
     return { ...service, thrown: () => this.shell.loadModules().catch(() => undefined) };
   }
 
-  /** The admin key for a service at `--url`, which is never an argument. */
+  /** The admin key for `--url`. It is never an argument. */
   private credential(given = ''): Promise<string> {
     const { PETSTORE_KEY: key } = process.env;
     if (given === '' && key !== undefined) return Promise.resolve(key);
@@ -68,8 +67,8 @@ export class Call {
   }
 
   /**
-   * Writes to standard output, and waits until it is written; returns false when the reader has gone: it may have seen enough, as `head`
-   * has. Throws Refusal, which adds `hint`, when it cannot be written.
+   * Writes to standard output and waits for completion. Returns false if the reader has closed the pipe, as `head` does. If the write
+   * fails, throws Refusal with `hint` appended.
    */
   async write(text: string, hint = ''): Promise<boolean> {
     const lost = await this.shell.write(text);
@@ -78,7 +77,7 @@ export class Call {
     return lost === undefined;
   }
 
-  /** Throws Refusal without a terminal and `--yes`. Called before the application starts, which may migrate a database. */
+  /** Throws Refusal if there is neither a terminal nor `--yes`. Call it before starting the application, which may migrate a database. */
   requireConsent(): void {
     if (this.options.yes === true || this.shell.prompt) return;
     throw new Refusal(
@@ -87,8 +86,8 @@ export class Call {
   }
 
   /**
-   * Asks before an irreversible change, unless `--yes` was given; the question names the change, such as `Delete the client 7f…`. Throws
-   * Refusal unless the reply is yes, and Interrupted at Ctrl-C.
+   * Asks for confirmation of an irreversible change, such as `Delete the client 7f…`, unless `--yes` was given. Throws Refusal unless the
+   * answer is yes, and Interrupted on Ctrl-C.
    */
   async confirm(question: string): Promise<void> {
     this.requireConsent();
@@ -97,7 +96,7 @@ export class Call {
     if (!/^\s*y(es)?\s*$/i.test(answer ?? '')) throw new Refusal('Nothing was changed.');
   }
 
-  /** A value; for `-` one line of standard input, so that no secret appears in a process list or a shell's history. */
+  /** Returns the given value or, for `-`, one line of standard input, so that no secret appears in a process list or in shell history. */
   async secret(given: string, title: string): Promise<string> {
     if (given !== '-') return given;
     const { prompt, readLine } = this.shell;
@@ -106,14 +105,14 @@ export class Call {
     return readLine(title);
   }
 
-  /** As show(), for a change, which remains if the result cannot be written. */
+  /** Like show(), for a change that stays in effect even if the result cannot be written. */
   showChange(result: unknown, text: (view: View) => string): Promise<void> {
     return this.show(result, text, true);
   }
 
-  /** As show(), for a list; an empty one is shown as the text `none`. */
+  /** Like show(), for a list. An empty list is shown as `none`. */
   showList(rows: readonly object[], columns: readonly Column[], none?: string, total = 0): Promise<void> {
-    // Programs that read lines get none that is no entry.
+    // Scripts that read lines get no extra line.
     const more = (view: View) =>
       view.screen && total > rows.length ? `\n(${rows.length} of ${total}; --limit shows more)` : '';
     return this.show(
@@ -122,7 +121,7 @@ export class Call {
     );
   }
 
-  /** Prints the result: with `--json` as JSON, otherwise as text; undefined prints nothing. */
+  /** Prints the result: as JSON with `--json`, otherwise as text. Prints nothing for undefined. */
   async show(result: unknown, text: (view: View) => string | undefined, isChange = false): Promise<void> {
     const { json = false, wide: isWide = false } = this.options;
     const { screen } = this.shell;
@@ -135,7 +134,7 @@ export class Call {
   }
 }
 
-/** A container may run with a uid that no user has. */
+/** In a container, the uid may have no user. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -3,33 +3,33 @@ import { Call, type Remote } from './call.js';
 import type { Shell } from './shell.js';
 
 /**
- * A command. Files that declare commands import nothing of Nest, TypeORM or the service's modules, so that help and refusals are quick
- * (bench/start.mjs): `run` imports them.
+ * A command. Files that declare commands do not import Nest, TypeORM or the service's modules, so that help and usage errors are fast
+ * (bench/start.mjs); `run` imports them.
  */
 interface Definition {
   readonly description: string;
-  /** Name of its one argument, such as `<id>`, and what that is. */
+  /** Name of its only argument, such as `<id>`, and its description. */
   readonly argument?: ArgumentText;
-  /** Its arguments, where it has several. */
+  /** Its arguments, if there are several. */
   readonly arguments?: readonly ArgumentText[];
-  /** Its options before `--json`. */
+  /** Options, listed before `--json`. */
   readonly options?: readonly Option[];
-  /** Whether it has no `--json`, because it writes something else. */
+  /** Whether it has no `--json` because its output has another format. */
   readonly hasNoJson?: boolean;
-  /** Examples below its help, without the leading `petstore`. */
+  /** Examples for its help, without the leading `petstore`. */
   readonly examples: readonly string[];
-  /** Whether it works on a service at `--url`, too. */
+  /** Whether it can use a remote service at `--url`. */
   readonly isRemote?: boolean;
   /** Whether it runs when only its group is named. */
   readonly isDefault?: boolean;
-  /** Runs it; an argument is empty if it was left out. */
+  /** Runs the command. An omitted argument is empty. */
   readonly run: (call: Call, ...given: string[]) => Promise<void>;
 }
 
-/** Name of an argument, such as `<id>`, and what that is. */
+/** Name of an argument, such as `<id>`, and its description. */
 type ArgumentText = readonly [name: string, description?: string];
 
-/** Adds a command, or a group of them, to the program. */
+/** Adds a command or a group of commands to the program. */
 export type Addition = (parent: Command, shell: Shell) => void;
 
 /** Declares a command. */
@@ -63,7 +63,7 @@ export function group(name: string, description: string, commands: readonly Addi
   };
 }
 
-/** An option with a text value, which the DTO of the command validates. `choices` are shown and completed. */
+/** An option with a text value, which the command's DTO validates. `choices` appear in the help and in completion. */
 export function option(flags: string, description: string, choices?: readonly string[]): Option {
   const made = new Option(flags, description);
   return (choices ? made.choices(choices) : made).argParser(once);
@@ -74,7 +74,7 @@ export function flag(flags: string, description: string): Option {
   return new Option(flags, description);
 }
 
-/** An option whose value is a list with commas between. */
+/** An option whose value is a comma-separated list. */
 export function list(flags: string, description: string): Option {
   return new Option(flags, description).argParser<string[] | undefined>((text, before) =>
     once(text, before)
@@ -85,11 +85,11 @@ export function list(flags: string, description: string): Option {
 }
 
 const JSON_OPTION = flag('--json', 'print one JSON document on standard output and nothing else');
-/** `--yes`, of commands that ask. */
+/** `--yes`, for commands that ask for confirmation. */
 export const YES = flag('--yes', 'skip the confirmation prompt, for scripts');
-/** `--wide`, of commands that show a list. */
+/** `--wide`, for commands that print a list. */
 export const WIDE = flag('--wide', 'show all columns in full and with exact times, even if lines wrap');
-/** Options of all commands for operations, which may also precede the words of the command: where the service is. */
+/** The options that select a remote service. They may also precede the command's name. */
 export const REMOTE = [
   option(
     '--url <url>',
@@ -102,7 +102,7 @@ export const REMOTE = [
   option('--ca <file>', 'with --url: certificates to trust besides those of Node.js, in PEM'),
 ];
 
-/** The options of where the service is, of which another one of the command may have the name. */
+/** The options that select a remote service, unless the command has an option of the same name. */
 function remoteOf(called: Command): Remote {
   let program = called;
   while (program.parent) program = program.parent;
@@ -121,7 +121,7 @@ function once(text: string, before: unknown): string {
   return text;
 }
 
-/** A shell makes an empty argument of an unset variable; it must not mean “all”. */
+/** An unset shell variable becomes an empty argument, which must not mean “all”. */
 function filled(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It is empty.');
   return text;

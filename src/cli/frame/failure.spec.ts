@@ -4,7 +4,7 @@ import { CLIENTS_ERRORS } from '../../auth/clients/clients.errors.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { THROTTLING_ERRORS } from '../../throttling/throttling.errors.js';
-import { eventFaults } from '../../webhooks/endpoints/endpoint-rules.js';
+import { eventErrors } from '../../webhooks/endpoints/endpoint-rules.js';
 import { WEBHOOK_ERRORS } from '../../webhooks/endpoints/webhook-endpoints.errors.js';
 import { reasonOf } from './failure.js';
 
@@ -22,6 +22,6 @@ it.each(ROWS)('what a command says of $code names no HTTP request', ({ message, 
 });
 
 it('a wrong event is answered with the events, on the command line too', () => {
-  const [fault] = eventFaults(['pet.created']);
-  expect(fault?.message).toMatch(/^There is no such event\. The events are .*webhook_endpoint\.disabled/);
+  const [error] = eventErrors(['pet.created']);
+  expect(error?.message).toMatch(/^There is no such event\. The events are .*webhook_endpoint\.disabled/);
 });

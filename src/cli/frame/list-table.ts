@@ -3,45 +3,44 @@ import { stringify } from 'lossless-json';
 import { shortTime } from './short-times.js';
 import { alignedLines, printable, widthOf, widthsOf } from './table.js';
 
-/** The terminal that standard output is. */
+/** The terminal on standard output. */
 export interface Screen {
-  /** How many characters fit into a line. */
+  /** Characters per line. */
   readonly columns: number;
-  /** Whether it can show colours and the user wants them. */
+  /** Whether it supports colors and the user wants them. */
   readonly isColoured: boolean;
 }
 
-/** How a result is shown on a terminal. */
+/** How to display a result. */
 export interface View {
-  /** Absent where standard output is not a terminal: programs that read lines get all of each. */
+  /** Absent if standard output is not a terminal: scripts get complete lines. */
   readonly screen?: Screen;
-  /** Whether to show all columns, however long the lines become. */
+  /** Whether to show all columns in full, however long the lines become. */
   readonly isWide: boolean;
-  /** Milliseconds since the epoch that short times are relative to. */
+  /** The current time in milliseconds since the Unix epoch, for relative times. */
   readonly now: number;
 }
 
-/** A row of a list, or one thing with facts. */
+/** A row of a list, or a single object. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * A column of a list, or a line of the facts about one thing: a property, whose name gives the title (`expiresAt` is `expires`), or a
- * title and the cell. Facts leave out a property whose name ends in `?` while it is null.
+ * A column of a list, or a line about a single object: either a property, whose name becomes the title (`expiresAt` is `expires`), or a
+ * title and the cell. For a single object, a property whose name ends in `?` is omitted while it is null.
  */
 export type Column = string | readonly [title: string, cell: (row: never) => unknown];
 
-/** Between two columns. */
 const GAP = 2;
-/** Longest cell of a list that has to fit a terminal, as long as an id. */
+/** Maximum width of a cell in a list that must fit the terminal: the length of an id. */
 const LONGEST = 36;
-/** Width of the last column down to which it may be cut. */
+/** Minimum width to which the last column may be cut. */
 const LEAST = 8;
 const ELLIPSIS = '…';
 const [BOLD, PLAIN] = ['\u001B[1m', '\u001B[22m'];
-/** An instant as the service writes it, which a list that has to fit a terminal shows as `3 min ago`. */
+/** A timestamp of the service. Lists that must fit the terminal show it as `3 min ago`. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The facts about one thing, each with its title; lists of things follow them as tables. */
+/** Formats a single object, one line for each property. Lists inside it follow as tables. */
 export function factsText(row: Row, columns: readonly Column[], view: View): string {
   const facts = columns
     .map((column) => ({ column, cell: cellOf(row, column) }))
@@ -59,8 +58,8 @@ export function factsText(row: Row, columns: readonly Column[], view: View): str
 }
 
 /**
- * Formats a list: whole, or so that it fits the terminal, with a last line that says how to see the rest. Columns that do not fit are
- * left out from the right, and the last one that is shown is cut; the first one is always whole.
+ * Formats a list in full, or cut to fit the terminal, with a last line that says how to see the rest. Columns that do not fit are omitted
+ * from the right, and the last remaining one is cut; the first column is always shown in full.
  */
 export function listTable(
   rows: readonly object[],
@@ -89,7 +88,7 @@ export function listTable(
   ].join('\n');
 }
 
-/** How many columns fit into a line: the first one always, and each further one of which at least LEAST characters fit. */
+/** How many columns fit on a line: always the first, and each further one of which at least LEAST characters fit. */
 function columnsThatFit([first = 0, ...others]: readonly number[], most: number): number {
   let used = first;
   const tooMany = others.findIndex((width) => {
@@ -100,14 +99,14 @@ function columnsThatFit([first = 0, ...others]: readonly number[], most: number)
   return 1 + (tooMany === -1 ? others.length : tooMany);
 }
 
-/** Cuts the last column to what the others leave of a line; an only column is left whole. */
+/** Cuts the last column to the remaining width; a single column is not cut. */
 function cutLast(rows: readonly string[][], most: number): string[][] {
   const others = widthsOf(rows).slice(0, -1);
   const left = others.length === 0 ? Infinity : others.reduce((rest, width) => rest - width - GAP, most);
   return rows.map((row) => [...row.slice(0, -1), cut(row.at(-1) ?? '', left)]);
 }
 
-/** How to see the columns and the texts that are not shown; undefined where all are. */
+/** How to see the omitted columns and text; undefined if nothing is omitted. */
 function hintOf(shown: readonly string[][], whole: readonly string[][]): string | undefined {
   const [titles = []] = whole;
   const hidden = titles.slice(shown[0]?.length).join(', ');
@@ -129,7 +128,9 @@ function cellOf(row: Row, column: Column): unknown {
   return typeof column === 'string' ? (row[column.replace(/\?$/, '')] ?? null) : column[1](row as never);
 }
 
-/** A value on one line: a text, several of them, or JSON. Of `now`, in milliseconds since the epoch, instants are short. */
+/**
+ * Formats a value on one line: text, a list of texts, or JSON. With `now` (milliseconds since the Unix epoch), timestamps become relative.
+ */
 export function textOf(cell: unknown, separator: string, now?: number): string {
   if (cell === null) return '-';
   if (Array.isArray(cell)) return cell.map((one) => textOf(one, separator)).join(separator) || '-';

@@ -5,13 +5,12 @@ const ANEW = '\r\u001B[K';
 
 /** Progress of work, in rows. */
 export interface Progress {
-  /** Name of the current work. */
   readonly phase: string;
   readonly done: number;
   readonly of: number;
 }
 
-/** Shows progress in one line of the terminal, which is redrawn for each percent; shows nothing without a terminal. */
+/** Shows progress on one line of the terminal, redrawn at each percent. Without a terminal, shows nothing. */
 export class ProgressLine {
   private shown = '';
   private readonly columns = terminalColumns();
@@ -28,39 +27,39 @@ export class ProgressLine {
     this.write(ANEW + text.slice(0, Math.max(0, this.columns() - 1)));
   }
 
-  /** Ends the line, so that what is written next begins a new one. */
+  /** Ends the line, so that further output starts on a new one. */
   end(): void {
     if (this.shown !== '') this.write('\n');
     this.shown = '';
   }
 }
 
-/** Returns the width of the terminal on standard error; undefined without one, or if it cannot redraw a line. */
+/** A function that returns the width of the terminal on standard error; undefined if there is no terminal or it cannot redraw a line. */
 function terminalColumns(): (() => number) | undefined {
   const { stderr } = process;
   return stderr.isTTY && process.env['TERM'] !== 'dumb' ? () => columnsOf(stderr) : undefined;
 }
 
-/** A whole number with commas between thousands. */
+/** Formats an integer with thousands separators. */
 export function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** Signals that stop long work, which then leaves nothing half-made. */
+/** Signals that abort long-running work, which then cleans up. */
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs long work with progress on standard error, by `tell`, and aborts it at a signal. */
+/** Runs long work, shows its progress on standard error, and aborts it on a signal. */
 export async function stoppable<T>(
-  tell: (text: string) => void,
+  write: (text: string) => void,
   work: (options: {
     readonly signal: AbortSignal;
     readonly onProgress: (progress: Progress) => void;
   }) => Promise<T>,
 ): Promise<T> {
-  const progress = new ProgressLine(tell);
+  const progress = new ProgressLine(write);
   const stop = new AbortController();
   const abort = (): void => stop.abort();
-  // Only once: a second signal ends the process immediately. A copy then leaves nothing, and the next backup removes leftovers.
+  // Only once: a second signal ends the process immediately. An aborted copy leaves nothing behind, and the next backup removes leftovers.
   for (const signal of STOPS) process.once(signal, abort);
   try {
     return await work({ signal: stop.signal, onProgress: (made) => progress.show(made) });

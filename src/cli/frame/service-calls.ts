@@ -5,21 +5,21 @@ import { ValidationPipe } from '../../http/validation/validation.pipe.js';
 const MAX_ROWS = 1_000_000_000;
 const pipe = new ValidationPipe();
 
-/** `--limit` of a list. */
+/** The option `--limit`. */
 export class LimitOption {
   @Integer({ minimum: 1, maximum: MAX_ROWS, default: 100 })
   limit!: number;
 }
 
-/** `--count` of rows. */
+/** The option `--count`. */
 export class CountOption {
   @Integer({ minimum: 1, maximum: MAX_ROWS, optional: true })
   count?: number;
 }
 
 /**
- * Options as an instance of the class that validates the same request over HTTP, read as the text of a query is; options that the
- * class does not have are left out. Throws validation_failed with every fault.
+ * Validates options with the class that validates the same request over HTTP, parsed like query parameters. Options that the class does not
+ * have are omitted. Throws validation_failed with all errors.
  */
 export async function inputOf<T extends object>(metatype: Type<T>, options: object): Promise<T> {
   return (await pipe.transform(options, { type: 'query', metatype })) as T;

@@ -6,15 +6,15 @@ const UNITS = [
 ] as const;
 const SECOND = 1_000;
 
-/** A length of time in milliseconds, rounded down to its largest unit: `3 min`, `45 s`, `400 d`. */
+/** Formats a duration in milliseconds, rounded down to its largest unit: `3 min`, `45 s`, `400 d`. */
 export function shortSpan(milliseconds: number): string {
   const [unit, length] = UNITS.find(([, of]) => milliseconds >= of) ?? (['s', SECOND] as const);
   return `${Math.floor(milliseconds / length)} ${unit}`;
 }
 
-/** How far an instant is from another one, in milliseconds since the epoch: `3 min ago`, `in 5 d`, `now` within a second. */
+/** Formats a timestamp relative to `now` (milliseconds since the Unix epoch): `3 min ago`, `in 5 d`, or `now` within a second. */
 export function shortTime(instant: string, now: number): string {
-  const away = Date.parse(instant) - now;
-  if (Math.abs(away) < SECOND) return 'now';
-  return away < 0 ? `${shortSpan(-away)} ago` : `in ${shortSpan(away)}`;
+  const difference = Date.parse(instant) - now;
+  if (Math.abs(difference) < SECOND) return 'now';
+  return difference < 0 ? `${shortSpan(-difference)} ago` : `in ${shortSpan(difference)}`;
 }

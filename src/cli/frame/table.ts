@@ -11,7 +11,7 @@ export function tableOf(given: readonly (readonly Cell[])[]): string {
   return alignedLines(given.map((row) => row.map((cell) => printable(String(cell ?? '-'))))).join('\n');
 }
 
-/** Rows of printable texts as lines with aligned columns; the first row sets the number of columns. */
+/** Formats rows of printable text as lines with aligned columns; the first row sets the number of columns. */
 export function alignedLines(rows: readonly (readonly string[])[]): string[] {
   const widths = widthsOf(rows);
   return rows.map((row) =>
@@ -24,31 +24,31 @@ export function alignedLines(rows: readonly (readonly string[])[]): string[] {
 
 /** The width of each column; the first row sets their number. */
 export function widthsOf(rows: readonly (readonly string[])[]): number[] {
-  // No spread of all rows: there may be more of them than arguments that a function can have.
+  // Not `Math.max(...rows)`: there may be more rows than a function can have arguments.
   return (rows[0] ?? []).map((_, column) =>
     rows.reduce((widest, row) => Math.max(widest, widthOf(row[column] ?? '')), 0),
   );
 }
 
-/** Assumed width of a terminal that does not report one. */
+/** Width to assume if a terminal does not report one. */
 const USUAL_COLUMNS = 80;
 
-/** The width of a terminal, in characters. Serial lines and pseudo-terminals may report 0. */
+/** The width of a terminal in characters. Serial lines and pseudo-terminals may report 0. */
 export function columnsOf({ columns }: { readonly columns?: number }): number {
   return columns !== undefined && columns > 0 ? columns : USUAL_COLUMNS;
 }
 
-/** How many columns of a terminal a printable text takes: two for a wide character, none for a combining mark. */
+/** How many terminal columns a printable text takes: two for a wide character, none for a combining mark. */
 export function widthOf(text: string): number {
   return truncatedWidth(text).width;
 }
 
-/** A text without characters that could break a line or control the terminal: they are written as `\u{…}`. */
+/** Escapes characters that could break a line or control the terminal as `\u{…}`. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped);
 }
 
-/** As printable(), with its line breaks. */
+/** Like printable(), but keeps line breaks. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }

@@ -1,20 +1,17 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A kind of field, as the templates (schematics/feature) use it. */
+/** A kind of field, as used by the templates (schematics/feature). */
 interface FieldKind {
   readonly type: string;
-  /** Type of the column, and its length. */
   readonly column: string;
   readonly length?: number;
-  /** Decorator of the DTO's property. */
   readonly decorator: string;
-  /** Options of the decorator beside the description. */
+  /** Options of the decorator in addition to the description. */
   readonly options: string;
-  /** Two values, as TypeScript and as JSON; an int64 without its `n`. */
+  /** Two sample values, in TypeScript and in JSON (an int64 without its `n`). */
   readonly samples: readonly [string, string];
-  /** The values of an enumeration. */
   readonly values?: readonly string[];
-  /** Table whose key it holds. */
+  /** The table that it references. */
   readonly references?: string;
 }
 
@@ -22,11 +19,11 @@ interface FieldKind {
 export interface Field extends FieldKind {
   /** Name of the property and of the JSON member, such as `petId`. */
   readonly property: string;
-  /** May be left out, and is null then. */
+  /** Whether it can be omitted, which stores null. */
   readonly isOptional: boolean;
 }
 
-/** The form of a kind, and its parser, which returns the fault of any other form as a text. */
+/** The syntax of a kind, and its parser, which returns an error message for other input. */
 type Reader = readonly [form: string, read: (argument: string) => FieldKind | string];
 
 const INT64 = { type: 'bigint', column: 'bigint', decorator: 'Int64', options: 'example: 1' } as const;
@@ -85,25 +82,25 @@ const KINDS: Readonly<Record<string, Reader>> = {
   ],
 };
 
-/** Parameters of every list, which a filter by a field cannot have. */
+/** Parameters of every list. A filter cannot have the name of one. */
 const OF_EVERY_LIST = new Set(['limit', 'cursor', 'sort']);
 
-/** The form of each kind for `--field`, in its help and in the refusal of any other. */
+/** The syntax of each kind for `--field`, for its help and error messages. */
 export const FIELD_FORMS = Object.values(KINDS)
   .map(([form]) => form)
   .join('; ');
 
-/** Parses the values of `--field`. Throws InvalidArgumentError with every fault. */
+/** Parses the values of `--field`. Throws InvalidArgumentError with all errors. */
 export function parseFields(texts: readonly string[]): Field[] {
   const read = texts.map(parseField);
-  const faults = read.flatMap((field, at) =>
+  const errors = read.flatMap((field, at) =>
     typeof field === 'string' ? [`--field ${texts[at]}: ${field}`] : [],
   );
-  if (faults.length > 0) throw new InvalidArgumentError(faults.join('\n'));
+  if (errors.length > 0) throw new InvalidArgumentError(errors.join('\n'));
   return read.filter((field) => typeof field !== 'string');
 }
 
-/** Parses `name:kind` or `name:kind:argument`, with `?` at the end for an optional field; returns a text if it is wrong. */
+/** Parses `name:kind` or `name:kind:argument`, with a trailing `?` for an optional field; returns a message if it is invalid. */
 function parseField(text: string): Field | string {
   const [, property = '', name = '', argument = '', optional] =
     /^([a-z][a-zA-Z0-9]*):([a-z][a-z0-9-]*)(?::([^?]*))?(\?)?$/.exec(text) ?? [];
@@ -119,7 +116,6 @@ function parseField(text: string): Field | string {
   return { ...kind, property, isOptional: optional !== undefined };
 }
 
-/** A kind that takes no argument. */
 function plain(form: string, kind: FieldKind): Reader {
   return [form, (argument) => (argument === '' ? kind : `${form} takes no argument.`)];
 }
@@ -134,7 +130,7 @@ function textOf(most: string): FieldKind | string {
   return { type: 'string', column: 'varchar', length, decorator: 'Text', options, samples };
 }
 
-/** Two different values or more, in lower case; the templates name the type by the feature. */
+/** An enumeration of at least two different lower-case values. Templates name its type after the feature. */
 function enumOf(values: readonly string[]): FieldKind | string {
   const [one = '', other = ''] = values.map((value) => `'${value}'`);
   if (values.length < 2) return 'Give at least two values.';

@@ -3,10 +3,10 @@ import { MAX_IDENTIFIER_BYTES, isTooLong } from '../../database/identifiers.js';
 import type { Field } from './feature-fields.js';
 
 const FEATURE = /^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$/;
-/** Names of indexes begin with it. */
+/** The names of indexes start with it. */
 const LONGEST_NAME = 40;
 
-/** Names of a feature and its fields in the templates (schematics/feature). Throws InvalidArgumentError for names that clash. */
+/** The names of a feature and its fields, as used by the templates (schematics/feature). Throws InvalidArgumentError if they clash. */
 export function featureNames(name: string, fields: readonly Field[], singular = singularOf(name)) {
   if (!FEATURE.test(name) || !FEATURE.test(singular) || singular === name || name.length > LONGEST_NAME)
     throw new InvalidArgumentError(
@@ -25,7 +25,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
     );
   const [first] = fields;
   if (!first) throw new InvalidArgumentError('Give at least one --field.');
-  // The longest name of a column's index or constraint in the templates.
+  // The longest name of an index or constraint in the templates.
   const long = fields.find(({ property }) => isTooLong(`${table}_${snakeCase(property)}_allowed`));
   if (long)
     throw new InvalidArgumentError(
@@ -35,7 +35,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
   const [entity, words, error] = [pascalCase(singular), singular.replaceAll('-', ' '), snakeCase(singular)];
   const named = fields.map((field) => ({ ...field, ...fieldNames(field, entity, words) }));
   return {
-    /** Folder, path and scopes, such as `pet-toys`; and one of them, as in the name of the entity's file. */
+    /** For folder, path and scopes, such as `pet-toys`, and its singular, such as for the entity's file. */
     name,
     singular,
     /** `pet toys`, `pet toy`, `a pet toy`. */
@@ -55,15 +55,14 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
     enums: named.filter(({ values }) => values !== undefined),
     references: named.filter(({ references }) => references !== undefined),
     decorators: fields.map(({ decorator }) => decorator),
-    /** Lists filter by these, which needs an index. */
+    /** Filters of the list, which need an index. */
     filters: named.filter(({ values, references }) => values ?? references),
-    /** The one that the suite changes. */
+    /** The field that the test suite changes. */
     changed: fields.find(({ references }) => references === undefined) ?? first,
     capitalize: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
   };
 }
 
-/** Names of a field in the templates, and its decorators. */
 function fieldNames({ property, type, values, references, options }: Field, entity: string, thing: string) {
   const columnName = snakeCase(property);
   const words = columnName.replaceAll('_', ' ');

@@ -6,11 +6,11 @@ import { parseFields } from './feature-fields.js';
 import { generatedFeature } from './generated-feature.js';
 import { APP_MODULE, projectOf, writeNewFiles } from './generated-files.js';
 
-/** `petstore generate feature`: a whole feature, with its table and its suite. */
+/** `petstore generate feature`: a complete feature with a table and tests. */
 export async function feature(call: Call, name: string): Promise<void> {
   const { field = [], singular, webhook = false, dryRun = false } = call.options;
   const fields = parseFields(field);
-  // The existing tables, scopes and errors, none of which may be declared twice.
+  // Declares the existing tables, scopes and errors, so that clashes are found.
   await call.shell.loadModules();
   const project = projectOf(process.cwd());
   const { files: texts, appModule } = await generatedFeature(project, name, fields, {

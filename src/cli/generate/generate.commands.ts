@@ -2,13 +2,13 @@ import { Option } from 'commander';
 import { command, flag, group, option } from '../frame/command.js';
 import { FIELD_FORMS } from './feature-fields.js';
 
-/** An option that may be given several times; its value is the list of what was given. */
+/** A repeatable option; its value is a list. */
 const FIELD = new Option(
   '--field <name:kind>',
   `a field, ending in ? if it is optional; repeatable. Kinds: ${FIELD_FORMS}`,
 ).argParser<string[] | undefined>((text, before = []) => [...before, text]);
 
-/** `petstore new`: a project that has the service as a dependency. */
+/** `petstore new`: a project that depends on the service. */
 export const NEW_COMMAND = command('new', {
   description: 'create a project that depends on this service',
   argument: [
@@ -23,7 +23,7 @@ export const NEW_COMMAND = command('new', {
   run: async (call, folder) => (await import('./new.action.js')).newProject(call, folder),
 });
 
-/** `petstore generate …`: files of a module that you write. */
+/** `petstore generate …`: files for your own modules. */
 export const GENERATE_COMMANDS = group('generate', 'code for your own modules', [
   command('feature', {
     description: 'write a feature: table, operations, scopes, errors, events, demo data and a suite',

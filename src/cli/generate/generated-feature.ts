@@ -13,9 +13,9 @@ import { timeAfter } from './schema-changes.js';
 type Names = ReturnType<typeof featureNames>;
 
 /**
- * Fills the templates in schematics/feature for a project: the new files by path, and the app.module.ts that lists the module. Writes
- * nothing. Throws Refusal when the folder or one of the names exists, or app.module.ts cannot be extended, and InvalidArgumentError
- * for names that no feature can have.
+ * Fills the templates in schematics/feature for a project. Returns the new files by path, and app.module.ts with the module added. Writes
+ * nothing. Throws Refusal if the folder or a name already exists or app.module.ts cannot be extended, and InvalidArgumentError for names
+ * that no feature can have.
  */
 export async function generatedFeature(
   project: string,
@@ -38,7 +38,7 @@ export async function generatedFeature(
     ...names,
     time,
     hasWebhook,
-    // Tables of the service itself are found by their file names, those of a project that depends on it are listed.
+    // Tables of the service itself are found by file name; a project that depends on the service lists its tables.
     isFound: modulesFile() === undefined,
   };
   const files = await filledTemplates('feature', values, (template) =>
@@ -52,7 +52,7 @@ export async function generatedFeature(
   return { files, appModule: await formatted(appModule, listed) };
 }
 
-/** The time of the migration, after all others. Throws Refusal if a name exists already, or a referenced table does not. */
+/** The timestamp of the migration, after all others. Throws Refusal if a name already exists, or a referenced table does not. */
 async function checkedTime(
   project: string,
   { table, entity, plural, error, references }: Names,
@@ -92,7 +92,7 @@ async function checkedTime(
   return time;
 }
 
-/** Throws Refusal if a file would declare a name twice, or shadow a JavaScript global. */
+/** Throws Refusal if a file would declare a name twice or shadow a JavaScript global. */
 function checkNames(text: string): void {
   const declared = text.matchAll(
     /^import (?:type )?\{([^}]*)\}|^export (?:class|const|interface|type) (\w+)/gm,
@@ -105,7 +105,9 @@ function checkNames(text: string): void {
     );
 }
 
-/** The source of app.module.ts with one more module, before self-service and administration; undefined if it has another form. */
+/**
+ * The source of app.module.ts with the module added before self-service and administration; undefined if the file has another structure.
+ */
 function withModule(source: string, { name, plural }: Names): string | undefined {
   const [declared] =
     /@Module\(\{\s*imports: \[[^]*\](?=,?\s*\}\)\s*export class AppModule\b)/.exec(source) ?? [];

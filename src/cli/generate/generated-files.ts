@@ -5,12 +5,12 @@ import { Eta } from 'eta';
 import { softwareFolder } from '#supported-node';
 import { Refusal } from '../../core/refusal.js';
 
-/** The file that lists the modules of a service; the folder above its `src` is the project. */
+/** The file that lists a service's modules. The parent folder of its `src` is the project. */
 export const APP_MODULE = join('src', 'app.module.ts');
 
 /**
- * The project of a folder: the nearest folder upwards with a `src/app.module.ts`. Throws Refusal without one, such as beside an
- * installation without its sources.
+ * The project that contains a folder: the nearest parent with `src/app.module.ts`. Throws Refusal if there is none, as in an installation
+ * without sources.
  */
 export function projectOf(folder: string): string {
   for (let at = folder; ; at = dirname(at)) {
@@ -20,7 +20,7 @@ export function projectOf(folder: string): string {
   }
 }
 
-/** Fills the templates in a folder of schematics; returns the texts by path, which `pathOf` makes from that of the template. */
+/** Fills the templates in a folder of schematics. Returns the texts by path; `pathOf` derives each path from the template's. */
 export async function filledTemplates(
   folder: string,
   values: object,
@@ -37,7 +37,7 @@ export async function filledTemplates(
   return texts;
 }
 
-/** Writes files, by path in the project. Throws Refusal, having written nothing, if one exists. */
+/** Writes files by path in the project. If one already exists, throws Refusal and writes none. */
 export async function writeNewFiles(project: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const path of files.keys())
     if (existsSync(join(project, path)))
@@ -48,7 +48,7 @@ export async function writeNewFiles(project: string, files: ReadonlyMap<string, 
   }
 }
 
-/** A text as `npm run format` writes it; unchanged if Prettier, which only developers have, is not installed. */
+/** Formats a text as `npm run format` does. Without Prettier, which only developers install, it is unchanged. */
 export async function formatted(file: string, text: string): Promise<string> {
   try {
     const prettier = await import('prettier');

@@ -12,10 +12,10 @@ import { formatted, projectOf, writeNewFiles } from './generated-files.js';
 import { pascalCase } from './feature-names.js';
 import { migrationText, migrationsOf, schemaChanges, timeAfter } from './schema-changes.js';
 
-/** A folder below src, and the name of the migration, both in lower-case words with hyphens. */
+/** A folder below src and the name of the migration, both in lower-case words with hyphens. */
 const PATH = /^((?:[a-z][a-z0-9-]*\/)+)([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/;
 
-/** `petstore generate migration`: a migration for what changed in the entities. */
+/** `petstore generate migration`: a migration for the changed entities. */
 export async function migration(call: Call, path: string): Promise<void> {
   const [, folder, name = ''] = PATH.exec(path) ?? [];
   if (folder === undefined)
@@ -48,7 +48,7 @@ export async function migration(call: Call, path: string): Promise<void> {
   );
 }
 
-/** The changes that no declared migration makes. Throws Refusal for names that PostgreSQL would shorten. */
+/** The changes that no declared migration makes. Throws Refusal for names that PostgreSQL would truncate. */
 async function undeclaredChanges() {
   const dataSource = await createDataSource({ databaseUrl: 'sqlite::memory:' });
   try {
@@ -63,7 +63,7 @@ async function undeclaredChanges() {
   }
 }
 
-/** For types that SQLite lacks: compares with the database of DATABASE_URL, and does not change it. */
+/** For types that SQLite lacks, compares with the database of DATABASE_URL, without changing it. */
 async function changesOnPostgres({ message }: DataTypeNotSupportedError) {
   const settings = loadSettings();
   if (readDatabaseUrl(settings.databaseUrl)?.kind !== 'postgres')

@@ -11,9 +11,9 @@ import { PLATFORM_SETTINGS } from '../../core/config/platform-settings.js';
 import { Refusal } from '../../core/refusal.js';
 import { filledTemplates, writeNewFiles } from './generated-files.js';
 
-/** Allowed names of a package; npm has more rules for published ones. */
+/** Allowed package names; npm has more rules for published packages. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** What the guides import, at the versions of the service, to avoid a second copy of Nest. */
+/** The packages that the guides import, in the service's versions, so that Nest is not installed twice. */
 const IMPORTED = [
   '@nestjs/common',
   '@nestjs/platform-express',
@@ -26,7 +26,9 @@ const IMPORTED = [
   'rxjs',
   'typeorm',
 ];
-/** Overrides of the service that a project needs as well, because npm reads only those of the project: newer versions refuse Node 20. */
+/**
+ * Overrides of the service that a project must repeat, because npm reads only the project's own. Newer versions do not support Node.js 20.
+ */
 const OVERRIDDEN = ['file-type'];
 const FOR_DEVELOPMENT = [
   '@nestjs/testing',
@@ -38,7 +40,7 @@ const FOR_DEVELOPMENT = [
   'vitest',
 ];
 
-/** The fields that are read from the service's package.json. */
+/** The fields read from the service's package.json. */
 interface Manifest {
   readonly version: string;
   readonly engines: object;
@@ -48,14 +50,14 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** What the user has chosen. */
+/** The user's choices. */
 interface Chosen {
   readonly name: string;
   readonly title: string;
   readonly withPets: boolean;
 }
 
-/** `petstore new`: a project with the service as a dependency, packed into its folder, because no registry has it. */
+/** `petstore new`: a project that depends on the service. The service is packed into its folder, because it is not in a registry. */
 export async function newProject(call: Call, path: string): Promise<void> {
   const folder = resolve(path);
   const name = basename(folder);
@@ -80,7 +82,7 @@ export async function newProject(call: Call, path: string): Promise<void> {
   );
 }
 
-/** Fills the templates in schematics/new, and packs the service beside them; returns the names of the files. */
+/** Fills the templates in schematics/new and packs the service next to them; returns the file names. */
 async function writeProject(folder: string, chosen: Chosen): Promise<string[]> {
   const software = softwareFolder();
   const manifest = JSON.parse(await readFile(join(software, 'package.json'), 'utf8')) as Manifest;
@@ -105,12 +107,12 @@ async function writeProject(folder: string, chosen: Chosen): Promise<string[]> {
   return [packed, ...texts.keys()];
 }
 
-/** `my-api` as `My Api`. */
+/** Turns `my-api` into `My Api`. */
 function titleOf(name: string): string {
   return name.replaceAll('-', ' ').replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-/** Packs the service into a folder; returns the name of the file. */
+/** Packs the service into a folder; returns the file name. */
 async function packedInto(folder: string, software: string): Promise<string> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   try {

@@ -9,24 +9,24 @@ import {
 import { SystemClock } from '../../core/time/clock.js';
 import { Refusal } from '../../core/refusal.js';
 
-/** One change of a schema, as a call of TypeORM's QueryRunner: the same on every database. */
+/** A change of a schema as a call of TypeORM's QueryRunner, which is the same for every database. */
 export interface SchemaChange {
   readonly up: string;
   readonly down: string;
-  /** Whether older builds work with it: a new table, an index that is not unique, an optional column. */
+  /** Whether older builds work with it: a new table, an index that is not unique, or an optional column. */
   readonly onlyExpands: boolean;
-  /** Whether it makes an index of an existing table, while that is written to: outside of a transaction, on PostgreSQL. */
+  /** Whether it creates an index on an existing table that stays writable: on PostgreSQL, outside a transaction. */
   readonly isConcurrent?: boolean;
 }
 
 type Call = readonly [name: string, table: Table, parts: unknown];
 
-/** Calls of the schema builder that add or drop parts of one kind. */
+/** Methods of the QueryRunner that add or drop parts of one kind. */
 const OF_PARTS = /^(add|create|drop)(Column|Ind|ForeignKey|CheckConstraint|UniqueConstraint)(?:s|ex|ices)$/;
 
 /**
- * What the declared entities have and a database lacks, as TypeORM's schema builder would change it; nothing is changed. Throws Refusal
- * for changes that must be written by hand.
+ * What TypeORM's schema builder would change so that a database matches the declared entities. Changes nothing. Throws Refusal for changes
+ * that must be written by hand.
  */
 export async function schemaChanges(dataSource: DataSource): Promise<SchemaChange[]> {
   const calls: Call[] = [];
@@ -41,22 +41,22 @@ export async function schemaChanges(dataSource: DataSource): Promise<SchemaChang
   return calls.flatMap((call) => changesOf(call, calls));
 }
 
-/** A runner that reports calls from outside, but not those that it makes itself. */
-function recording(runner: QueryRunner, tell: (...call: Call) => void): QueryRunner {
+/** A proxy of the runner that reports external calls, but not the calls that the runner makes itself. */
+function recording(runner: QueryRunner, onCall: (...call: Call) => void): QueryRunner {
   return new Proxy(runner, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== 'function') return method;
       return (...args: unknown[]): unknown => {
         if (/^(?:add|change|create|drop|update)[A-Z]/.test(String(name)))
-          tell(String(name), args[0] as Table, args[1]);
+          onCall(String(name), args[0] as Table, args[1]);
         return Reflect.apply(method, target, args);
       };
     },
   });
 }
 
-/** The changes of one call; foreign keys of a new table are part of it. */
+/** The changes of one call. Foreign keys of a new table are part of it. */
 function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaChange[] {
   const isNew = calls.some(([other, { name: of }]) => other === 'createTable' && of === table.name);
   if (name === 'createForeignKeys' && isNew) return [];
@@ -74,7 +74,7 @@ function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaCh
       down: source('changeColumn', table.name, newColumn.name, oldColumn),
       onlyExpands: false,
     }));
-  // On PostgreSQL the builder makes this call for every table.
+  // On PostgreSQL, the builder makes this call for every table.
   if (name === 'changeTableComment' && (table.comment ?? '') === (given ?? '')) return [];
   const [, verb, kind] = OF_PARTS.exec(name) ?? [];
   if (kind === undefined)
@@ -114,7 +114,7 @@ function refusesNoRow(part: unknown): boolean {
   return part instanceof TableIndex && !part.isUnique;
 }
 
-/** The source of a call of the runner, with members that are not as they are by default. */
+/** The source of a call of the runner, without members that have their default value. */
 function source(method: string, ...args: readonly (string | object | undefined)[]): string {
   const shown = args.map((arg) => {
     const literal = JSON.stringify(arg, (_, one: unknown) =>
@@ -127,7 +127,7 @@ function source(method: string, ...args: readonly (string | object | undefined)[
   return `await runner.${method}(${shown.join(', ')});`;
 }
 
-/** The changes of each migration: indexes of existing tables come last, in one without a transaction. */
+/** Groups changes into migrations: indexes on existing tables go into a last one, without a transaction. */
 export function migrationsOf(changes: readonly SchemaChange[]): (readonly SchemaChange[])[] {
   const apart = changes.filter(({ isConcurrent }) => isConcurrent);
   const others = changes.filter((change) => !apart.includes(change));
@@ -138,7 +138,7 @@ const WITHOUT_TRANSACTION = `  /** PostgreSQL makes an index of a table that is 
   readonly transaction = false;
 `;
 
-/** The source of a migration; its class name ends in the time in milliseconds, by which migrations are ordered. */
+/** The source of a migration. Its class name ends in the timestamp, by which migrations are ordered. */
 export function migrationText(
   className: string,
   description: string,
@@ -167,7 +167,7 @@ ${isConcurrent ? WITHOUT_TRANSACTION : ''}
 `;
 }
 
-/** The time in milliseconds; after that of every migration there is, even on a machine whose clock is slow. */
+/** The current time in milliseconds, or just after the latest migration if this machine's clock is slow. */
 export function timeAfter({ migrations }: DataSource): number {
   const times = migrations.map(({ name, constructor }) => Number((name ?? constructor.name).slice(-13)));
   return Math.max(new SystemClock().now(), ...times.map((time) => time + 1));

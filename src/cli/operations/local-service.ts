@@ -10,8 +10,8 @@ import { assignRequestId } from '../../http/request-records.js';
 import type { Service } from './service.js';
 
 /**
- * The service in this process, over HTTP on connections in memory: no port or file leads there, so that nobody else can reach it. Its
- * requests have all scopes, and no quota, log line, metric or usage.
+ * The service in this process, over HTTP on in-memory connections: without a port or socket file, no other process can connect. Its
+ * requests have all scopes and no quota, log line, metric or usage.
  */
 export function localService(app: INestApplication, by: Requester): Service {
   const application = app.getHttpAdapter().getInstance() as Parameters<typeof serverOf>[0];

@@ -3,7 +3,7 @@ import { Refusal } from '../../core/refusal.js';
 import type { Input } from './operations.js';
 import { type Service, read, readList } from './service.js';
 
-/** A client, or something else without a name. */
+/** A client, or another object without a name. */
 interface Named {
   readonly id: string;
   readonly name: string;
@@ -13,14 +13,14 @@ const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const CLIENT = /^client(?:Id)?$/;
 const KEY = /^(?:key|keyId|actorKey)$/;
 
-/** Whether an input names a key, which may be a secret. */
+/** Whether an input identifies a key, which may be a secret. */
 export function isKey({ name, schema }: Input): boolean {
   return schema.format === 'uuid' && KEY.test(name);
 }
 
 /**
- * The id of what an input names: a client may be given by its name, a key by its beginning or by itself, of which only the SHA-256 is sent.
- * Throws Refusal unless exactly one exists.
+ * Resolves an input to an id: a client by its name, a key by its prefix or by the key itself, of which only the SHA-256 is sent. Throws
+ * Refusal unless there is exactly one match.
  */
 export async function idOf(service: Service, input: Input, given: string): Promise<string> {
   const { format, type } = input.schema;
@@ -33,7 +33,7 @@ export async function idOf(service: Service, input: Input, given: string): Promi
   return given;
 }
 
-/** The client with this id, or with exactly this name. Throws Refusal unless exactly one exists. */
+/** The client with this id or exactly this name. Throws Refusal unless there is exactly one. */
 export async function clientOf(service: Service, given: string): Promise<Named> {
   if (ID.test(given))
     return (await read(service, { method: 'get', path: `/clients/${given.toLowerCase()}` })) as Named;
@@ -56,7 +56,7 @@ async function keyOf(service: Service, given: string): Promise<string> {
   return only(found, `keys begin with ${shown}`, `There is no key ${shown}.`).id;
 }
 
-/** The endpoint of a delivery. Throws Refusal if there is no such delivery. */
+/** The endpoint of a delivery. Throws Refusal if the delivery does not exist. */
 export async function endpointOf(service: Service, delivery: string): Promise<string> {
   const query = { delivery };
   const { entries: found } = await readList<Named>(service, { method: 'get', path: '/webhooks', query });
@@ -64,7 +64,6 @@ export async function endpointOf(service: Service, delivery: string): Promise<st
   return only(found, '', none).id;
 }
 
-/** The only one of those that were found. */
 function only(found: readonly Named[], what: string, none: string): Named {
   const [first, ...others] = found;
   if (!first) throw new Refusal(none);

@@ -3,12 +3,12 @@ import { kebab } from '../../admin/commands/command-words.js';
 import { type Addition, REMOTE, WIDE, YES, command, flag, group, list, option } from '../frame/command.js';
 import type { Input, Operation } from './operations.js';
 
-/** The names of options that every command may have. */
+/** Options that every command can have. */
 const RESERVED = /^(?:help|json|wide|yes)$/;
 
 /**
- * The commands for operations. run-operation.ts, which makes the request, is imported when one is called. A tag describes the first
- * group of its operations; another group, such as `plan` beside `client`, has the description of its first command.
+ * The commands for API operations. Each imports run-operation.ts, which sends the request, only when called. A tag describes the first
+ * group of its operations; another group, such as `plan` next to `client`, has the description of its first command.
  */
 export function operationCommands(operations: readonly Operation[]): Addition[] {
   const described = new Map<string, string>();
@@ -54,7 +54,7 @@ function commandOf(name: string, operation: Operation): Addition {
   });
 }
 
-/** The options for an input: with a value or as a flag, and one that removes the value. */
+/** The options for an input: with a value or as a flag, and one that clears the value. */
 function optionsOf(input: Input): Option[] {
   const { nullable = false, type, enum: choices } = input.schema;
   const word = wordOf(input);
@@ -65,14 +65,13 @@ function optionsOf(input: Input): Option[] {
   return nullable ? [given, flag(`--no-${word}`, `remove the ${word}`)] : [given];
 }
 
-/** An input that is required, with a value. */
 function exampleOf({ isRequired, ...input }: Input): string[] {
   const { enum: [choice] = [], example = choice ?? `<${wordOf(input as Input)}>` } = input.schema;
   const text = [example].flat().join(',');
   return isRequired ? [`--${wordOf(input as Input)} ${/[ '"$]/.test(text) ? `'${text}'` : text}`] : [];
 }
 
-/** An input as it is called on the command line: `client` for `clientId`. */
+/** The command line's word for an input: `client` for `clientId`. */
 function wordOf({ name }: Input): string {
   const word = kebab(name.replace(/Id$/, ''));
   return RESERVED.test(word) ? `${word}-value` : word;

@@ -2,7 +2,7 @@ import { areWords, commandsFor } from '../../admin/commands/command-words.js';
 import { type CommandFacts, OPERATION_TABLE } from '../../admin/commands/operation-table.js';
 import { PLANS } from '../../throttling/plans.js';
 
-/** The parts of a schema of an OpenAPI document that commands are made from. */
+/** The parts of an OpenAPI schema that commands are derived from. */
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -59,17 +59,17 @@ export interface Operation {
   readonly method: string;
   /** Below `/admin`, such as `/keys/{keyId}`. */
   readonly path: string;
-  /** What it does, and what its group is. */
+  /** Descriptions of the operation and of its group. */
   readonly texts: readonly [operation: string, group: string];
   readonly inputs: readonly Input[];
   readonly isList: boolean;
-  /** Whether the list comes page by page. */
+  /** Whether the list is paginated. */
   readonly isPaged: boolean;
-  /** Whether its response is of another type than JSON, such as CSV. */
+  /** Whether its response is not JSON but, for example, CSV. */
   readonly isText: boolean;
 }
 
-/** The operations of a document that are commands, ours first: those with a JSON body or none, and with words. */
+/** The operations of a document that are commands, the platform's first: those with a command name and a JSON body or none. */
 export function operationsOf(document: AdminDocument): Operation[] {
   const order = Object.keys(OPERATION_TABLE);
   const placeOf = ({ words }: Operation): number =>

@@ -6,11 +6,11 @@ import { urlToHttpOptions } from 'node:url';
 import { InvalidArgumentError } from 'commander';
 import type { Service } from './service.js';
 
-/** How long a response may take, in milliseconds. */
+/** Time limit for a response, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** The address of a service. Throws InvalidArgumentError for one to which a key would not be safe. */
+/** Parses the address of a service. Throws InvalidArgumentError if sending a key there would be unsafe. */
 export function addressOf(given: string): URL {
   const url = new URL(URL.canParse(given) ? given : 'about:blank');
   const { protocol, hostname, username, password, search, hash } = url;
@@ -22,8 +22,8 @@ export function addressOf(given: string): URL {
 }
 
 /**
- * The service at an address, with a key. `ca` names a file with certificates that are trusted in addition to those of Node.js and
- * NODE_EXTRA_CA_CERTS. No redirect is followed.
+ * The service at an address, used with a key. `ca` names a file with certificates to trust in addition to those of Node.js and
+ * NODE_EXTRA_CA_CERTS. Redirects are not followed.
  */
 export async function remoteService(url: URL, key: string, ca?: string): Promise<Omit<Service, 'thrown'>> {
   const { hostname, port } = urlToHttpOptions(url);
@@ -43,7 +43,7 @@ export async function remoteService(url: URL, key: string, ca?: string): Promise
   };
 }
 
-/** Node.js adds NODE_EXTRA_CA_CERTS only where no others are named. */
+/** Node.js ignores NODE_EXTRA_CA_CERTS if certificates are given. */
 async function certificates(file: string): Promise<string[]> {
   const files = [file, process.env['NODE_EXTRA_CA_CERTS'] ?? ''].filter((one) => one !== '');
   return [...rootCertificates, ...(await Promise.all(files.map((one) => readFile(one, 'utf8'))))];

@@ -6,10 +6,10 @@ import { endpointOf, idOf, isKey } from './named.js';
 import type { Input, Operation } from './operations.js';
 import { type Sent, type Service, exactJson, read, readList, send } from './service.js';
 
-/** The values of arguments and options, as they were given; undefined if they were not. */
+/** The values of arguments and options; undefined if not given. */
 export type Given = ReadonlyMap<Input, unknown>;
 
-/** Sends the request of a command, after the question if it cannot be undone, and shows the response. */
+/** Asks for confirmation of an irreversible change, sends the command's request and shows the response. */
 export async function runOperation(call: Call, operation: Operation, given: Given): Promise<void> {
   const { facts, inputs, method } = operation;
   const values = new Map([...given].filter(([, value]) => value !== undefined));
@@ -37,7 +37,7 @@ export async function runOperation(call: Call, operation: Operation, given: Give
   await carryOut(call, operation, service, { method, path: path + rest, query: ofPlace('query'), ...body });
 }
 
-/** The question before a command, if it makes with its options what cannot be undone. */
+/** The confirmation prompt, if the command with these options is irreversible. */
 function questionOf({ facts, method, words }: Operation, { options }: Call): string | undefined {
   const [option = '', value] = facts.confirmation ?? [];
   const isAsked = option === '' || (value === undefined ? option in options : options[option] === value);
@@ -45,7 +45,7 @@ function questionOf({ facts, method, words }: Operation, { options }: Call): str
   return isAsked ? wordsOf(question, options) : undefined;
 }
 
-/** What is sent for a value: an id for a name, null for one that is removed, and in a body JSON of the declared type. */
+/** The value to send: an id for a name, null to clear a value, and JSON of the declared type in a body. */
 async function valueOf(service: Service, input: Input, value: unknown): Promise<unknown> {
   const { type = 'string', nullable = false } = input.schema;
   if (typeof value !== 'string') return value === false && nullable && type !== 'boolean' ? null : value;
@@ -53,7 +53,7 @@ async function valueOf(service: Service, input: Input, value: unknown): Promise<
   try {
     return exactJson(value);
   } catch {
-    // The service names the fault.
+    // The service reports the error.
     return value;
   }
 }
@@ -85,7 +85,7 @@ function columnsOf({ facts: { columns, cells = {} } }: Operation, row: Row = {})
   return [...(columns?.split(' ') ?? Object.keys(row)), ...Object.entries(cells)];
 }
 
-/** What was done, what a thing is now, and of a new one its secret, which is shown only once. */
+/** What was done, the object's current state and, if it is new, its secret, which is shown only once. */
 function resultText(result: Row, operation: Operation, { options }: Call, view: View): string {
   const { columns } = operation.facts;
   const done = wordsOf(operation.facts.done, options, result);
@@ -105,7 +105,7 @@ function wordsOf(words: CommandFacts['done'], options: Call['options'], result?:
   return typeof words === 'function' ? words(options, result as never) : words;
 }
 
-/** A text with values instead of `{name}`. */
+/** Replaces each `{name}` with its value. */
 function filled(text: string, values: Row): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => textOf(values[name] ?? null, ', '));
 }

@@ -3,36 +3,38 @@ import { text as bodyOf } from 'node:stream/consumers';
 import { parse, stringify } from 'lossless-json';
 import { Refusal } from '../../core/refusal.js';
 
-/** The service that commands send their requests to: that of this process, or one at an address. */
+/** The service that a command calls, in this process or at an address. */
 export interface Service {
   /** Path of its administration, such as `/admin`. */
   readonly base: string;
-  /** Begins a request. */
+  /** Starts a request. */
   readonly open: (
     options: Omit<RequestOptions, 'headers'> & { readonly headers: OutgoingHttpHeaders },
   ) => ClientRequest;
-  /** What the application has thrown for the last request; undefined if it is in another process. Called before any refusal. */
+  /**
+   * The error that the application threw for the last request; undefined if the service is another process. Call it before reporting an
+   * error.
+   */
   readonly thrown: () => unknown;
 }
 
 /** A request to the administration. */
 export interface Sent {
   readonly method: string;
-  /** Below that of the administration. */
+  /** The path below that of the administration. */
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>>;
-  /** The members of the body, if it has one. */
   readonly body?: object;
 }
 
-/** The next page of a list, in its `Link`. */
+/** The cursor of the next page in the `Link` header. */
 const NEXT_CURSOR = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/;
-/** Entries on a page, as many as the service sends. */
+/** Entries on a page: the service's maximum. */
 const PAGE_SIZE = 100;
 
 /**
- * Sends a request once, also if it fails; resolves to a successful response, whose body is to be read. Throws ApiError for an Error body,
- * and Refusal for any other response and without one.
+ * Sends a request without retrying it. Resolves to a successful response, whose body is not read yet. Throws ApiError for an Error body,
+ * and Refusal for any other response or if there is none.
  */
 export async function send(
   service: Service,
@@ -61,7 +63,7 @@ export async function send(
   throw await refusalOf(status, response, service);
 }
 
-/** The body of a successful response, with exact numbers; undefined without one. */
+/** The parsed body of a successful response, with exact numbers; undefined if it is empty. */
 export async function read(service: Service, sent: Sent): Promise<unknown> {
   const received = await bodyOf(await send(service, sent));
   return received === '' ? undefined : exactJson(received);
@@ -70,13 +72,13 @@ export async function read(service: Service, sent: Sent): Promise<unknown> {
 /** Entries of a list. */
 export interface ListPart<Entry> {
   readonly entries: Entry[];
-  /** How many there are in all, where the service counts them. */
+  /** The total number of entries, if the service counts them. */
   readonly total?: number;
 }
 
 /**
- * The first entries of a list, or all of them, page by page, and how many there are in all, where the service counts them. It refuses a
- * `most` that is not a number.
+ * Reads up to `most` entries of a list, page by page, and their total number if the service counts them. Throws Refusal if `most` is not a
+ * number.
  */
 export async function readList<Entry>(
   service: Service,
@@ -99,7 +101,7 @@ export async function readList<Entry>(
   return total === undefined ? { entries } : { entries, total: Number(total) };
 }
 
-/** Parses JSON: an integer that a number cannot hold is a bigint. Throws SyntaxError. */
+/** Parses JSON; an integer beyond the safe range becomes a bigint. Throws SyntaxError. */
 export function exactJson(text: string): unknown {
   return parse(text, undefined, {
     parseNumber: (digits) =>
@@ -109,18 +111,18 @@ export function exactJson(text: string): unknown {
 
 async function refusalOf(status: number, response: IncomingMessage, { thrown }: Service): Promise<unknown> {
   const cause = await thrown();
-  // The command line says more about a failure than a client may know.
+  // The command line may say more about a failure than an HTTP client may know.
   if (status >= 500 && cause instanceof Error) return cause;
   const { location } = response.headers;
   const received = await bodyOf(response);
-  // Only now, because it loads Nest.
+  // Imported only here, because it loads Nest.
   const { ApiError } = await import('../../core/errors/api-error.js');
   try {
     const { code, message, details } = JSON.parse(received) as InstanceType<typeof ApiError>['body'];
     if (typeof code === 'string' && typeof message === 'string')
       return new ApiError({ code, message, status, cause: '', remedy: '' }, details ? { details } : {});
   } catch {
-    // Not of this service, but of a proxy.
+    // A response of a proxy, not of the service.
   }
   const where = location === undefined ? '' : ` It redirects to ${location}; redirects are not followed.`;
   return new Refusal(`The response has the status ${status} and is not from this service.${where}`);

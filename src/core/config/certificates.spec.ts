@@ -12,7 +12,7 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'petstore-'))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A file with this text. */
+/** Writes a file with this text. */
 async function file(text: string): Promise<string> {
   const path = join(folder, 'ca.crt');
   await writeFile(path, text);
@@ -33,11 +33,11 @@ describe('a file of certificates', () => {
     ['a key alone', KEY, 'contains no certificate (PEM)'],
     ['a certificate that is cut', FIRST.slice(0, 400), 'contains no certificate (PEM)'],
     ['one that is damaged', `${FIRST}\n${SECOND.replace(/\nM.{9}/, '\n')}`, 'its certificate 2 is corrupted'],
-  ])('with %s is refused, by the name of the setting', async (_, text, fault) => {
+  ])('with %s is refused, by the name of the setting', async (_, text, error) => {
     const path = await file(text);
     const reading = (): unknown => readCertificates('DATABASE_CA', path);
     expect(reading).toThrow(`DATABASE_CA: ${path}`);
-    expect(reading).toThrow(fault);
+    expect(reading).toThrow(error);
     expect(reading).not.toThrow('MII');
   });
 

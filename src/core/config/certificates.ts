@@ -10,7 +10,7 @@ export interface TrustSettings {
   readonly ca: string;
 }
 
-/** The text of a file of certificates (PEM); throws an Error that names the setting when none can be read or trusted there. */
+/** The text of a file of certificates (PEM). Throws an Error that names the setting if none can be read or trusted. */
 export function readCertificates(setting: string, path: string): string {
   const text = textOf(setting, path);
   const certificates = text.match(CERTIFICATE) ?? [];
@@ -24,7 +24,7 @@ export function readCertificates(setting: string, path: string): string {
   return text;
 }
 
-/** The remedy for a certificate that is not trusted, in a sentence without its full stop; undefined for other errors. */
+/** The remedy for an untrusted certificate, as a sentence without its period; undefined for other errors. */
 export function certificateRemedy(error: unknown, { url, ca }: TrustSettings): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleEnvironment } from './define-settings.js';
 import { Settings } from './settings.js';
-import { readDatabaseUrl, shownDatabaseUrl } from './database-url.js';
+import { readDatabaseUrl, redactedDatabaseUrl } from './database-url.js';
 
 const POSTGRES = {
   kind: 'postgres',
@@ -83,10 +83,10 @@ describe('a DATABASE_URL', () => {
     ['sqlite:a\tb', 'must not contain the control character U+0009.'],
     ['sqlite:data/', 'must not end with /.'],
     ['sqlite:/', 'must not end with /.'],
-  ])('of SQLite, %j, names the character that its path must not have', (text, fault) => {
+  ])('of SQLite, %j, names the character that its path must not have', (text, error) => {
     const settings = () => new Settings({ ...exampleEnvironment(), DATABASE_URL: text });
     expect(settings).toThrow(/^DATABASE_URL: the value is not allowed; it must be .*\. The path of .*\.$/);
-    expect(settings).toThrow(fault);
+    expect(settings).toThrow(error);
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe('a DATABASE_URL', () => {
     ['postgres://shop:\r\nsecret\u2028@db/pets', 'postgres://shop@db/pets'],
     ['sqlite:data/a.sqlite', 'sqlite:data/a.sqlite'],
   ])('%j is shown as %s', (text, shown) => {
-    expect(shownDatabaseUrl(text)).toBe(shown);
+    expect(redactedDatabaseUrl(text)).toBe(shown);
   });
 
   it('shows nothing of a password, whatever that holds', () => {
@@ -112,7 +112,7 @@ describe('a DATABASE_URL', () => {
         const plain = `${before}SECRET${behind}`.toWellFormed();
         const password = isEncoded ? encodeURIComponent(plain) : plain;
         const url = `postgres://shop:${password}@db/pets?sslmode=disable`;
-        expect(shownDatabaseUrl(url)).toBe('postgres://shop@db/pets?sslmode=disable');
+        expect(redactedDatabaseUrl(url)).toBe('postgres://shop@db/pets?sslmode=disable');
         if (isEncoded && !plain.includes('\0'))
           expect(readDatabaseUrl(url)).toMatchObject({ password: plain });
       }),

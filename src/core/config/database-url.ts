@@ -1,8 +1,7 @@
 import { ENCODED, hostOf, readServerUrl } from './server-url.js';
 
-/** How a connection to PostgreSQL is encrypted, as libpq names it (PostgreSQL manual, "SSL Support"). */
+/** TLS modes of a connection to PostgreSQL, with libpq's names (PostgreSQL manual, "SSL Support"). */
 export const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
-/** One of SSL_MODES. */
 export type SslMode = (typeof SSL_MODES)[number];
 
 /** Where a PostgreSQL database is. */
@@ -12,7 +11,7 @@ export interface PostgresAddress {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Undefined where the server asks for none. */
+  /** Undefined if there is none. */
   readonly password: string | undefined;
   readonly database: string;
   readonly sslMode: SslMode;
@@ -25,18 +24,18 @@ export interface SqliteAddress {
   readonly file: string;
 }
 
-/** Allowed forms of a PostgreSQL URL, in words that complete "must be …". */
+/** Allowed forms of a PostgreSQL URL, to complete "must be …". */
 export const POSTGRES_URL_ALLOWED =
   'postgres://user:password@host:port/database, where ?sslmode= may be ' +
   `${SSL_MODES.slice(0, -1).join(', ')} or ${SSL_MODES.at(-1)}; ${ENCODED}`;
-/** Allowed forms of DATABASE_URL, in words that complete "must be …". */
+/** Allowed forms of DATABASE_URL, to complete "must be …". */
 export const DATABASE_URL_ALLOWED = `sqlite:<file>, sqlite::memory: or ${POSTGRES_URL_ALLOWED}`;
 
-/** Connections to PostgreSQL unless DATABASE_POOL says otherwise. */
+/** Default of DATABASE_POOL. */
 export const DEFAULT_POOL = 10;
 /**
- * Longest time of a statement unless DATABASE_STATEMENT_TIMEOUT_MS says otherwise, in milliseconds. With a second's wait for a
- * connection to look the key up, and another for the statement, a request is refused within 5 s.
+ * Default of DATABASE_STATEMENT_TIMEOUT_MS. Together with a second's wait for a connection to look up the key, and another for the
+ * statement, a request is refused within 5 s.
  */
 export const DEFAULT_STATEMENT_TIMEOUT_MS = 2_000;
 
@@ -44,12 +43,12 @@ const DEFAULT_PORT = 5432;
 /** Placeholder for a missing host, as in URLs with the folder of a socket in `?host=`. */
 const NO_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=(?::\d*)?\/)/;
 
-/** Reads a DATABASE_URL; undefined for anything else. */
+/** Parses a DATABASE_URL; undefined if it is invalid. */
 export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress | undefined {
-  // SQLite would not read a ? or a # as a part of the path, and with a / at its end only the first start would find the file.
+  // SQLite would not treat ? or # as part of the path, and with a trailing slash only the first start would find the file.
   const [, file] = /^sqlite:([^?#\p{Cc}]*[^?#\p{Cc}/])$/u.exec(text) ?? [];
   if (file !== undefined) return { kind: 'sqlite', file };
-  // PostgreSQL's protocol ends texts with NUL: what follows would be read as something else.
+  // In PostgreSQL's protocol, NUL ends text: what follows would be misread.
   if (!/^postgres(?:ql)?:\/\//.test(text) || text.includes('%00')) return undefined;
   const url = readServerUrl(text.replace(NO_HOST, '$1localhost'), DEFAULT_PORT, ['sslmode', 'host']);
   const [database = '', ...more] = url?.path ?? [];
@@ -69,8 +68,8 @@ export function readDatabaseUrl(text: string): PostgresAddress | SqliteAddress |
   };
 }
 
-/** Which character of a URL no path of an SQLite file may have, or not at its end; undefined without one. */
-export function faultOfSqlitePath(text: string): string | undefined {
+/** The character in a URL that the path of an SQLite file must not contain or end with; undefined if there is none. */
+export function sqlitePathError(text: string): string | undefined {
   const [, character] = /^sqlite:[^?#\p{Cc}]*([?#\p{Cc}])/u.exec(text) ?? [];
   if (character === undefined)
     return /^sqlite:.*\/$/.test(text) ? 'The path of an SQLite file must not end with /.' : undefined;
@@ -79,7 +78,7 @@ export function faultOfSqlitePath(text: string): string | undefined {
   return `The path of an SQLite file must not contain ${shown}.`;
 }
 
-/** A DATABASE_URL without its password, for output. */
-export function shownDatabaseUrl(text: string): string {
+/** A DATABASE_URL without its password, for display. */
+export function redactedDatabaseUrl(text: string): string {
   return text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*?):.*@/s, '$1@');
 }

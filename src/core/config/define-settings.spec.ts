@@ -28,7 +28,7 @@ const KENNELS_SETTINGS = defineSettings('kennels', {
   greeting: { type: textUpTo(10), default: 'Hello', description: 'How the letter begins.' },
 });
 
-function faultsOf(environment: Record<string, string>): readonly string[] {
+function errorsOf(environment: Record<string, string>): readonly string[] {
   try {
     return [`read ${new Settings(environment).port}`];
   } catch (error) {
@@ -59,8 +59,8 @@ describe('the settings of a feature', () => {
 
   it('show no secret: not in a fault, not when they are printed', () => {
     const secret = 'swordfish';
-    const [fault] = faultsOf({ KENNELS_PARTNER_URL: secret });
-    expect(fault).toBe(
+    const [error] = errorsOf({ KENNELS_PARTNER_URL: secret });
+    expect(error).toBe(
       'KENNELS_PARTNER_URL: the value is not allowed; it must be a URL that begins with http:// or https://.',
     );
     const settings = new Settings({
@@ -87,7 +87,7 @@ describe('a required setting', () => {
     example: 'https://vet.example',
     description: 'Where the vet is asked.',
   } as const;
-  // Declared for as long as a test: the other tests of this file do not set it.
+  // Declared only for the duration of a test: the other tests of this file do not set it.
   const declare = (feature: string) => ({ declared: defineSettings(feature, { url }), feature });
 
   it.each([
@@ -95,11 +95,11 @@ describe('a required setting', () => {
     ['is empty', '', 'not set'],
     ['is blank', '  ', 'not set'],
     ['is none', 'vet', '"vet" is not allowed'],
-  ])('stops the start with one line when it %s', (what, value, fault) => {
+  ])('stops the start with one line when it %s', (what, value, error) => {
     const { declared, feature } = declare(`vets-${what.split(' ').at(-1)}`);
     const variable = `${feature.replace('-', '_').toUpperCase()}_URL`;
     const read = () => new Settings({ ...exampleEnvironment(), [variable]: value }).of(declared);
-    expect(read).toThrow(`${variable}: ${fault}; it must be a URL that begins with http:// or https://.`);
+    expect(read).toThrow(`${variable}: ${error}; it must be a URL that begins with http:// or https://.`);
   });
 
   it('needs an example that is allowed, and has no default', () => {

@@ -1,21 +1,19 @@
-import { declarationFault } from '../declaration-faults.js';
+import { invalidDeclaration } from '../declaration-errors.js';
 import type { SettingType } from './setting.js';
 
 /** A declared setting; its variable is named after the feature and the property. */
 export interface SettingDefinition<T = unknown> {
-  /** What its text may be, such as `wholeNumber(1, 60_000)`. */
+  /** The type of its value, such as `wholeNumber(1, 60_000)`. */
   readonly type: SettingType<T>;
-  /** The value while the variable is unset or empty; null for none. A required setting has none. */
+  /** The value if the variable is unset or empty; may be null. A required setting has no default. */
   readonly default?: T | null;
-  /** The service does not start while the variable is unset or empty. */
+  /** The service does not start if the variable is unset or empty. */
   readonly required?: true;
-  /**
-   * An allowed value of a required setting: it is in .env.example, and tests and `npm run docs:generate` take it. Never one that is in use.
-   */
+  /** A sample value of a required setting for .env.example, tests and `npm run docs:generate`. Never a real one. */
   readonly example?: T;
   /** Its effect and unit, in sentences for operators; for .env.example. */
   readonly description: string;
-  /** A password, a token, or a URL that may contain one: errors and listings of settings omit it. */
+  /** Whether it is a password, a token, or a URL that may contain one: errors and listings of settings omit it. */
   readonly secret?: boolean;
 }
 
@@ -23,11 +21,11 @@ export interface SettingDefinition<T = unknown> {
 export interface DeclaredSetting extends SettingDefinition {
   readonly variable: string;
   readonly property: string;
-  /** The example of a required setting, or the default of another, as written in the environment; empty without one. */
+  /** The default or, for a required setting, the example, as text for the environment; empty if there is none. */
   readonly text: string;
 }
 
-/** The types of the values; it exists only for the compiler. */
+/** The types of the values, which exist only at compile time. */
 declare const VALUES: unique symbol;
 
 /** The settings of one feature, whose values `Settings.of()` returns. */
@@ -38,22 +36,21 @@ export interface DeclaredSettings<Values extends object = object> {
   readonly [VALUES]?: Values;
 }
 
-/** The values that settings were declared with: `ValuesOf<typeof ADOPTIONS_SETTINGS>`. */
+/** The values of declared settings: `ValuesOf<typeof ADOPTIONS_SETTINGS>`. */
 export type ValuesOf<Declared> = Declared extends DeclaredSettings<infer Values> ? Values : never;
 
-/** The value of a setting: what its type parses, or null where that is the default. */
+/** The value of a setting: the parsed type, or null if that is the default. */
 type ValueOf<Definition> = Definition extends { type: SettingType<infer T> }
   ? T | (Definition extends { default: infer Default } ? (null extends Default ? null : never) : never)
   : never;
 
-/** The default of a setting must be a value of its type, or null; a required one has an example instead. */
+/** A setting's default must have its type or be null; a required setting has an example instead. */
 type WithValue<Definition> = Definition extends { type: SettingType<infer T>; required: true }
   ? { readonly example: T; readonly default?: never }
   : Definition extends { type: SettingType<infer T> }
     ? { readonly default: T | null; readonly example?: never }
     : never;
 
-/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const FEATURE = /^([a-z][a-z0-9-]*)?$/;
@@ -61,10 +58,10 @@ const PROPERTY = /^[a-z][A-Za-z0-9]*$/;
 const declared: DeclaredSettings[] = [];
 
 /**
- * Declares the settings that a feature owns: `defineSettings('adoptions', { reservationMs: … })` is the environment variable
- * `ADOPTIONS_RESERVATION_MS`, and `settings.of(ADOPTIONS_SETTINGS).reservationMs` its value. Without a feature's name, as
- * the platform declares its own, variables have no prefix. A name that is malformed, a variable that is declared twice, or a
- * default or an example that is not allowed, stops the start.
+ * Declares a feature's settings: `defineSettings('adoptions', { reservationMs: … })` is the environment variable
+ * `ADOPTIONS_RESERVATION_MS`, and `settings.of(ADOPTIONS_SETTINGS).reservationMs` its value. The platform declares its own without a
+ * feature's name; their variables have no prefix. The service does not start with a malformed name, a duplicate variable, or an invalid
+ * default or example.
  */
 export function defineSettings<Definitions extends Readonly<Record<string, SettingDefinition>>>(
   feature: string,
@@ -72,21 +69,21 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
 ): DeclaredSettings<{ readonly [Property in keyof Definitions]: ValueOf<Definitions[Property]> }> {
   const existing = new Set(declared.flatMap(({ settings }) => settings.map(({ variable }) => variable)));
   if (!FEATURE.test(feature))
-    declarationFault(
+    invalidDeclaration(
       `Settings of "${feature}": the name of a feature consists of lower-case words joined by hyphens.`,
     );
   const settings = Object.entries<SettingDefinition>(definitions).map(([property, definition]) => {
     const variable = variableOf(feature, property);
     if (!PROPERTY.test(property))
-      declarationFault(
+      invalidDeclaration(
         `Setting "${property}" is not in camelCase. Rename it in the settings of "${feature}".`,
       );
     if (existing.has(variable))
-      declarationFault(`Setting ${variable} is declared twice. Rename the feature or the setting.`);
+      invalidDeclaration(`Setting ${variable} is declared twice. Rename the feature or the setting.`);
     existing.add(variable);
     const text = textOf(definition);
-    const problem = faultOfValues(definition, text);
-    if (problem !== undefined) declarationFault(`Setting ${variable} ${problem}`);
+    const problem = valuesError(definition, text);
+    if (problem !== undefined) invalidDeclaration(`Setting ${variable} ${problem}`);
     return { ...definition, variable, property, text };
   });
   const own = { feature, settings };
@@ -94,41 +91,41 @@ export function defineSettings<Definitions extends Readonly<Record<string, Setti
   return own;
 }
 
-/** All settings declared so far: those of the platform, then those of features in alphabetical order. */
+/** All declared settings: those of the platform, then those of features in alphabetical order. */
 export function declaredSettings(): DeclaredSettings[] {
   return declared.toSorted((a, b) => (a.feature < b.feature ? -1 : 1));
 }
 
-/** An environment with the examples of all required settings that are declared so far: which tests and generated docs use. */
+/** An environment with the examples of all declared required settings, for tests and generated docs. */
 export function exampleEnvironment(): Record<string, string> {
   const required = declared.flatMap(({ settings }) => settings).filter((setting) => setting.required);
   return Object.fromEntries(required.map(({ variable, text }) => [variable, text]));
 }
 
-/** Thrown when settings are invalid; `faults` has one line for each of them. */
+/** Thrown if settings are invalid; `faults` has one line for each. */
 export class SettingsError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'));
   }
 }
 
-/** Reads settings into an object, with secrets not enumerable so that no log shows them; returns one line per error. */
+/** Reads settings into an object, with secrets not enumerable so that no log contains them; returns one line per error. */
 export function readInto(target: object, { settings }: DeclaredSettings, environment: Environment): string[] {
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const { variable, property, type, default: fallback, secret = false } of settings) {
     const text = environment[variable]?.trim() ?? '';
     const value = text === '' ? fallback : type.parse(text);
     if (value === undefined) {
       const shown = secret ? 'the value' : JSON.stringify(text);
-      const fault = text === '' ? 'not set' : `${shown} is not allowed`;
+      const error = text === '' ? 'not set' : `${shown} is not allowed`;
       const reason = type.hint?.(text);
-      faults.push(
-        `${variable}: ${fault}; it must be ${type.mustBe}.${reason === undefined ? '' : ` ${reason}`}`,
+      errors.push(
+        `${variable}: ${error}; it must be ${type.mustBe}.${reason === undefined ? '' : ` ${reason}`}`,
       );
     }
     Object.defineProperty(target, property, { value, enumerable: !secret });
   }
-  return faults;
+  return errors;
 }
 
 function variableOf(feature: string, property: string): string {
@@ -143,8 +140,8 @@ function textOf({ type, required, default: byDefault, example }: SettingDefiniti
   return type.format?.(value) ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** The fault of a setting's default or example, which is written as this text; undefined if it is valid. */
-function faultOfValues(definition: SettingDefinition, text: string): string | undefined {
+/** The error in a setting's default or example, whose text this is; undefined if it is valid. */
+function valuesError(definition: SettingDefinition, text: string): string | undefined {
   const { type, required = false } = definition;
   if (!required && definition.default === undefined) return 'must have a default or be required.';
   if (required && (text === '' || definition.default !== undefined))

@@ -7,7 +7,7 @@ import { readEnvFile } from './env-file.js';
 const folder = mkdtempSync(join(tmpdir(), 'petstore-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Reads these bytes as a file. */
+/** Reads a file with these bytes. */
 function read(bytes: Buffer | string) {
   const path = join(folder, '.env');
   writeFileSync(path, bytes);

@@ -3,17 +3,17 @@ import { parseEnv } from 'node:util';
 import { projectSettings } from '#project-modules';
 import { type Environment, SettingsError } from './define-settings.js';
 
-/** Why a file cannot be read, by the code of the error, and what to do. */
+/** Why a file cannot be read and what to do, by error code. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES:
     'permission denied. Give the user of the service read permission (chown, chmod), or remove the file',
   EISDIR: 'it is a directory. Remove it, or replace it with a file',
 };
 
-/** The variables of a file such as `.env`; none without it. Throws SettingsError for one that cannot be read, or is not UTF-8. */
+/** The variables of a file such as `.env`; empty if it does not exist. Throws SettingsError if it cannot be read or is not UTF-8. */
 export function readEnvFile(path: string): Environment {
   const text = textOf(path);
-  // UTF-16, which PowerShell writes, is full of zeros; as UTF-8 it would be read as no setting at all.
+  // UTF-16, which PowerShell writes, is full of zeros; read as UTF-8, it would contain no setting at all.
   if (text.includes('\0') || text.startsWith('\uFFFD'))
     throw new SettingsError([`${path} is not UTF-8, so its settings cannot be read. Save it as UTF-8.`]);
   return parseEnv(text.replace(/^\uFEFF/, ''));
@@ -33,8 +33,8 @@ function textOf(path: string): string {
 const TEST_RUNNERS = ['VITEST', 'JEST_WORKER_ID', 'NODE_TEST_CONTEXT'];
 
 /**
- * The environment over `.env`, over defaults in code, over `petstore.settings` of package.json. Under a test runner: without `.env`, in
- * memory, so that no test finds the real database.
+ * The environment, which takes precedence over `.env`, then defaults in code, then `petstore.settings` of package.json. Under a test
+ * runner, `.env` is ignored and the database is in memory, so that no test uses the real one.
  */
 export function environmentOfProcess(defaults: Environment = {}): Environment {
   const project = { ...projectSettings(), ...defaults };

@@ -1,13 +1,13 @@
 import type { SettingType } from './setting.js';
 
-/** Who answers questions about the API: `contact` of its OpenAPI documents. */
+/** The `contact` of the OpenAPI documents. */
 export interface Contact {
   readonly name: string;
   readonly email?: string;
   readonly url?: string;
 }
 
-/** One line of text of at most so many characters. */
+/** A single line of text of at most this length. */
 export function line(maxLength: number): SettingType<string> {
   return {
     mustBe: `one line of at most ${maxLength} characters`,
@@ -15,7 +15,7 @@ export function line(maxLength: number): SettingType<string> {
   };
 }
 
-/** A name, and in angle brackets an email address or a URL. */
+/** A name, followed by an email address or URL in angle brackets. */
 export const contact: SettingType<Contact> = {
   mustBe:
     'a name, optionally with an email address or a URL in angle brackets, such as API team <api@shop.example>',
@@ -35,7 +35,7 @@ export const realm: SettingType<string> = {
   parse: (text) => (/^[ !#-[\]-~]{1,100}$/.test(text) ? text : undefined),
 };
 
-/** What keys begin with. */
+/** The prefix of API keys. */
 export const keyPrefix: SettingType<string> = {
   mustBe: '2 to 10 lower-case letters and digits, beginning with a letter',
   parse: (text) => (/^[a-z][a-z0-9]{1,9}$/.test(text) ? text : undefined),

@@ -6,25 +6,25 @@ export interface PlanLimits {
   readonly perDay: number;
 }
 
-/** Limits by the name of their plan; those of the specification are always among them. */
+/** Limits by plan name; always includes the plans of the specification. */
 export type PlanTable = Readonly<Record<string, PlanLimits>> & typeof SPECIFIED_PLANS;
 
-/** Largest limit of a plan or of an enterprise client. */
+/** Maximum limit of a plan or an enterprise client. */
 export const LARGEST_LIMIT = 1_000_000_000;
 
-/** The plans of the specification (heading "Rate limits by plan"); enterprise has limits for each client. */
+/** The plans of the specification (heading "Rate limits by plan"); enterprise has limits per client. */
 export const SPECIFIED_PLANS = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
 } as const satisfies Readonly<Record<string, PlanLimits>>;
 
-/** One plan, such as `free=60/1000`. A name fits the column of clients. */
+/** One plan, such as `free=60/1000`. The name must fit the column in the table of clients. */
 const PLAN = /^([a-z][a-z0-9-]{0,19})=([1-9]\d{0,9})\/([1-9]\d{0,9})$/;
-/** Names with a special meaning: limits by client, and callers without a key. */
+/** Reserved names: individual limits, and callers without a key. */
 const RESERVED = new Set(['enterprise', 'anonymous']);
 
-/** The plans with fixed limits: those given, over those of the specification. */
+/** The plans with fixed limits: the given ones, which override those of the specification. */
 export const planTable: SettingType<PlanTable> = {
   mustBe:
     'different plans such as free=60/1000 (requests per minute/per UTC day, 1 to 1000000000), separated by commas, ' +

@@ -269,7 +269,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
       'Private networks that webhooks may be sent to, over https:// or http://. Unset: only public addresses, over https://.',
   },
   webhookRetentionDays: {
-    // The message about a key that ends within 7 days shows that its owner was notified.
+    // The message about a key that expires within 7 days also records that its owner was notified.
     type: wholeNumber(7, 365),
     default: 30,
     description:

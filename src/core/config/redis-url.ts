@@ -3,28 +3,28 @@ import { ENCODED, readServerUrl } from './server-url.js';
 /** Address and credentials of Redis. */
 export interface RedisAddress {
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  /** One server; of a group at least one, through which those that it does not name are found. */
+  /** One server, or at least one of a group, which leads to the others. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   readonly tls: boolean;
-  /** User and password of Redis; undefined where it asks for none. */
+  /** User and password of Redis; undefined if there is none. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   /** Always 0 in a Cluster. */
   readonly database: number;
   /** Name of a Sentinel group, as in `sentinel monitor <name>`; otherwise empty. */
   readonly name: string;
-  /** User and password of the Sentinels themselves; undefined where they ask for none. */
+  /** User and password of the Sentinels themselves; undefined if there is none. */
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
 }
 
-/** Allowed forms of REDIS_URL, in words that complete "must be …". */
+/** Allowed forms of REDIS_URL, to complete "must be …". */
 export const REDIS_URL_ALLOWED =
   'redis://user:password@host:port/database for one server, redis+sentinel://user:password@host:26379,host2:26379/name ' +
   'for a Sentinel group, or redis+cluster://user:password@host:6379,host2:6379 for a Cluster; rediss… for TLS; ' +
   ENCODED;
 
-/** The port of each kind where a URL names none, and the parameters that it may have. */
+/** The default port and the allowed parameters of each kind. */
 const KINDS = {
   server: [6_379, []],
   sentinel: [26_379, ['sentinelUsername', 'sentinelPassword']],
@@ -33,7 +33,7 @@ const KINDS = {
 /** A list of hosts, after the last @, and the text before and after it. */
 const FORM = /^(redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
-/** Reads a REDIS_URL; undefined for anything else. The forms of groups are those of the Python library `limits`. */
+/** Parses a REDIS_URL; undefined if it is invalid. The syntax for groups is that of the Python library `limits`. */
 export function readRedisUrl(text: string): RedisAddress | undefined {
   const [, before = '', tls, given = 'server', hosts = '', behind = ''] = FORM.exec(text) ?? [];
   const kind = given as keyof typeof KINDS;

@@ -1,45 +1,45 @@
 import { isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/** What a URL says of a server, decoded; an empty text where it says nothing. */
+/** The decoded parts of a server's URL; empty if absent. */
 export interface ServerUrl {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** The texts between the slashes after the host; at least one text. */
+  /** The path segments after the host; at least one. */
   readonly path: readonly string[];
   readonly parameters: URLSearchParams;
 }
 
-/** What completes the allowed forms of a URL that may hold a password. */
+/** Completes the allowed forms of a URL that may contain a password. */
 export const ENCODED = 'in a user or password, write / as %2F, ? as %3F, # as %23, and % as %25';
 
-/** Reads the URL of a server, which may have `known` parameters, each once; undefined for anything else. */
+/** Parses the URL of a server, which may have each of the `known` parameters once; undefined if it is invalid. */
 export function readServerUrl(
   text: string,
   defaultPort: number,
   known: readonly string[] = [],
 ): ServerUrl | undefined {
-  // URL drops line breaks, which most often ended a file with a password. A # is one of a password, too.
+  // URL drops line breaks, which usually come from the end of a password file. A # may be part of a password as well.
   if (/[\p{Cc}#]/u.test(text) || !URL.canParse(text)) return undefined;
   const { hostname, port, username, password, pathname, search } = new URL(text);
-  // URLSearchParams takes a plus sign for a space.
+  // URLSearchParams would decode a plus sign as a space.
   const parameters = new URLSearchParams(search.replaceAll('+', '%2B'));
   const names = [...parameters.keys()];
   const areKnown = names.every((name, at) => known.includes(name) && names.indexOf(name) === at);
-  // An @ after the host ends a password with a plain slash.
+  // An @ after the host belongs to a password with an unencoded slash.
   if (!areKnown || pathname.includes('@')) return undefined;
   try {
     const host = hostOf(decodeURI(hostname));
     const path = decoded(pathname.slice(1).split('/'));
-    // The parameters, too: URLSearchParams takes what is not encoded well as it is.
+    // Parameters are decoded here as well, because URLSearchParams accepts invalid encoding.
     const [user = '', word = ''] = decoded([username, password, search]);
     return host === undefined
       ? undefined
       : { host, port: port === '' ? defaultPort : Number(port), user, password: word, path, parameters };
   } catch (error) {
-    // A percent sign begins no character.
+    // An invalid percent-encoding.
     if (error instanceof URIError) return undefined;
     throw error;
   }
@@ -49,7 +49,7 @@ function decoded(parts: readonly string[]): string[] {
   return parts.map((part) => decodeURIComponent(part));
 }
 
-/** A host as it is looked up: a name in its form for DNS (RFC 5891), an IPv6 address without its brackets; undefined for none. */
+/** A host name for lookup: a name in DNS form (RFC 5891), or an IPv6 address without brackets; undefined if invalid. */
 export function hostOf(text: string): string | undefined {
   const address = text.replace(/^\[(.*)\]$/s, '$1');
   if (isIPv6(address)) return address;

@@ -1,21 +1,21 @@
 import { isIP } from 'node:net';
-import { DATABASE_URL_ALLOWED, faultOfSqlitePath, readDatabaseUrl } from './database-url.js';
+import { DATABASE_URL_ALLOWED, sqlitePathError, readDatabaseUrl } from './database-url.js';
 import { parseInstant } from '../time/instant.js';
 import { REDIS_URL_ALLOWED, readRedisUrl } from './redis-url.js';
 
-/** How the value of one kind of setting is parsed. You can write your own. */
+/** How to parse a kind of setting. You can define your own. */
 export interface SettingType<T> {
-  /** The allowed values, in words that complete "must be …". */
+  /** The allowed values, to complete "must be …". */
   readonly mustBe: string;
-  /** The value, or undefined when the text is not allowed. */
+  /** The value; undefined if the text is invalid. */
   parse(text: string): T | undefined;
-  /** A sentence about an invalid text, without the text, if `mustBe` is not enough to find the error. */
+  /** A sentence about an invalid text, which must not be quoted, if `mustBe` is not enough to find the error. */
   hint?(text: string): string | undefined;
-  /** A value as text that `parse` takes, for the docs; needed where it is not a string, number or boolean. */
+  /** Converts a value to text that `parse` accepts, for the docs; required unless values are strings, numbers or booleans. */
   format?(value: T): string;
 }
 
-/** A whole number within bounds, both included. */
+/** An integer within inclusive bounds. */
 export function wholeNumber(min: number, max: number): SettingType<number> {
   return {
     mustBe: `a whole number from ${min} to ${max}`,
@@ -32,7 +32,7 @@ export const flag: SettingType<boolean> = {
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
 };
 
-/** Text of at most so many characters. White space around it does not count. */
+/** Text of at most this length, without surrounding white space. */
 export function textUpTo(maxLength: number): SettingType<string> {
   return {
     mustBe: `a string of at most ${maxLength} characters`,
@@ -40,13 +40,13 @@ export function textUpTo(maxLength: number): SettingType<string> {
   };
 }
 
-/** An absolute http or https URL. Declare the setting as secret if the URL may hold a password or a token. */
+/** An absolute http or https URL. If it may contain a password or token, declare the setting as secret. */
 export const httpUrl: SettingType<string> = {
   mustBe: 'a URL that begins with http:// or https://',
   parse: (value) => (/^https?:\/\/./.test(value) && URL.canParse(value) ? value : undefined),
 };
 
-/** A TCP port, or `off` (null). Port 0 takes any free port. */
+/** A TCP port, or `off` (null). Port 0 selects any free port. */
 export const portOrOff: SettingType<number | null> = {
   mustBe: 'a port from 0 to 65535 (0 selects a free port), or off',
   parse: (value) => (value === 'off' ? null : wholeNumber(0, 65_535).parse(value)),
@@ -63,7 +63,7 @@ export const share: SettingType<number> = {
   format: (value) => (value === 1 ? 'on' : value === 0 ? 'off' : String(value)),
 };
 
-/** One of the given words. */
+/** One of these words. */
 export function oneOf<const Word extends string>(...words: Word[]): SettingType<Word> {
   return {
     mustBe: `one of ${words.join(', ')}`,
@@ -81,7 +81,7 @@ export const host: SettingType<string> = {
 export const databaseUrl: SettingType<string> = {
   mustBe: DATABASE_URL_ALLOWED,
   parse: (text) => (readDatabaseUrl(text) ? text : undefined),
-  hint: faultOfSqlitePath,
+  hint: sqlitePathError,
 };
 
 /** The path of a file. */
@@ -96,7 +96,7 @@ export const redisUrl: SettingType<string> = {
   parse: (text) => (readRedisUrl(text) ? text : undefined),
 };
 
-/** An absolute http(s) URL, or a path beginning with a slash; it has no trailing slash, query or fragment. */
+/** An absolute http(s) URL, or a path with a leading slash; without trailing slash, query or fragment. */
 export const baseUrl: SettingType<string> = {
   mustBe: 'a path such as /v1 or an http(s) URL that ends in /v1, without query, fragment or trailing slash',
   parse(text) {
@@ -108,7 +108,7 @@ export const baseUrl: SettingType<string> = {
   },
 };
 
-/** Origins separated by commas, or `*`. */
+/** Comma-separated origins, or `*`. */
 export const origins: SettingType<readonly string[]> = {
   mustBe: '* or origins such as https://shop.example, separated by commas',
   parse(text) {
@@ -130,7 +130,7 @@ export const trustedProxies: SettingType<number | readonly string[] | null> = {
   },
 };
 
-/** Networks as CIDRs, separated by commas; an address alone is a network of one. */
+/** Comma-separated networks as CIDRs; a single address is a network of one. */
 export const networks: SettingType<readonly string[]> = {
   mustBe: 'networks as CIDRs such as 10.0.0.0/8, separated by commas',
   parse(text) {
@@ -148,16 +148,16 @@ function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
-  // A prefix of 0 would be every address.
+  // A prefix of 0 would include every address.
   return (
     prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
   );
 }
 
-/** An instant as ISO 8601 text in UTC; the value is in milliseconds since the Unix epoch. */
+/** A timestamp as ISO 8601 text in UTC; the value is in milliseconds since the Unix epoch. */
 export const instant: SettingType<number> = {
   mustBe: 'an instant in UTC such as 2031-06-01T00:00:00Z',
   parse: (text) => parseInstant(text)?.getTime(),
-  // 0 means none.
+  // 0 means unset.
   format: (value) => (value === 0 ? '' : new Date(value).toISOString().replace('.000Z', 'Z')),
 };

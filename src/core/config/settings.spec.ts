@@ -5,7 +5,7 @@ import { Settings } from './settings.js';
 
 const read = (environment: Record<string, string>) => new Settings(environment);
 
-function faultsOf(environment: Record<string, string>): readonly string[] {
+function errorsOf(environment: Record<string, string>): readonly string[] {
   try {
     read(environment);
     return [];
@@ -71,14 +71,14 @@ describe('the settings', () => {
     ['SUNSET_NOT_BEFORE', '2031-02-30T00:00:00Z'],
     ['SHUTDOWN_TIMEOUT_MS', '1s'],
   ])('%s=%s is refused with a line that names variable, value and what is allowed', (variable, text) => {
-    const faults = faultsOf({ [variable]: text });
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toMatch(new RegExp(`^${variable}: .+ is not allowed; it must be .{10,}\\.$`));
-    if (!['DATABASE_URL', 'REDIS_URL'].includes(variable)) expect(faults[0]).toContain(JSON.stringify(text));
+    const errors = errorsOf({ [variable]: text });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(new RegExp(`^${variable}: .+ is not allowed; it must be .{10,}\\.$`));
+    if (!['DATABASE_URL', 'REDIS_URL'].includes(variable)) expect(errors[0]).toContain(JSON.stringify(text));
   });
 
   it('name all faults at once', () => {
-    expect(faultsOf({ PORT: 'x', LOG_LEVEL: 'y', HOST: '/' })).toHaveLength(3);
+    expect(errorsOf({ PORT: 'x', LOG_LEVEL: 'y', HOST: '/' })).toHaveLength(3);
   });
 });
 

@@ -1,15 +1,15 @@
 import { type Environment, declaredSettings } from './define-settings.js';
 import { environmentOfProcess } from './env-file.js';
 
-/** Only names of at least this length are compared with one letter added or changed, because shorter ones often match real words. */
+/** Minimum length of names that are compared with one letter added or replaced, because shorter ones often match real words. */
 const MIN_LENGTH = 5;
 
-/** Removed settings and their replacements, in words that complete "no longer exists: …". */
+/** Removed settings and their replacements, to complete "no longer exists: …". */
 const REMOVED: Readonly<Record<string, string>> = {
   WEB_CONCURRENCY: 'run one instance per core, each on its own port, behind a proxy (docs/scale.md)',
 };
 
-/** A line, without the value, for each ignored variable: a removed setting, or a misspelt name of an unset one. */
+/** A line for each ignored variable, without its value: a removed setting, or a misspelled name of an unset one. */
 export function unreadSettings(environment: Environment = environmentOfProcess()): string[] {
   const names = declaredSettings().flatMap(({ settings }) => settings.map(({ variable }) => variable));
   const isSet = (name: string): boolean => (environment[name] ?? '').trim() !== '';
@@ -36,6 +36,6 @@ function isMisspelt(name: string, intended: string): boolean {
   const right = intended.slice(same);
   const isExchanged = found.length > 1 && `${found[1]}${found[0]}${found.slice(2)}` === right;
   if (found === right || found === right.slice(1) || isExchanged) return true;
-  // HOSTS and POST are names of others; a letter too many or another one is a slip only in a longer name.
+  // HOSTS and POST are unrelated names; an added or replaced letter counts as a typo only in longer names.
   return intended.length >= MIN_LENGTH && (found.slice(1) === right || found.slice(1) === right.slice(1));
 }

@@ -20,9 +20,9 @@ export class ErrorSchema {
 
   @ApiPropertyOptional({
     description:
-      'Every fault found in the request; only with the code `validation_failed`. If there are more than ' +
-      `${MAX_DETAILS} faults the first ${MAX_DETAILS - 1} are listed, and a last entry with the code \`more_faults\` and ` +
-      'an empty field says how many more there are.',
+      'All errors in the request; only with the code `validation_failed`. If there are more than ' +
+      `${MAX_DETAILS}, the first ${MAX_DETAILS - 1} are listed, and a last entry with the code \`more_faults\` and ` +
+      'an empty field gives the number of the others.',
     type: 'array',
     maxItems: MAX_DETAILS,
     items: {
@@ -31,8 +31,7 @@ export class ErrorSchema {
       properties: {
         field: {
           type: 'string',
-          description:
-            'Name of the field or parameter, shortened if it is long; empty for the body as a whole',
+          description: 'Name of the field or parameter, truncated if long; empty for the body as a whole',
         },
         code: { type: 'string', description: 'The rule that was violated' },
         message: { type: 'string', description: 'What is allowed' },
@@ -43,8 +42,8 @@ export class ErrorSchema {
 }
 
 /**
- * Documents the errors of one operation. Those of the request chain (key, quota, scope, body, validation) are added to
- * every operation automatically.
+ * Documents the errors of an operation. Those of the request chain (key, quota, scope, body, validation) are added to every operation
+ * automatically.
  */
 export function ApiErrors(...rows: ErrorRow[]): MethodDecorator & ClassDecorator {
   return declaring({ errors: rows });

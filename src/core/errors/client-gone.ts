@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What streams fail with when the other side of a connection is closed, and what work that is aborted for it throws. */
+/** Error codes of streams when the peer has closed the connection, and of work aborted for that reason. */
 const CODES: ReadonlySet<unknown> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',
@@ -10,8 +10,8 @@ const CODES: ReadonlySet<unknown> = new Set([
 const OF_MULTER: ReadonlySet<unknown> = new Set(['Request aborted', 'Request closed']);
 
 /**
- * Whether something was thrown only because the client has closed its connection. Nobody reads a response, and it is not an error of
- * the service: such a request is logged with 499.
+ * Whether an error occurred only because the client has closed its connection. Nobody receives a response, and the service is not at fault:
+ * the request is logged with 499.
  */
 export function isClientGone(thrown: unknown, request: IncomingMessage, response: ServerResponse): boolean {
   const aborted = isReset(request.errored) ? request.errored : undefined;
@@ -25,7 +25,7 @@ export function isClientGone(thrown: unknown, request: IncomingMessage, response
   );
 }
 
-/** Node fails the body with this error when the connection is closed before its end. */
+/** Node's error for a body whose connection is closed before its end. */
 function isReset(error: NodeJS.ErrnoException | null): boolean {
   return error?.code === 'ECONNRESET';
 }

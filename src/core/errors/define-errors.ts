@@ -1,45 +1,45 @@
-import { declarationFault } from '../declaration-faults.js';
+import { invalidDeclaration } from '../declaration-errors.js';
 
 /** One error of the service. Code, status and texts are defined in this row and nowhere else. */
 export interface ErrorRow<Code extends string = string> {
-  /** The public, machine-readable code: a lower_snake slug, unique in the service. */
+  /** The public, machine-readable code: in snake_case, unique in the service. */
   readonly code: Code;
   /** HTTP status, 400 to 599. */
   readonly status: number;
-  /** Public text. `{name}` is replaced by the parameter of that name given to ApiError. */
+  /** Public message. Parameters of ApiError replace their `{name}` placeholders. */
   readonly message: string;
-  /** Values of all the `{name}` places of the message as a response may have them, for the examples of the OpenAPI document. */
+  /** Sample values of all placeholders, for the examples in the OpenAPI document. */
   readonly example?: Readonly<Record<string, string | number>>;
   /** When it occurs, for the page of errors. */
   readonly cause: string;
   /** What the client should do, for the page of errors. */
   readonly remedy: string;
-  /** What to do on the command line, where `remedy` names HTTP requests. */
+  /** The remedy on the command line, if `remedy` refers to HTTP requests. */
   readonly command?: string;
 }
 
-/** An error row as a feature writes it: its code is the property's name. */
+/** An error row as declared by a feature; its code is the property's name. */
 export type ErrorDefinition = Omit<ErrorRow, 'code'>;
 
 const SLUG = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const catalogue = new Map<string, ErrorRow>();
 
-/** Declares the error codes of a feature; a wrong slug, status or example, or a code that is taken, stops the start. */
+/** Declares the errors of a feature. The service does not start with an invalid code, status or example, or a duplicate code. */
 export function defineErrors<Code extends string>(
   definitions: Record<Code, ErrorDefinition>,
 ): Readonly<Record<Code, ErrorRow<Code>>> {
   const rows = {} as Record<Code, ErrorRow<Code>>;
   for (const code of Object.keys(definitions) as Code[]) {
     const definition = definitions[code];
-    const fault = (text: string) => declarationFault(`Error code "${code}" ${text}`);
+    const error = (text: string) => invalidDeclaration(`Error code "${code}" ${text}`);
     rows[code] = { code, ...definition };
-    if (!SLUG.test(code)) fault('is not a lower_snake slug, such as pet_not_found. Rename it.');
+    if (!SLUG.test(code)) error('is not a lower_snake slug, such as pet_not_found. Rename it.');
     if (!(definition.status >= 400 && definition.status <= 599))
-      fault(`has status ${definition.status}; an error's is 400 to 599. Give it one of these.`);
-    if (catalogue.has(code)) fault('is declared twice. Rename one of them.');
+      error(`has status ${definition.status}; an error's is 400 to 599. Give it one of these.`);
+    if (catalogue.has(code)) error('is declared twice. Rename one of them.');
     const { message, example } = definition;
     if (example && placesOf(message).join() !== Object.keys(example).toSorted().join())
-      fault(
+      error(
         `has an example of ${Object.keys(example).join(', ')}; its message has ${placesOf(message).join(', ') || 'no places'}. ` +
           'Give the example a value for each place.',
       );
@@ -48,7 +48,7 @@ export function defineErrors<Code extends string>(
   return rows;
 }
 
-/** The names of the `{name}` places of a message, each once, in alphabetical order. */
+/** The names of the `{name}` placeholders of a message, without duplicates, in alphabetical order. */
 export function placesOf(message: string): string[] {
   const names = [...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   return [...new Set(names)].toSorted();
@@ -59,7 +59,7 @@ export function isCatalogued(code: string): boolean {
   return catalogue.has(code);
 }
 
-/** Every error row declared so far, by code in alphabetical order. */
+/** Every declared error, in alphabetical order of code. */
 export function errorCatalogue(): ErrorRow[] {
   return [...catalogue.values()].toSorted((a, b) => (a.code < b.code ? -1 : 1));
 }

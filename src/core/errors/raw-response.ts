@@ -6,7 +6,7 @@ import { HTTP_ERRORS } from './http.errors.js';
 /** Maximum number of header fields of a request. */
 export const MAX_FIELDS = 100;
 
-/** Parameters of the messages for what the parser cannot read, or does not pass on as a request. */
+/** Message parameters for input that the parser cannot read or does not treat as a request. */
 export const UNREADABLE = {
   reason: 'it cannot be read as HTTP/1.1',
   fields: MAX_FIELDS,
@@ -14,19 +14,19 @@ export const UNREADABLE = {
   allowed: 'none, because the service is not a proxy',
 };
 
-/** The refusal for each code of Node's parser errors; every other parser error is a malformed request. */
+/** The errors by code of Node's parser; all other parser errors are malformed requests. */
 const ROWS: Readonly<Record<string, ErrorRow>> = {
   HPE_HEADER_OVERFLOW: HTTP_ERRORS.headers_too_large,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: HTTP_ERRORS.payload_too_large,
   ERR_HTTP_REQUEST_TIMEOUT: HTTP_ERRORS.request_timeout,
 };
 
-/** The refusal for an error of Node's HTTP parser. */
+/** The catalog's row for an error of Node's HTTP parser. */
 export function rowOf({ code = '' }: NodeJS.ErrnoException): ErrorRow {
   return ROWS[code] ?? HTTP_ERRORS.malformed_request;
 }
 
-/** A response as bytes, for a connection on which Node's parser has found no request. It is the last one of the connection. */
+/** The bytes of a response for a connection on which Node's parser has found no request. It is the last response of the connection. */
 export function rawResponse(body: ErrorBody, headers: Readonly<Record<string, string>> = {}): string {
   const text = JSON.stringify(body);
   const fields = {

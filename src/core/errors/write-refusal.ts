@@ -11,18 +11,15 @@ import { publicPrefixOf } from '../public-prefix.js';
 import { helpLink } from './help-link.js';
 import { HTTP_ERRORS } from './http.errors.js';
 
-/** The setting of the Express application that holds the realm of its challenges. */
+/** The Express application setting that contains the realm of its challenges. */
 export const REALM = 'realm';
 
 const logger = new Logger('Errors');
 const nest = new BaseExceptionFilter();
-/** Headers that a handler may have set for what it did not send. */
+/** Headers that a handler may have set for a body that is not sent. */
 const OF_OTHER_BODY = ['Content-Disposition', 'Content-Encoding', 'Content-Range'];
 
-/**
- * Prepares a response for whatever filter handles an exception: it gets the headers of the exception, and loses those of the result that
- * is not sent.
- */
+/** Prepares a response for any exception filter: sets the headers of the exception and removes those of the unsent result. */
 export function prepareRefusal(thrown: unknown, response: Response): void {
   if (response.headersSent) return;
   for (const name of ['Content-Type', ...OF_OTHER_BODY]) response.removeHeader(name);
@@ -30,7 +27,7 @@ export function prepareRefusal(thrown: unknown, response: Response): void {
   response.setHeader('Cache-Control', 'no-store');
 }
 
-/** Sets the headers of a refusal, whose challenge gets the realm of the service. */
+/** Sets the headers of an error, with the service's realm in its challenge. */
 export function setHeaders(response: Response, headers: ApiError['headers']): void {
   for (const [name, value] of Object.entries(headers)) {
     const isChallenge = name === 'WWW-Authenticate';
@@ -43,12 +40,12 @@ function realmOf({ app }: Response): string {
 }
 
 /**
- * The exception to write for what a filter of a module, or a handler, sends with the status of an error. Where the exception that the
- * filter handles has an Error body of this status, its code and details stay, and a message that is sent replaces its own.
+ * The exception to send for something that a module's filter or a handler sends with an error status. If the exception that the filter
+ * handles has an Error body with this status, its code and details remain, and a sent message replaces its own.
  */
 export function exceptionOf(sent: unknown, status: number, handled: unknown): HttpException {
   const supplied: unknown = handled instanceof ApiError ? handled.body : responseOf(handled);
-  // The response of another exception of the service, into which the filter has translated it.
+  // The response of another exception of the service, to which the filter has converted it.
   const isTranslated = isObject(sent) && BodyWithHeaders.headersOf(sent) !== undefined;
   const isPreserved = !isTranslated && isErrorBody(supplied, status);
   const body = isPreserved ? { ...supplied, message: textIn(sent) ?? supplied.message } : sent;
@@ -60,9 +57,9 @@ function textIn(sent: unknown): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
-/** Sends the Error body for any exception, unless the client is gone; logs statuses of 500 and above, unless they are logged already. */
+/** Sends the Error body for any exception, unless the client is gone. Logs statuses of 500 and above, unless already logged. */
 export function writeRefusal(thrown: unknown, request: Request, response: Response): void {
-  // A refusal was sent while the handler was running: its result is ignored.
+  // An error was sent while the handler was running: its result is ignored.
   if (response.headersSent && request.refusalCode !== undefined) return;
   if (isClientGone(thrown, request, response)) {
     response.destroy();
@@ -70,13 +67,13 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   }
   const { body, headers } = toRefusal(thrown);
   request.refusalCode = body.code;
-  // Kept on the request, because it is unknown once the socket is closed.
+  // Stored in the request, because it is unknown once the socket is closed.
   addressOf(request);
   const isLogged = request.isUnlogged || (thrown instanceof ApiError && thrown.isLogged);
   if (body.status >= 500 && !isLogged) logger.error(reasonOf(thrown), stackOf(thrown));
   if (response.headersSent) {
-    // Part of a response has been sent. An event stream says so in its last event, of the type that Nest has for failures; of others,
-    // closing the connection is the only way to show the client that it is incomplete.
+    // Part of the response has been sent. An event stream ends with an event of the type that Nest uses for failures; otherwise, closing
+    // the connection is the only way to show the client that the response is incomplete.
     if (isEventStream(response)) endEventStream(response, `event: error\ndata: ${JSON.stringify(body)}\n\n`);
     else response.destroy();
     return;
@@ -89,7 +86,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.setHeader('Cache-Control', 'no-store');
-  // Node writes a string together with the head, in one piece; a buffer would be a second piece.
+  // Node sends a string together with the head, in one packet; a buffer would need a second one.
   endTogether(response, text);
 }
 
@@ -102,10 +99,10 @@ function addLink(request: Request, response: Response, code: string): void {
   response.setHeader('Link', present === undefined ? link : `${[present].flat().join(', ')}, ${link}`);
 }
 
-/** Body and headers for anything thrown: catalogue errors as they are, Nest's exceptions by their status. */
+/** Body and headers for any exception: those of the catalog unchanged, Nest's by their status. */
 function toRefusal(supplied: unknown): Pick<ApiError, 'body' | 'headers'> {
   if (supplied instanceof ApiError) return supplied;
-  // One of the package http-errors, which Express and its middlewares throw.
+  // An error of the http-errors package, which Express and its middlewares throw.
   const thrown = nest.isHttpError(supplied)
     ? new HttpException(nest.getHttpErrorMessage(supplied), supplied.statusCode)
     : supplied;
@@ -125,13 +122,13 @@ function toRefusal(supplied: unknown): Pick<ApiError, 'body' | 'headers'> {
   const name = STATUS_CODES[status];
   if (!(thrown instanceof HttpException) || status === 500 || (status > 500 && name === undefined))
     return new ApiError(HTTP_ERRORS.internal_error);
-  // For Nest's exceptions, the code is the name of the status and the message is sent, except with a status of 500 or above, whose message
-  // may name hosts or statements.
+  // For Nest's exceptions, the code is the name of the status, and the message is sent except for statuses of 500 and above, because it may
+  // contain host names or statements.
   const message = status > 500 && name !== undefined ? name : messageOf(thrown);
   return { body: { code: slugOf(status), message, status }, headers: {} };
 }
 
-/** The message of an exception or of its response: Nest's pipes give several, of which any may repeat the request. */
+/** The message of an exception or its response. Nest's pipes return several messages, each of which may quote the request. */
 function messageOf(thrown: HttpException): string {
   const response = responseOf(thrown);
   if (typeof response === 'string' && response !== '') return response;
@@ -165,7 +162,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether a body has the members of the Error body, with the status that it is sent with. */
+/** Whether a body has the members of the Error body and the status that it is sent with. */
 function isErrorBody(body: unknown, status: number): body is ErrorBody {
   if (!isObject(body)) return false;
   const { code, message, status: statusInBody } = body as Readonly<Record<string, unknown>>;

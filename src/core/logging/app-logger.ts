@@ -8,12 +8,12 @@ import { ApiError } from '../errors/api-error.js';
 import { Metrics } from '../metrics/metrics.js';
 import { runningTraceIds } from '../tracing.js';
 
-/** Timeout for writing the last lines at the stop, in milliseconds. */
+/** Time limit to write the last lines during shutdown, in milliseconds. */
 const FINISH_LIMIT_MS = 1_000;
 /** Maximum size of the buffer for a slow reader, in bytes; further lines are dropped. */
 const MAX_WAITING_BYTES = 4 * 1_048_576;
 
-/** Contexts in which Nest logs every route and module at each start; these lines have the level debug. */
+/** Contexts in which Nest logs every route and module at startup; these lines have the level debug. */
 const START_CONTEXTS = new Set([
   'RoutesResolver',
   'RouterExplorer',
@@ -22,10 +22,10 @@ const START_CONTEXTS = new Set([
   'NestApplication',
 ]);
 
-/** Nest's logger on pino: JSON lines on standard output, readable ones on a terminal. */
+/** Nest's logger on top of pino: JSON lines on standard output, human-readable lines on a terminal. */
 @Injectable()
 export class AppLogger implements LoggerService {
-  /** The logger itself, for structured lines. */
+  /** For structured lines. */
   readonly pino: Logger;
   private readonly lines: ReturnType<typeof destination> | undefined;
 
@@ -35,7 +35,7 @@ export class AppLogger implements LoggerService {
     this.pino = pino(options, this.lines ?? prettyStream());
   }
 
-  /** Writes the buffered lines and closes the log. Lines that standard output does not take within a second are dropped. */
+  /** Writes the buffered lines and closes the log. Lines that standard output does not accept within a second are dropped. */
   async finish(): Promise<void> {
     const { lines } = this;
     if (!lines) return;
@@ -52,7 +52,7 @@ export class AppLogger implements LoggerService {
   verbose = (message: unknown, ...rest: unknown[]): void => this.write('trace', message, rest);
   fatal = (message: unknown, ...rest: unknown[]): void => this.write('fatal', message, rest);
 
-  /** Nest passes an error's stack before the context. The start itself reports that it cannot listen, with what to set. */
+  /** Nest passes an error's stack before the context. An error in listening is omitted, because the start reports it with its remedy. */
   error = (message: unknown, ...rest: unknown[]): void =>
     this.write(rest.at(-1) === 'NestApplication' ? 'debug' : 'error', message, rest);
 
@@ -76,7 +76,7 @@ export class AppLogger implements LoggerService {
 
 /** The stack of an Error, or a text that is one: Nest passes either after the message. */
 function stackOf(said: unknown): string | undefined {
-  // Of an outage that the log has already, a stack says nothing.
+  // For an outage that is already logged, a stack adds nothing.
   if (said instanceof Error) return said instanceof ApiError && said.isLogged ? undefined : said.stack;
   return typeof said === 'string' && /^.+\n\s+at /.test(said) ? said : undefined;
 }
@@ -86,7 +86,7 @@ function textOf(said: unknown): string {
   return said instanceof Error ? said.message : inspect(said, { breakLength: Number.POSITIVE_INFINITY });
 }
 
-/** The member `time` of a line, formatted once in each millisecond: that saves 1 µs of the 90 that a 304 takes. */
+/** The `time` member of a line, formatted once per millisecond: that saves 1 µs of the 90 that a 304 takes. */
 function timeMember(): () => string {
   let [at, text] = [Number.NaN, ''];
   return () => {
@@ -96,7 +96,7 @@ function timeMember(): () => string {
   };
 }
 
-/** Standard output, written asynchronously: no request waits for a slow reader; lines beyond a limit are dropped. */
+/** Standard output, written asynchronously: no request waits for a slow reader, and lines beyond a limit are dropped. */
 function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   const dropped = metrics.counter(
     'petstore_log_lines_dropped_total',
@@ -107,17 +107,17 @@ function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   lines.on('drop', () => dropped.inc());
   let failing = false;
   lines.on('write', () => (failing = false));
-  // Without a listener the error would end the process. The stream retries the lines with the next one.
+  // Without a listener, the error would end the process. The stream retries the lines with the next one.
   lines.on('error', ({ message }: Error) => {
     if (!failing) process.stderr.write(`Log lines cannot be written: ${message}\n`);
     failing = true;
   });
-  // pino calls it when the process exits, and it would retry without end; finish() has a timeout.
+  // pino calls it when the process exits, and it would retry forever; finish() has a timeout.
   lines.flushSync = () => undefined;
   return lines;
 }
 
-/** Fields of a request's line that a terminal does not show. */
+/** Fields of a request's line that are not shown on a terminal. */
 const IN_MESSAGE = [
   'requestId',
   'clientId',
@@ -130,7 +130,7 @@ const IN_MESSAGE = [
   'aborted',
 ];
 
-/** Readable lines for a terminal, one for each request. pino-pretty is loaded only here, because it would slow down every other start. */
+/** Human-readable lines for a terminal, one per request. pino-pretty is loaded only here, because it would slow down all other starts. */
 function prettyStream(): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   return pretty({ ignore: ['context', ...IN_MESSAGE].join(','), sync: true });

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { listeningFault } from '../config/listening-faults.js';
+import { listenError } from '../config/listen-errors.js';
 import { Settings } from '../config/settings.js';
 import { ApiError } from '../errors/api-error.js';
 import { HTTP_ERRORS } from '../errors/http.errors.js';
@@ -12,13 +12,13 @@ import { plainServer } from '../plain-server.js';
 import { plainTargetOf } from '../request-target.js';
 import { Metrics } from './metrics.js';
 
-/** Paths of a management port with the administration, besides `/metrics`: the console reads its key from /account. */
+/** Paths on a management port with the administration, in addition to `/metrics`. The console reads its key from /account. */
 const ADMINISTRATION = /^\/(?:admin|console|account)(?:[/?]|$)/;
 
 /** Serves `/metrics` and, with ADMIN_ON=management, the administration on a separate port. */
 @Injectable()
 export class ManagementServer implements OnApplicationShutdown {
-  /** The server of the application, which serves the administration on this port. */
+  /** The application's server for the administration on this port. */
   administration: Server | undefined;
 
   private server: Server | undefined;
@@ -28,7 +28,7 @@ export class ManagementServer implements OnApplicationShutdown {
     private readonly settings: Settings,
   ) {}
 
-  /** Creates the server of the application that serves the administration on the management port; it does not listen yet. */
+  /** Sets the application's server for the administration on the management port; it does not listen yet. */
   administer(server: Server): void {
     this.administration = server;
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
@@ -41,7 +41,7 @@ export class ManagementServer implements OnApplicationShutdown {
     }
   }
 
-  /** Starts listening and returns the port, or null when MANAGEMENT_PORT is off. Throws, in a sentence, when it cannot. */
+  /** Starts to listen and returns the port, or null if MANAGEMENT_PORT is off. Throws an error in plain words if it cannot listen. */
   async listen(): Promise<number | null> {
     const { managementPort, managementHost } = this.settings;
     const host = managementHost ?? this.settings.host;
@@ -52,7 +52,7 @@ export class ManagementServer implements OnApplicationShutdown {
       this.administration ?? plainServer((request, response) => void this.respond(request, response));
     server.listen(managementPort, host);
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-      throw listeningFault({ variable: 'MANAGEMENT_PORT', port: managementPort, host }, error);
+      throw listenError({ variable: 'MANAGEMENT_PORT', port: managementPort, host }, error);
     });
     this.server = server;
     return (server.address() as AddressInfo).port;
@@ -79,7 +79,7 @@ export class ManagementServer implements OnApplicationShutdown {
   }
 }
 
-/** The request target in origin form, as the public port reads it; empty for a target that has none. */
+/** The request target in origin form, like on the public port; empty if it has none. */
 function targetOf({ url = '' }: IncomingMessage): string {
   return plainTargetOf(url) ?? '';
 }

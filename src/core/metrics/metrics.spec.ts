@@ -20,7 +20,7 @@ describe('a gauge that is read when it is asked for', () => {
     metrics.gauge('toys_on', 'Toys', ['shelf'], () =>
       Object.entries(shelves).map(([shelf, value]) => ({ labels: { shelf }, value })),
     );
-    // As PostgreSQL's driver reads a count.
+    // PostgreSQL's driver returns a count as text.
     metrics.gauge('toys_of_another', 'Toys', [], () => '5' as never);
     metrics.counter('toys_sold_total', 'Toys', [], () => [{ labels: {}, value: -1 }]);
     const onShelves = ['toys_on{shelf="top"} 1', 'toys_on{shelf="low"} 2'];

@@ -8,10 +8,10 @@ export interface LabelledValue<Label extends string> {
   readonly value: number;
 }
 
-/** Value of a gauge at a scrape; with labels all of its values. */
+/** The value of a gauge at a scrape; with labels, all its values. */
 type Reading<Label extends string> = number | readonly LabelledValue<Label>[];
 
-/** Gauges of prom-client that are named as if they were counters; each is the sum of the one without `_total`. */
+/** Gauges of prom-client that are named like counters; each is the sum of the one without `_total`. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -20,13 +20,13 @@ const MISNAMED = [
 
 const VERSION = softwareVersion();
 
-/** Creates metrics and exposes them. Each application has its own registry, so that several can run in one process in tests. */
+/** Creates metrics and exports them. Each application has its own registry, so that tests can run several in one process. */
 @Injectable()
 export class Metrics {
   private readonly registry = new Registry();
 
   constructor() {
-    // These include the event-loop lag: nodejs_eventloop_lag_seconds and its percentiles.
+    // Includes the event-loop lag: nodejs_eventloop_lag_seconds and its percentiles.
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     this.gauge(
@@ -43,7 +43,7 @@ export class Metrics {
     );
   }
 
-  /** A counter, whose name ends in `_total`; with `read` it shows what was counted since the start, kept where it is counted. */
+  /** A counter, whose name must end in `_total`. With `read`, its values are read at each scrape. */
   counter<Label extends string>(
     name: string,
     help: string,
@@ -55,7 +55,7 @@ export class Metrics {
     return new Counter(read ? { ...counter, collect: valuesFrom(read, add) } : counter);
   }
 
-  /** A gauge; with `read` it has the values that this returns at each scrape, and none while it throws or returns another value. */
+  /** A gauge. With `read`, its values are read at each scrape; it has none while `read` throws or returns anything else. */
   gauge<Label extends string = never>(
     name: string,
     help: string,
@@ -67,7 +67,7 @@ export class Metrics {
     return new Gauge(read ? { ...gauge, collect: valuesFrom(read, set) } : gauge);
   }
 
-  /** A histogram; `buckets` are upper bounds in the unit that its name ends in. */
+  /** A histogram; `buckets` are upper bounds in the unit in the metric's name. */
   histogram<Label extends string>(
     name: string,
     help: string,
@@ -83,14 +83,14 @@ export class Metrics {
   }
 }
 
-/** Replaces the values of a metric at a scrape by those that are read; by none if one cannot be read or set, so that all others are shown. */
+/** Replaces a metric's values at a scrape. If a value cannot be read or set, the metric has none, and all others are still exported. */
 function valuesFrom<Label extends string, Metric extends Counter<Label> | Gauge<Label>>(
   read: () => Reading<Label> | Promise<Reading<Label>>,
   set: (metric: Metric, value: LabelledValue<Label>) => void,
 ) {
   const replace = (metric: Metric, values: readonly LabelledValue<Label>[]): void => {
     metric.reset();
-    // Without labels the value would be 0.
+    // Without labels, the value would be 0.
     metric.remove({});
     for (const value of values) set(metric, value);
   };

@@ -4,15 +4,15 @@ import { Untransformed } from './untransformed.js';
 
 interface Executor {
   transform(source: unknown, value: unknown, ...rest: unknown[]): unknown;
-  /** The members of an object that are to be transformed; reads nothing of it but their names. */
+  /** The members of an object to transform; uses only their names. */
   getKeys(type: unknown, object: object, isMap: unknown): string[];
 }
 
 const { TransformOperationExecutor } = inside as { TransformOperationExecutor: { prototype: Executor } };
-/** class-transformer compares each name of an object with all others: it is given so many at once. */
+/** class-transformer compares each name of an object with all others, so it receives batches of this size. */
 const AT_ONCE = 64;
 
-/** Makes the time of class-transformer linear in the members of an object, for every caller. */
+/** Makes class-transformer's time linear in the members of an object, for every caller. */
 const executors = TransformOperationExecutor.prototype;
 const getKeys: (this: Executor, ...args: Parameters<Executor['getKeys']>) => string[] = Reflect.get(
   executors,
@@ -29,7 +29,7 @@ executors.getKeys = function (type, object, isMap) {
   return [...found];
 };
 
-/** Leaves a whole representation as it is. */
+/** Skips an Untransformed value. */
 const transform: (this: Executor, ...args: Parameters<Executor['transform']>) => unknown = Reflect.get(
   executors,
   'transform',

@@ -13,13 +13,13 @@ interface Transformer {
 
 const transformer = RawSqlResultsToEntityTransformer.prototype as unknown as Transformer;
 
-// TypeORM's own JSON.stringify() throws on a bigint, at each save() of a row with relations.
+// TypeORM's JSON.stringify() throws for a bigint, at each save() of a row with relations.
 transformer.hashEntityIds = function (relation, data) {
   const ids = Object.entries(this.extractEntityPrimaryIds(relation, data));
   return JSON.stringify(ids.map(([name, id]) => [name, String(id)]));
 };
 
-// It compares ids as the driver returns them: an int64 as text, a 32-bit column that refers to one as a number.
+// It compares ids as returned by the driver: an int64 as text, a 32-bit column that references one as a number.
 const countsOf = transformer.transformRelationCounts;
 transformer.transformRelationCounts = function (rows, ...of) {
   if (this.rawRelationCountResults.length === 0) return false;
@@ -38,8 +38,8 @@ interface Builder {
   getWhereInIdsCondition: (this: Builder, ids: unknown) => string;
 }
 
-// Where a key has a transformer or several columns, TypeORM compares all columns of a given entity, and null equals nothing. It takes an
-// empty list for all rows, and joins ids by OR, of which SQLite refuses 1,000 in a row, also in save().
+// If a key has a transformer or several columns, TypeORM compares all columns of a given entity, and null equals nothing. It treats an
+// empty list as all rows, and joins ids with OR, of which SQLite refuses 1,000 in a row, also in save().
 (QueryBuilder.prototype as unknown as Builder).getWhereInIdsCondition = function (ids) {
   const { metadata, name } = this.expressionMap.mainAlias;
   const prefix = this.expressionMap.aliasNamePrefixingEnabled ? `${name}.` : '';
@@ -50,7 +50,7 @@ interface Builder {
   if (key && others.length === 0 && maps.length > 0)
     return `${prefix}${key.propertyPath} IN (${maps.map((map) => parameterOf(key, map)).join(', ')})`;
   const conditions = maps.map((map) => {
-    // A part of a key of several columns selects all rows that have it.
+    // Part of a composite key selects all rows that have it.
     const given = metadata.primaryColumns.filter((column) => column.getEntityValue(map) !== undefined);
     return given
       .map((column) => `${prefix}${column.propertyPath} = ${parameterOf(column, map)}`)

@@ -1,2 +1,2 @@
-/** A whole representation, which class-transformer leaves as it is: to ClassSerializerInterceptor it would be an object. */
+/** A complete representation, which class-transformer must not change: ClassSerializerInterceptor would treat it as an object. */
 export abstract class Untransformed {}

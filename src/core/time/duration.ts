@@ -1,4 +1,4 @@
-/** Lengths of time, in milliseconds. */
+/** Durations, in milliseconds. */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
@@ -7,12 +7,12 @@ const UNITS = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 /** Ten years; anything longer should have no expiry. */
 const MAX_MS = 3_650 * DAY_MS;
 
-/** A regular expression of the durations that parseDuration() accepts, but 0. */
+/** A regular expression for the durations that parseDuration() accepts, except 0. */
 export const DURATION_PATTERN = Object.entries(UNITS)
   .map(([unit, ms]) => `(?:${upTo(String(MAX_MS / ms))})${unit}`)
   .join('|');
 
-/** A regular expression of the integers from 1 to a bound of several digits. */
+/** A regular expression for the integers from 1 to a bound of several digits. */
 function upTo(bound: string): string {
   const ofItsLength = Array.from(bound).flatMap((digit, at) => {
     const [least, most] = [at === 0 ? 1 : 0, Number(digit) - 1];
@@ -21,12 +21,12 @@ function upTo(bound: string): string {
   return [`[1-9]\\d{0,${bound.length - 2}}`, ...ofItsLength, bound].join('|');
 }
 
-/** Forms that parseDuration accepts, in words that complete "Give …". */
+/** Forms that parseDuration accepts, to complete "Give …". */
 export const DURATION_FORM = 'a duration such as 90d, 12h, 30m or 45s, at most 3650d';
 
 /**
- * Reads a duration such as `90d`, `12h`, `30m` or `45s`, or `0`, into milliseconds: the form of every duration, on
- * the command line and in JSON. Returns undefined for anything else.
+ * Parses a duration such as `90d`, `12h`, `30m` or `45s`, or `0`, into milliseconds: the format of all durations on the command line and in
+ * JSON. Undefined if it is invalid.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;

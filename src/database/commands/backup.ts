@@ -3,16 +3,14 @@ import { basename, dirname, join } from 'node:path';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import { LOCK_FILE, SIDECARS, realFileOf } from '../sqlite/private-files.js';
 import { exists } from '../sqlite/read-untouched.js';
-import { NAME_ANOTHER, messageOf, shortList } from '../sqlite/troubles/sqlite-errors.js';
-import { type CopiedStore, copyChecked } from './checked-copy.js';
-import { ALREADY_EXISTS, PartFile } from './part-file.js';
+import { NAME_ANOTHER, messageOf, shortList } from '../sqlite/availability/sqlite-errors.js';
+import { type VerifiedCopy, copyAndVerify } from './verified-copy.js';
+import { ALREADY_EXISTS, TemporaryFile } from './temporary-file.js';
 import { Refusal } from '../../core/refusal.js';
 
 /** Options of a backup. */
 export interface BackupOptions {
-  /** The file of the database. */
   readonly database: string;
-  /** The backup. */
   readonly file: string;
   /** Whether it may replace an existing file. */
   readonly overwrite: boolean;
@@ -24,7 +22,7 @@ export interface BackupOptions {
  * Copies the database, even while it is in use, into a single file, which gets its final name only after it was checked and synced to disk.
  * Throws Refusal with the reason; an existing file is then unchanged.
  */
-export async function backUp({ database, file, overwrite, signal }: BackupOptions): Promise<CopiedStore> {
+export async function backUp({ database, file, overwrite, signal }: BackupOptions): Promise<VerifiedCopy> {
   if (!(await exists(database)))
     throw new Refusal(`${database} does not exist. Set DATABASE_URL to the database.`);
   // Another user who may write to the folder could choose where the backup goes.
@@ -46,9 +44,9 @@ export async function backUp({ database, file, overwrite, signal }: BackupOption
   // A rename would replace the device or pipe.
   if (existing && !existing.isFile()) throw new Refusal(`${file} is not a file. Name another.`);
   if (existing && !overwrite) throw new Refusal(`${file} ${ALREADY_EXISTS}`);
-  const part = await PartFile.create(final);
+  const part = await TemporaryFile.create(final);
   try {
-    const copied = await copyChecked({ from: database, to: part.path, signal });
+    const copied = await copyAndVerify({ from: database, to: part.path, signal });
     refuseForeign(database, copied);
     await part.finish({ overwrite });
     return copied;
@@ -82,7 +80,7 @@ function isNameTaken(path: string): Promise<boolean> {
 }
 
 /** Refuses a file that could not be restored later. */
-function refuseForeign(database: string, { tables }: CopiedStore): void {
+function refuseForeign(database: string, { tables }: VerifiedCopy): void {
   if (tables.length === 0)
     throw new Refusal(
       `${database} is empty, so there is nothing to back up. Set DATABASE_URL to the database.`,

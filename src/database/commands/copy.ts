@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { shownDatabaseUrl } from '../../core/config/database-url.js';
+import { redactedDatabaseUrl } from '../../core/config/database-url.js';
 import { type DatabaseSettings, EXPANSIONS_TABLE, MIGRATIONS_TABLE, openDataSource } from '../data-source.js';
 import type { Database } from '../database.js';
 import { compareMigrations, migrateInside } from '../schema.js';
@@ -7,15 +7,13 @@ import { quoted } from '../dialect.js';
 import type { Connection } from '../sqlite/connection.js';
 import { ServerLock } from '../sqlite/server-lock.js';
 import { exists, readUntouched } from '../sqlite/read-untouched.js';
-import { withFileErrors } from '../sqlite/troubles/sqlite-errors.js';
+import { withFileErrors } from '../sqlite/availability/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 import { type TargetColumn, copyTable, reasonOf } from './table-copy.js';
 
 /** Options of a copy to PostgreSQL. */
 export interface CopyOptions {
-  /** The SQLite file. */
   readonly file: string;
-  /** The settings of the target. */
   readonly target: DatabaseSettings;
   /** Tables of the source to skip, which no migration creates. */
   readonly excludedTables: readonly string[];
@@ -88,7 +86,6 @@ async function copyInto(
   }
 }
 
-/** A copy, within a transaction in each database. */
 class DatabaseCopy {
   private readonly name: string;
 
@@ -97,7 +94,7 @@ class DatabaseCopy {
     private readonly source: Connection,
     private readonly target: Database,
   ) {
-    this.name = shownDatabaseUrl(options.target.databaseUrl);
+    this.name = redactedDatabaseUrl(options.target.databaseUrl);
   }
 
   async run(): Promise<CopyReport> {

@@ -4,10 +4,10 @@ import { openDataSource } from '../data-source.js';
 import { refuseIfNewer, schemaStatus } from '../schema.js';
 import { makePrivateFolder, realFileOf } from '../sqlite/private-files.js';
 import { ServerLock } from '../sqlite/server-lock.js';
-import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
-import { type CopiedStore, copyChecked } from './checked-copy.js';
-import { PartFile, syncToDisk } from './part-file.js';
-import { ReplacedStore } from './replaced-store.js';
+import { messageOf } from '../sqlite/availability/sqlite-errors.js';
+import { type VerifiedCopy, copyAndVerify } from './verified-copy.js';
+import { TemporaryFile, syncToDisk } from './temporary-file.js';
+import { DatabaseReplacement } from './database-replacement.js';
 import { Refusal } from '../../core/refusal.js';
 
 /** Options of a restore. */
@@ -23,7 +23,7 @@ export interface RestoreOptions {
 }
 
 /** Result of a restore. */
-export interface RestoreResult extends CopiedStore {
+export interface RestoreResult extends VerifiedCopy {
   /** Path of the replaced database; null if there was none. */
   readonly replaced: string | null;
   /** Migrations that the backup lacks. */
@@ -46,12 +46,12 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
 }
 
 async function restoreLocked(options: RestoreOptions, database: string): Promise<RestoreResult> {
-  const replaced = await ReplacedStore.lock(database);
+  const replaced = await DatabaseReplacement.lock(database);
   try {
-    const part = await PartFile.create(database);
+    const part = await TemporaryFile.create(database);
     try {
       const { file, signal, now } = options;
-      const copied = await copyChecked({ from: file, to: part.path, signal });
+      const copied = await copyAndVerify({ from: file, to: part.path, signal });
       const pending = await pendingOf(file, part.path);
       await replaced.copyOwnerTo(part.path);
       await syncToDisk(part.path);

@@ -33,9 +33,7 @@ const HAS_SAFE_DETAIL = /^(?:23505|23503|22P05)$/;
 /** Consecutive rows from SQLite: each column (`v0`, `v1` …) as a JSON array in UTF-8. */
 interface Batch extends Record<string, unknown> {
   readonly rows: number;
-  /** The id of the last row. */
   readonly last: string;
-  /** Number of blobs in text columns. */
   readonly blobs: number;
 }
 

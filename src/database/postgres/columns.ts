@@ -4,7 +4,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { DECIMALS, textOf } from '../decimals.js';
 import { isAutoIncrement, numberTransformer, storesInteger } from '../int64.js';
 
-/** Types of columns that hold text, as entities and migrations name them. */
+/** Text types in entities and migrations. */
 const TEXTS = new Set<unknown>([
   'varchar',
   'character varying',
@@ -15,10 +15,10 @@ const TEXTS = new Set<unknown>([
   String,
 ]);
 
-/** A number as a default, as TypeORM writes it and PostgreSQL returns it: `'1.5'`, `1.5`, `'-1.5'`. */
+/** A numeric default as written by TypeORM and returned by PostgreSQL: `'1.5'`, `1.5`, `'-1.5'`. */
 const NUMBER = /^'?([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)'?$/i;
 
-/** Compares numeric defaults as numbers; TypeORM compares texts. */
+/** Compares numeric defaults as numbers; TypeORM compares them as text. */
 export function compareNumericDefaults(driver: PostgresDriver): void {
   const compared = driver as unknown as {
     defaultEqual: (column: ColumnMetadata, found: { readonly default?: unknown }) => boolean;
@@ -33,14 +33,14 @@ export function compareNumericDefaults(driver: PostgresDriver): void {
   };
 }
 
-/** Gives a column of an entity or a migration, declared for both databases, what it needs here. */
+/** Adapts a column that an entity or migration declares for both databases. */
 export function adaptForPostgres(column: ColumnMetadata | TableColumn): void {
   const autoIncrement = isAutoIncrement(column);
   if ('propertyName' in column) {
     if (autoIncrement) column.transformer ??= numberTransformer;
-    // Its other name: TypeORM compares a generated `bigint` as text, and would insert what a relation has already.
+    // `int8`, because TypeORM compares a generated `bigint` as text, and would insert existing relations again.
     if (autoIncrement || storesInteger(column)) column.type = 'int8';
   } else if (autoIncrement) column.type = 'bigint';
-  // Text is compared and ordered by bytes, as on SQLite.
+  // Text is compared and sorted by bytes, as on SQLite.
   if (TEXTS.has(column.type)) column.collation ??= 'C';
 }

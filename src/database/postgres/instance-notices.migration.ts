@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
-/** The table of notices between instances. */
+/** Adds the table of notices between instances. */
 export class InstanceNotices1795500002000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -3,9 +3,9 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Database } from '../database.js';
 import { ReturningInsertQueryBuilder } from '../returning-insert-query-builder.js';
 
-/** Makes inserts that keep a key which the row brings along; TypeORM drops it where the database would generate one. */
+/** Builds inserts that keep a key given in the row. TypeORM drops it if the database would generate one. */
 export class KeyedSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
-  /** TypeORM locks rows only by a runner that has begun a transaction. This one takes part in that of the caller. */
+  /** TypeORM locks rows only with a runner that has started a transaction. This one joins the caller's. */
   protected override obtainQueryRunner(): QueryRunner {
     const runner = super.obtainQueryRunner();
     const { transactions } = this.connection as Database;

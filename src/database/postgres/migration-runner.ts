@@ -7,14 +7,14 @@ import type { PostgresPool } from './postgres-pool.js';
 import { PostgresRunner } from './postgres-runner.js';
 
 const NAME = '(?:"(?:[^"]|"")+"|[\\w$]+)';
-/** A statement that makes an index while the table is written to. */
+/** Matches a statement that creates an index while its table is writable. */
 const CREATE_CONCURRENTLY = new RegExp(
   `^\\s*CREATE\\s+(?:UNIQUE\\s+)?INDEX\\s+CONCURRENTLY\\s+(?:IF\\s+NOT\\s+EXISTS\\s+)?(?<index>${NAME})\\s+ON\\s+(?:ONLY\\s+)?(?<table>${NAME}(?:\\.${NAME})?)`,
   'i',
 );
 const CONCURRENTLY = /^(\s*(?:CREATE\s+(?:UNIQUE\s+)?|DROP\s+)INDEX\s+)CONCURRENTLY\s+/i;
 
-/** The index of a name in the schema of a table. What makes an index holds this lock of the table, and so does VACUUM. */
+/** The index with a name in the schema of a table. While an index is created, this table lock is held; VACUUM holds it as well. */
 const FIND_INDEX = `SELECT x.oid::regclass::text AS name, i.indisvalid AS "isValid", i.indrelid = t.oid AS "isOnTable", EXISTS (
     SELECT FROM pg_locks WHERE relation = t.oid AND mode = 'ShareUpdateExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS "isBusy"
@@ -32,8 +32,8 @@ interface FoundIndex {
 const POLL_MS = 250;
 
 /**
- * Runs a migration outside of a transaction, so that it can be repeated after an interruption. With `isInside`, it runs in the transaction
- * of the caller, on tables that nobody else uses, where PostgreSQL cannot create indexes concurrently.
+ * Runs a migration outside of a transaction, so that it can be repeated after an interruption. With `isInside`, it runs in the caller's
+ * transaction, on tables that nobody else uses: PostgreSQL cannot create indexes concurrently within a transaction.
  */
 export class MigrationRunner extends PostgresRunner {
   constructor(
@@ -56,7 +56,7 @@ export class MigrationRunner extends PostgresRunner {
       if ((await this.findIndex(table, index))?.isValid === true) return result;
       throw new TypeORMError(`The index ${index} was not completed. Run the migration again.`);
     } catch (error) {
-      // It would slow down writes, and a unique one would refuse some.
+      // It would slow down writes, and a unique index would refuse some.
       await this.dropInvalid(table, index).catch(() => undefined);
       throw error;
     }
@@ -76,8 +76,8 @@ export class MigrationRunner extends PostgresRunner {
     let found = await this.findIndex(table, index);
     if (found?.isOnTable === false)
       throw new TypeORMError(`The index ${found.name} is of another table than ${table}.`);
-    // The server still makes it, although the service that asked for it was killed. What waited for the lock would have a snapshot, for
-    // whose end that waits.
+    // The server keeps creating it even if the service that requested it was killed. Poll instead of waiting for the lock: the creation
+    // would wait for the snapshot of the waiting statement to end.
     while (found?.isValid === false && found.isBusy) {
       await pause(POLL_MS);
       found = await this.findIndex(table, index);

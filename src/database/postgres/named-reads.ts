@@ -8,29 +8,30 @@ import type { Transactions } from '../transactions/transactions.js';
 import { codeOf, errorKindOf } from './postgres-errors.js';
 import type { PooledConnection } from './pooled-connection.js';
 import type { PostgresPool } from './postgres-pool.js';
-import { READY_GRACE_MS } from './postgres-troubles.js';
+import { READY_GRACE_MS } from './postgres-availability.js';
 
-/** Statements that have a name, the last used ones: clients choose how lists are filtered and sorted. */
+/** Maximum number of named statements, the most recently used; clients choose how lists are filtered and sorted. */
 const MAX_NAMED = 500;
-/** Statements that a connection may have prepared, those without a name any more among them; then it is closed. */
+/**
+ * Maximum number of statements prepared on a connection, including those that no longer have a name; beyond it, the connection is closed.
+ */
 const MAX_PREPARED = 2 * MAX_NAMED;
-/** How often a read is repeated at most, when its connection is lost each time. */
+/** Maximum number of attempts for a read whose connection is lost each time. */
 const MAX_READS = 5;
-/** A prepared statement whose table has changed in the meantime. */
+/** SQLSTATE for a prepared statement whose table has changed. */
 const STALE_PLAN = '0A000';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A statement in PostgreSQL's syntax; without a name it is not prepared. No name is given twice. */
+/** A statement in PostgreSQL's syntax. Without a name, it is not prepared. Names are never reused. */
 interface Statement {
   readonly text: string;
   readonly name?: string;
 }
 
-/** Reads by statements that each connection prepares once. A caller in a transaction reads in that. */
+/** Reads with statements that each connection prepares once. Within a transaction, it reads in that transaction. */
 export class NamedReads extends JsonReader {
   private readonly statements = new LRUCache<string, Statement>({ max: MAX_NAMED });
-  /** The names that each connection knows. */
   private readonly prepared = new WeakMap<PoolClient, Set<string>>();
   private nameCount = 0;
 
@@ -43,17 +44,17 @@ export class NamedReads extends JsonReader {
   }
 
   override get error(): ApiError | undefined {
-    const { troubles } = this.pool;
-    return troubles.awayMs > READY_GRACE_MS ? troubles.error : undefined;
+    const { availability } = this.pool;
+    return availability.unreachableMs > READY_GRACE_MS ? availability.error : undefined;
   }
 
-  /** For a short time after the server went away the service counts as ready: most servers are back by then. */
+  /** The service counts as ready for a short time after the server became unavailable, because most servers are back by then. */
   override async ping(): Promise<void> {
     try {
       await super.ping();
     } catch (error) {
-      const { awayMs } = this.pool.troubles;
-      if (awayMs === 0 || awayMs > READY_GRACE_MS) throw error;
+      const { unreachableMs } = this.pool.availability;
+      if (unreachableMs === 0 || unreachableMs > READY_GRACE_MS) throw error;
     }
   }
 
@@ -67,7 +68,7 @@ export class NamedReads extends JsonReader {
     return this.readWithRetry(statement, parameters);
   }
 
-  /** The lock leaves others free to refer to the row by a foreign key. */
+  /** The lock still allows others to reference the row by a foreign key. */
   override row(sql: string, parameters: readonly (string | number | null)[]): Promise<Row | undefined> {
     return this.first(this.transactions.isInside() ? `${sql} FOR NO KEY UPDATE` : sql, parameters);
   }
@@ -82,8 +83,8 @@ export class NamedReads extends JsonReader {
       try {
         return await this.pool.read((connection) => this.read(connection, query));
       } catch (error) {
-        // A read changes nothing, so it can be repeated, without the stale plan or on another connection. All sessions
-        // may have been ended at once; the pool does not know of each yet.
+        // A read can be repeated, without the stale plan or on another connection. If all sessions were ended at once, the pool does not
+        // yet know about each.
         const isLost = error instanceof ApiError && errorKindOf(error.cause) === 'lost';
         if (codeOf(error) === STALE_PLAN && attempt === 0) this.statements.clear();
         else if (attempt === MAX_READS || !isLost) throw error;

@@ -1,5 +1,5 @@
 declare module 'pgpass' {
-  /** The session that a line of the file is for. */
+  /** The session to look up. */
   export interface SessionOfPassword {
     readonly host: string;
     readonly port: number;
@@ -7,6 +7,6 @@ declare module 'pgpass' {
     readonly user: string;
   }
 
-  /** Calls back with the password of the first line that matches; undefined without one. */
+  /** Calls back with the password of the first matching line; undefined if none matches. */
   export default function find(session: SessionOfPassword, found: (password?: string) => void): void;
 }

@@ -4,31 +4,27 @@ import { firstWords } from '../statements.js';
 import type { Release } from '../transactions/semaphore.js';
 import { isReadOnly, errorKindOf } from './postgres-errors.js';
 import { RESPONSE_GRACE_MS, type PostgresOptions } from './postgres-options.js';
-import type { PostgresTroubles } from './postgres-troubles.js';
+import type { PostgresAvailability } from './postgres-availability.js';
 
-/** For pg, which closes the socket after its own limit, in milliseconds: the maximum of a timer. */
+/** Disables pg's own timeout, which would close the socket: the maximum of a timer, in milliseconds. */
 const NO_TIMEOUT: object = { query_timeout: 2 ** 31 - 1 };
-/** A statement behind which a write fails on a server that accepts writes. */
+/** Matches statements after which a write fails even on a server that accepts writes. */
 const FORBIDS_WRITES = firstWords('SET\\b.*READ[\\s_]+ONLY');
 
-/** What a connection needs of its pool. */
 interface ConnectionPool {
   readonly options: PostgresOptions;
-  readonly troubles: PostgresTroubles;
-  /** The commit of a connection is late, or is so no longer. */
+  readonly availability: PostgresAvailability;
   addLateCommit(connection: PooledConnection): void;
   removeLateCommit(connection: PooledConnection): void;
 }
 
 /**
- * A connection of the pool that is in use. A failure of the server is thrown as service_unavailable.
- *
- * No limit of the server ends a commit that waits for a standby. If its connection were given up, the next write would hang in another,
- * until the server has none left. So a connection has two users: its caller, and a commit that is late. When neither uses it any more, it
- * is given back.
+ * A pool connection in use. Failures of the server are thrown as service_unavailable. The server has no time limit for a commit that waits
+ * for a standby. If its connection were closed, the next write would hang on another one, until the server has none left. Therefore a
+ * connection has two users, its caller and a late commit, and returns to the pool when neither uses it.
  */
 export class PooledConnection {
-  /** Whether the state of the connection is unknown: then it is closed. */
+  /** Whether the state of the connection is unknown, so that it must be closed. */
   isBroken = false;
   private hasCaller = true;
   private hasLateCommit = false;
@@ -40,13 +36,12 @@ export class PooledConnection {
     private readonly releaseTurn: Release,
   ) {}
 
-  /** Runs a statement. */
   query(query: QueryConfig): Promise<QueryResult> {
     this.forbidsWrites ||= FORBIDS_WRITES.test(query.text);
     return this.translateError(this.client.query(query));
   }
 
-  /** Runs a statement that begins or ends a transaction: when it fails, it is unknown whether one is open. */
+  /** Runs a statement that starts or ends a transaction. If it fails, it is unknown whether a transaction is open. */
   async control(text: string): Promise<void> {
     try {
       await this.query({ text });
@@ -56,7 +51,7 @@ export class PooledConnection {
     }
   }
 
-  /** Runs a statement that commits. When it is not confirmed in time, the server may carry it out later. */
+  /** Runs a statement that commits. If it is not confirmed in time, the server may still commit later. */
   commit(query: QueryConfig): Promise<QueryResult> {
     const { statementTimeoutMs } = this.pool.options;
     if (statementTimeoutMs === 0) return this.query(query);
@@ -78,18 +73,17 @@ export class PooledConnection {
     return this.translateError(confirmed);
   }
 
-  /** Whether a transaction is open on it. */
   get isInTransaction(): boolean {
     return this.client.getTransactionStatus() !== 'I';
   }
 
-  /** Ends its use by the caller. */
+  /** Releases the caller's use. */
   release(): void {
     this.hasCaller = false;
     this.releaseIfUnused();
   }
 
-  /** Ends its use by a late commit: the server has responded, the connection is lost, or a trouble is over. */
+  /** Releases the use by a late commit: the server has responded, the connection is lost, or the server has recovered. */
   abandonCommit(): void {
     if (!this.hasLateCommit) return;
     this.hasLateCommit = false;
@@ -99,7 +93,9 @@ export class PooledConnection {
 
   private releaseIfUnused(): void {
     if (this.hasCaller || this.hasLateCommit) return;
-    this.client.release(this.isBroken || this.isInTransaction || this.pool.troubles.outdates(this.client));
+    this.client.release(
+      this.isBroken || this.isInTransaction || this.pool.availability.outdates(this.client),
+    );
     this.releaseTurn();
   }
 
@@ -110,12 +106,12 @@ export class PooledConnection {
       if (this.forbidsWrites && isReadOnly(error)) throw error;
       const meaning = errorKindOf(error);
       this.isBroken ||= meaning !== 'other' && meaning !== 'busy';
-      throw this.pool.troubles.note(error, this.client);
+      throw this.pool.availability.note(error, this.client);
     }
   }
 }
 
-/** A client with the time at which it was created, by `performance.now()`. */
+/** A client with its creation time by `performance.now()`. */
 export class TimedClient extends pg.Client {
   readonly startedAt = performance.now();
 }

@@ -16,13 +16,13 @@ import { checkOwnSessions } from './own-sessions.js';
 import { isDenied, openingFailure } from './postgres-errors.js';
 import type { PostgresOptions } from './postgres-options.js';
 import { PostgresPool } from './postgres-pool.js';
-import type { PostgresTroubles } from './postgres-troubles.js';
+import type { PostgresAvailability } from './postgres-availability.js';
 import { PostgresRunner } from './postgres-runner.js';
 import { PostgresSession } from './postgres-session.js';
 import { SideSession } from './side-session.js';
 import { SnapshotVersion } from './snapshot-version.js';
 
-/** TypeORM's DataSource on PostgreSQL, where a caller in a transaction takes part in it by itself, and int64 stays exact. */
+/** TypeORM's DataSource on PostgreSQL. Callers automatically join their transaction, and int64 stays exact. */
 export class PostgresDataSource extends Database {
   readonly dialect = POSTGRES_DIALECT;
   readonly dataVersion: SnapshotVersion;
@@ -35,16 +35,16 @@ export class PostgresDataSource extends Database {
   /** The unopened DataSource, with these entities and migrations. */
   constructor(declared: Omit<PostgresConnectionOptions, 'type'>, postgres: PostgresOptions) {
     const pool = new PostgresPool(postgres);
-    // PostgreSQL itself has the function of `pgcrypto` that makes a UUID.
+    // PostgreSQL has a built-in replacement for the UUID function of `pgcrypto`.
     const functions = { installExtensions: false, uuidExtension: 'pgcrypto' } as const;
     super({ ...declared, ...functions, type: 'postgres', driver: pool.driver });
     const driver = this.driver as PostgresDriver;
     this.pool = pool;
     this.instanceSession = new SideSession(postgres);
-    this.dataVersion = new SnapshotVersion(postgres, pool.troubles, () =>
+    this.dataVersion = new SnapshotVersion(postgres, pool.availability, () =>
       this.transactions.commitChanging([], (_, manager) => manager.query(ASSIGN_XID)),
     );
-    pool.troubles.onRecovered = () => {
+    pool.availability.onRecovered = () => {
       this.instanceSession.renew();
       this.dataVersion.renew();
     };
@@ -62,8 +62,8 @@ export class PostgresDataSource extends Database {
     return this.pool.load;
   }
 
-  get writeTrouble(): PostgresTroubles {
-    return this.pool.troubles;
+  get writeAvailability(): PostgresAvailability {
+    return this.pool.availability;
   }
 
   override async initialize(): Promise<this> {
@@ -108,7 +108,7 @@ export class PostgresDataSource extends Database {
     return runner;
   }
 
-  /** Asks again and again: a statement that waits for the claim has a snapshot, for whose end CREATE INDEX CONCURRENTLY waits. */
+  /** Polls: a statement that waits for the lock has a snapshot, and CREATE INDEX CONCURRENTLY waits for such snapshots to end. */
   private async claimMigrations(): Promise<void> {
     for (let waitedMs = 0; !(await this.transactions.tryLock('migrations')); waitedMs += CLAIM_RETRY_MS) {
       if (waitedMs >= MIGRATION_WAIT_MS)
@@ -124,7 +124,7 @@ export class PostgresDataSource extends Database {
     for (const { columns } of this.entityMetadatas) for (const column of columns) adaptForPostgres(column);
   }
 
-  /** Another encoding could not store every text that clients may send. */
+  /** Other encodings cannot store all text that clients may send. */
   private async checkServer(): Promise<void> {
     const [row] = await this.query<{ encoding: string; version: string; most: number }[]>(
       `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version, ${MAX_CONNECTIONS} AS most`,
@@ -143,22 +143,22 @@ export class PostgresDataSource extends Database {
   }
 }
 
-/** Takes an id for the transaction, as each write does, and writes nothing. */
+/** Assigns an id to the transaction, as a write does, without writing anything. */
 const ASSIGN_XID = 'SELECT pg_current_xact_id()';
 
-/** How long one process waits for the migrations of another, in milliseconds. */
+/** How long a process waits for another's migrations, in milliseconds. */
 const MIGRATION_WAIT_MS = 600_000;
-/** How often it asks whether they have ended, in milliseconds. */
+/** Polling interval for their end, in milliseconds. */
 const CLAIM_RETRY_MS = 250;
 
-/** A process needs these besides those of its pool: for its locks, for snapshots, and to try a server that was unavailable. */
+/** Connections of a process in addition to its pool: for its locks, for snapshots, and to check an unavailable server. */
 const EXTRA_CONNECTIONS = 3;
 
-/** The connections that the server, the user and the database allow: -1 means no limit. */
+/** The connection limits of the server, the user and the database; -1 means no limit. */
 const MAX_CONNECTIONS = `(SELECT CASE WHEN rolsuper THEN current_setting('max_connections')::int ELSE
   least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
     nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) END
   FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
-/** The oldest supported version, as PostgreSQL numbers them. */
+/** The oldest supported version, in PostgreSQL's numbering. */
 const MIN_VERSION = 130_000;

@@ -7,25 +7,24 @@ import { type Release, Semaphore } from '../transactions/semaphore.js';
 import { unavailable } from '../unavailable.js';
 import { PooledConnection, TimedClient } from './pooled-connection.js';
 import { UNLIMITED_SESSION, type PostgresOptions, SESSION, clientConfig } from './postgres-options.js';
-import { PostgresTroubles } from './postgres-troubles.js';
+import { PostgresAvailability } from './postgres-availability.js';
 
 /** Longest wait for a connection, in milliseconds. */
 const WAIT_MS = 1_000;
-/** How long an unused connection stays open, in milliseconds. */
+/** How long an idle connection stays open, in milliseconds. */
 const IDLE_MS = 60_000;
-/** The share of a pool that is kept for reads, so that reads continue while commits hang. A pool of two keeps none. */
+/** The share of a pool that is reserved for reads, so that reads continue while commits hang. A pool of two reserves none. */
 const READ_SHARE = 1 / 5;
 
-/** The connections to PostgreSQL, and whether it responds. While it does not, requests are refused at once. */
+/** The connections to PostgreSQL, and whether it responds. While it does not, requests are refused immediately. */
 export class PostgresPool {
-  readonly troubles: PostgresTroubles;
-  /** Connections whose commit is late. */
+  readonly availability: PostgresAvailability;
   readonly late = new Set<PooledConnection>();
   /** pg's pool, which TypeORM opens and closes. */
   readonly connections: pg.Pool;
-  /** Who may use a connection. */
+  /** Limits the users of connections. */
   private readonly connectionSlots: Semaphore;
-  /** Who may write: not all at the same time, so that reads continue while commits hang. */
+  /** Limits writers, so that reads continue while commits hang. */
   private readonly writeSlots: Semaphore;
 
   constructor(readonly options: PostgresOptions) {
@@ -39,21 +38,21 @@ export class PostgresPool {
       ...({ pipeline: true } as object),
     });
     this.connections.on('connect', (client) => {
-      // The statement that runs on it fails, too.
+      // The running statement fails as well.
       client.on('error', ignored);
       // Sent before the first statement of the request that waits for the connection.
       client.query(session).catch(ignored);
     });
-    // A connection that nobody uses fails first where there is no traffic.
-    this.connections.on('error', (error, client) => void this.troubles.note(error, client));
+    // Without traffic, an idle connection is the first to fail.
+    this.connections.on('error', (error, client) => void this.availability.note(error, client));
     const reserved = options.pool > 2 ? Math.max(Math.floor(options.pool * READ_SHARE), 1) : 0;
     const timeoutError = () => new Error('a statement waited too long for a connection');
     this.connectionSlots = new Semaphore(options.pool, WAIT_MS, timeoutError);
     this.writeSlots = new Semaphore(options.pool - reserved, WAIT_MS, timeoutError);
-    this.troubles = new PostgresTroubles(options, this);
+    this.availability = new PostgresAvailability(options, this);
   }
 
-  /** pg, as TypeORM takes it, with this pool. */
+  /** The pg module for TypeORM, with this pool. */
   get driver(): object {
     const { connections } = this;
     return {
@@ -64,14 +63,13 @@ export class PostgresPool {
     };
   }
 
-  /** The error for new writes while all write slots are taken by late commits; undefined otherwise. */
+  /** The error for new writes while late commits hold all write slots; undefined otherwise. */
   get commitError(): ApiError | undefined {
     if (this.late.size < this.writeSlots.max) return undefined;
     const cause = new Error(`${this.late.size} are late`);
     return unavailable('the database does not confirm commits', cause, true);
   }
 
-  /** How the connections are used now. */
   get load(): ConnectionLoad {
     const { totalCount, idleCount } = this.connections;
     return {
@@ -82,20 +80,20 @@ export class PostgresPool {
     };
   }
 
-  /** Runs a read on a connection. Throws service_unavailable without one. */
+  /** Runs a read on a connection. Throws service_unavailable if none is available. */
   async read<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
     return using(await this.acquire(this.connectionSlots), work);
   }
 
-  /** Runs a statement that commits by itself. Throws service_unavailable without a connection. */
+  /** Runs a statement that commits on its own. Throws service_unavailable if no connection is available. */
   async write<T>(work: (connection: PooledConnection) => Promise<T>): Promise<T> {
     return using(await this.acquireForWrite(), work);
   }
 
-  /** A connection for what commits. */
+  /** A connection for a transaction or statement that commits. */
   async acquireForWrite(): Promise<PooledConnection> {
-    const fault = this.troubles.error ?? this.commitError;
-    if (fault) throw fault;
+    const error = this.availability.error ?? this.commitError;
+    if (error) throw error;
     return this.acquire(this.writeSlots, this.connectionSlots);
   }
 
@@ -109,27 +107,27 @@ export class PostgresPool {
     this.late.delete(connection);
   }
 
-  /** Closes the connections that are older than the last trouble; those in use when they are released. */
+  /** Closes connections older than the last recovery; those in use are closed when they are released. */
   discardOutdated(): void {
     this.abandonOutdated();
-    // Closes those that are idle on its way to one that is not outdated.
+    // On its way to a usable connection, this closes outdated idle ones.
     this.read(() => Promise.resolve()).catch(ignored);
   }
 
-  /** Waits for nothing any more. */
   end(): void {
-    this.troubles.end();
+    this.availability.end();
     this.abandonOutdated();
   }
 
   private abandonOutdated(): void {
     for (const connection of this.late)
-      if (this.troubles.isEnded || this.troubles.outdates(connection.client)) connection.abandonCommit();
+      if (this.availability.isEnded || this.availability.outdates(connection.client))
+        connection.abandonCommit();
   }
 
-  /** Waits in these queues, for a second in all. */
+  /** Waits in these queues, for a second in total. */
   private async acquire(...queues: readonly Semaphore[]): Promise<PooledConnection> {
-    if (this.troubles.error) throw this.troubles.error;
+    if (this.availability.error) throw this.availability.error;
     const end = performance.now() + WAIT_MS;
     const turns: Release[] = [];
     const free = (): void => turns.forEach((release) => release());
@@ -138,15 +136,15 @@ export class PostgresPool {
       return new PooledConnection(this, await this.connect(), free);
     } catch (error) {
       free();
-      throw this.troubles.note(error);
+      throw this.availability.note(error);
     }
   }
 
-  /** One that is not older than the last trouble. */
+  /** A connection that is not older than the last recovery. */
   private async connect(): Promise<PoolClient> {
-    if (this.troubles.error) throw this.troubles.error;
+    if (this.availability.error) throw this.availability.error;
     const client = await this.connections.connect();
-    if (!this.troubles.outdates(client)) return client;
+    if (!this.availability.outdates(client)) return client;
     client.release(true);
     return this.connect();
   }

@@ -13,7 +13,7 @@ import { adaptForPostgres } from './columns.js';
 import type { PostgresPool } from './postgres-pool.js';
 import type { PostgresSession } from './postgres-session.js';
 
-/** A query runner that takes a connection for each statement outside of a transaction. */
+/** A query runner that acquires a connection for each statement outside of a transaction. */
 export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner {
   readonly transactions: RunnerTransactions;
 
@@ -26,7 +26,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     this.transactions = new RunnerTransactions(this, home);
   }
 
-  /** Takes none yet: while it had one, each statement and the transaction would wait for another. */
+  /** Acquires none yet: while it held one, its statements and the transaction would wait for another. */
   override connect(): Promise<PoolClient> {
     const query = (given: string | QueryConfig, values?: unknown[]) => {
       if (typeof given === 'string') return this.send({ text: given, values });
@@ -40,7 +40,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     try {
       return (await super.query(sql, parameters, isStructured)) as never;
     } catch (error) {
-      // A refusal is not an error of the statement, for which TypeORM takes it.
+      // TypeORM would report the refusal as an error of the statement.
       throw error instanceof QueryFailedError && (error.driverError as unknown) instanceof ApiError
         ? error.driverError
         : error;
@@ -49,7 +49,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
 
   override createTable(table: Table, ...how: boolean[]): Promise<void> {
     for (const column of table.columns) adaptForPostgres(column);
-    // Nobody uses the table yet, and this may be in a transaction, which allows no other.
+    // Nobody uses the new table yet. This may run in a transaction, which does not allow CREATE INDEX CONCURRENTLY.
     for (const index of table.indices) index.isConcurrent = false;
     return super.createTable(table, ...how);
   }
@@ -59,7 +59,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     return super.addColumn(table, column);
   }
 
-  /** Converts values to another type or length, where TypeORM drops the column and adds it again, empty. */
+  /** Converts values to another type or length. TypeORM would drop the column and add it again, empty. */
   override async changeColumn(
     tableOrName: Table | string,
     columnOrName: TableColumn | string,
@@ -67,14 +67,14 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
   ): Promise<void> {
     adaptForPostgres(changed);
     changed.type = this.driver.normalizeType({ type: changed.type as ColumnType });
-    // Not from TypeORM's cache, which keeps the defaults that earlier migrations have changed.
+    // Not from TypeORM's cache, which still has the defaults from before earlier migrations.
     const table = typeof tableOrName === 'string' ? await this.getTable(tableOrName) : tableOrName;
     const column = typeof columnOrName === 'string' ? table?.findColumnByName(columnOrName) : columnOrName;
     if (table && column && !changed.generatedType) await this.convertValues(table, column, changed);
     await super.changeColumn(table ?? tableOrName, column ?? columnOrName, changed);
   }
 
-  /** Throws an Error, before it changes the type, if a value would not be the same as text in the new one. */
+  /** Throws an Error, before it changes the type, if a value would have a different text in the new type. */
   private async convertValues(table: Table, column: TableColumn, changed: TableColumn): Promise<void> {
     const [from, to] = [column, changed].map((one) => this.driver.createFullType(one));
     if (from === to && column.collation === changed.collation) return;
@@ -82,7 +82,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     const alter = (action: string) => new Query(`ALTER TABLE ${path} ALTER COLUMN ${name} ${action}`);
     const typed = (type: string | undefined, { collation }: TableColumn) =>
       alter(`TYPE ${type}${collation ? ` COLLATE ${quoted(collation)}` : ''} USING ${name}::${type}`);
-    // A default of the old type may not be one of the new. Dropping it also locks the table until the transaction ends.
+    // A default of the old type may be invalid for the new one. Dropping it also locks the table until the transaction ends.
     if (!column.isGenerated)
       await this.executeQueries(
         alter('DROP DEFAULT'),
@@ -96,7 +96,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
     Object.assign(column, { type, length, precision, scale, isArray, collation, default: undefined });
   }
 
-  /** TypeORM would read from a connection that the runner holds; this one holds none. SQLite has no streams, either. */
+  /** TypeORM would read from a connection held by the runner; this one holds none. SQLite has no streams either. */
   override stream(): Promise<never> {
     throw new TypeORMError('Streams of rows are not supported. Read page by page, such as by keysetPage().');
   }
@@ -124,7 +124,7 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
       reads,
       (session) => (session as PostgresSession).send(query),
       () =>
-        // One that writes nevertheless, by a function, is refused with 503 when its commit hangs.
+        // A "read" that writes through a function is refused with 503 if its commit hangs.
         reads
           ? this.pool.read((connection) => connection.query(query))
           : this.pool.write((connection) => connection.commit(query)),

@@ -7,36 +7,36 @@ import { isServerError } from './postgres-errors.js';
 import type { PooledConnection } from './pooled-connection.js';
 import type { PostgresPool } from './postgres-pool.js';
 
-/** Statements about the transaction, which cannot be in a savepoint. */
+/** Statements that control the transaction, which cannot run in a savepoint. */
 const TRANSACTION_CONTROL = firstWords(
   'SET|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\\s+TRANSACTION',
 );
 
-/** The connection that a transaction has for itself: its statements run on it one after the other. */
+/** The connection of a transaction. Its statements run one after the other. */
 export class PostgresSession implements TransactionSession {
-  /** A rollback waits here for the running statement: its sender must continue before the transaction is over. */
+  /** A rollback waits here for the running statement: its sender must continue before the transaction ends. */
   private readonly turns = new Semaphore();
-  /** Why it accepts nothing but its rollback. */
+  /** Why it accepts only a rollback. */
   private failure: unknown;
 
-  /** With `isAllOrNothing` its transaction ends with the first statement that fails. */
+  /** With `isAllOrNothing`, the transaction ends with the first statement that fails. */
   private constructor(
     private readonly connection: PooledConnection,
     private readonly isAllOrNothing: boolean,
   ) {}
 
-  /** Begins a transaction on a connection of the pool. */
+  /** Starts a transaction on a connection of the pool. */
   static async open(
     pool: PostgresPool,
     { isolation, invalidates }: TransactionOptions,
   ): Promise<PostgresSession> {
     const connection = await pool.acquireForWrite();
-    // Sent together with the first statement, which fails with it if the connection is lost.
+    // Sent together with the first statement, which fails as well if the connection is lost.
     connection.control(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN').catch(ignored);
     return new PostgresSession(connection, invalidates !== undefined);
   }
 
-  /** Runs a statement in the transaction, so that it undoes itself alone when it fails, as on SQLite. */
+  /** Runs a statement in the transaction so that a failure undoes only the statement, as on SQLite. */
   send(query: QueryConfig): Promise<QueryResult> {
     return this.turns.run(async () => {
       if (this.failure !== undefined) throw this.failure;
@@ -74,7 +74,7 @@ export class PostgresSession implements TransactionSession {
 
   async rollback(): Promise<void> {
     await this.turns.run(async () => {
-      // The server undoes it when the connection is closed, or has received its commit.
+      // The server rolls back when the connection is closed, unless it has received the commit.
       if (!this.connection.isBroken) await this.connection.control('ROLLBACK');
     });
   }
@@ -95,7 +95,7 @@ export class PostgresSession implements TransactionSession {
   }
 }
 
-/** Also releases the savepoint: each open one holds a lock, of which the server has few. */
+/** Releases the savepoint as well: each open savepoint holds a lock, of which the server has few. */
 function undoSql(savepoint: string): string {
   return `ROLLBACK TO SAVEPOINT ${savepoint}; RELEASE SAVEPOINT ${savepoint}`;
 }

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { isServerError, openingFailure } from './postgres-errors.js';
 import { type PostgresOptions, openSession } from './postgres-options.js';
 
-/** Whether a process must be the only one that serves, or may be one of several that count quotas together. */
+/** Whether a process must be the only one that serves, or may be one of several that share quotas. */
 export type Serving = 'alone' | 'among others';
 
 /** The advisory lock of the serving process, as an argument of the lock functions. */
@@ -12,7 +12,7 @@ const CLAIMS: Readonly<Record<Serving, string>> = {
   'among others': `SELECT pg_try_advisory_lock_shared(${LOCK}) AS claimed`,
 };
 
-/** Whether a process has that lock now, and how. */
+/** Whether and how a process holds that lock. */
 const SERVED =
   `SELECT mode = 'ExclusiveLock' AS "isAlone" FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted ` +
   `AND (classid::bigint << 32 | objid::bigint) = ${LOCK} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1`;
@@ -32,14 +32,14 @@ const IS_HELD_ELSEWHERE =
  */
 export class SideSession {
   private session: Promise<Client> | undefined;
-  /** The session that has the lock of a process that serves. */
+  /** The session that holds the serving process's lock. */
   private serving: Promise<Client> | undefined;
   private counted: { readonly session: Promise<Client>; readonly name: string | undefined } | undefined;
   private isClosed = false;
 
   constructor(private readonly options: PostgresOptions) {}
 
-  /** Whether it has claimed the database, as far as this process knows. */
+  /** Whether this process has claimed the database, as far as it knows. */
   get serves(): boolean {
     return this.serving !== undefined && this.serving === this.session;
   }
@@ -53,7 +53,7 @@ export class SideSession {
     return this.serves;
   }
 
-  /** How a process serves the database now, whichever it is; undefined if none does. */
+  /** How the database is currently served, by any process; undefined if it is not. */
   async served(): Promise<Serving | undefined> {
     const [row] = await this.run<{ isAlone: boolean }>(this.getSession(), SERVED);
     return row && (row.isAlone ? 'alone' : 'among others');
@@ -69,18 +69,17 @@ export class SideSession {
     this.counted = { session, name };
   }
 
-  /** Whether any process that serves counts under another name. */
+  /** Whether a serving process counts under another name. */
   async isCountedElsewhere(name: string): Promise<boolean> {
     return (await this.run(this.getSession(), IS_HELD_ELSEWHERE, [name])).length > 0;
   }
 
-  /** Lets others serve. */
   async release(): Promise<void> {
     if (this.serves) await this.run(this.getSession(), FREE_ALL).catch(ignored);
     this.serving = this.counted = undefined;
   }
 
-  /** Closes it: its server may have been replaced by another. */
+  /** Closes it, because its server may have been replaced. */
   renew(): void {
     this.session?.then((client) => client.end()).catch(ignored);
     this.session = undefined;

@@ -6,9 +6,9 @@ import { outsideOfSpans } from '../../core/tracing.js';
 import { Outage } from '../outage.js';
 import { errorKindOf, messageOf } from './postgres-errors.js';
 import { type PostgresOptions, openSession } from './postgres-options.js';
-import type { PostgresTroubles } from './postgres-troubles.js';
+import type { PostgresAvailability } from './postgres-availability.js';
 
-/** The pause before another session is opened when one could not be used, in milliseconds. */
+/** The delay before another session is opened after one could not be used, in milliseconds. */
 const RETRY_MS = 5_000;
 
 /** Null on a standby, whose snapshots do not show which transactions are running. */
@@ -17,22 +17,21 @@ const READ = {
   text: 'SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_snapshot()::text END AS snapshot',
 };
 
-/** A session whose snapshots a commit of this process has changed. */
+/** A session whose snapshots are known to change with commits of this process. */
 interface Session {
   readonly client: Client;
   snapshot: string;
 }
 
 /**
- * The data version of a PostgreSQL server: its current snapshot. A transaction that has written changes the snapshot with its end, before
- * its commit is acknowledged, in any session of the server; while the text is equal, nothing was committed
- * (docs/decisions/0019-cached-responses-on-postgresql.md).
- *
- * Texts are compared within one session only: after a crash or a failover ids of transactions may be given again, and no session
- * survives either. The session is never in a transaction, whose own id its snapshots would leave out.
+ * The data version of a PostgreSQL server: its current snapshot. The end of a writing transaction changes the snapshot in every session of
+ * the server before the commit is acknowledged, so nothing was committed while the text is equal
+ * (docs/decisions/0019-cached-responses-on-postgresql.md). Texts are compared only within one session: after a crash or failover,
+ * transaction ids may be reused, and no session survives either. The session is never in a transaction, because its snapshots would omit
+ * the transaction's own id.
  */
 export class SnapshotVersion extends DataVersion {
-  /** No snapshot shows sequences, foreign tables and settings of the server. */
+  /** A snapshot does not cover sequences, foreign tables and server settings. */
   override readonly maxAgeMs = 5_000;
   private session: Session | undefined;
   private opening: Promise<void> | undefined;
@@ -50,10 +49,10 @@ export class SnapshotVersion extends DataVersion {
     level: 'warn',
   });
 
-  /** `commit` commits something by another session. */
+  /** `commit` commits something in another session. */
   constructor(
     private readonly options: PostgresOptions,
-    private readonly troubles: PostgresTroubles,
+    private readonly availability: PostgresAvailability,
     private readonly commit: () => Promise<unknown>,
   ) {
     super();
@@ -64,19 +63,18 @@ export class SnapshotVersion extends DataVersion {
     return NO_VERSIONS;
   }
 
-  /** All calls until a query begins share it: those of one turn of the event loop, and those during the query before it. */
+  /** All calls until the query starts share it: those of one turn of the event loop, and those during the previous query. */
   override fresh(): Promise<Versions> {
     return (this.next ??= outsideOfSpans(() => this.queue()));
   }
 
-  /** Opens another session: another server may have replaced that of this one, which may live on. */
+  /** Opens a new session, because its server may have been replaced while the old session survives. */
   renew(): void {
     this.renewals += 1;
     this.retryAt = -Infinity;
     this.closeSession(this.session);
   }
 
-  /** Opens no session any more. */
   close(): void {
     this.isClosed = true;
     this.closeSession(this.session);
@@ -93,7 +91,7 @@ export class SnapshotVersion extends DataVersion {
   }
 
   private async read(): Promise<Versions> {
-    if (this.isClosed || this.troubles.isKnown) return NO_VERSIONS;
+    if (this.isClosed || this.availability.isKnown) return NO_VERSIONS;
     const { session } = this;
     if (!session) {
       this.open();
@@ -101,7 +99,7 @@ export class SnapshotVersion extends DataVersion {
     }
     try {
       const snapshot = await snapshotOf(session.client);
-      // It was left in the meantime, or began a recovery.
+      // The session was replaced meanwhile, or its server has started a recovery.
       if (this.session !== session || snapshot === undefined) return NO_VERSIONS;
       if (snapshot !== session.snapshot) this.version += 1;
       session.snapshot = snapshot;
@@ -113,7 +111,7 @@ export class SnapshotVersion extends DataVersion {
     }
   }
 
-  /** No request waits for it. */
+  /** Runs in the background. */
   private open(): void {
     if (this.opening || performance.now() < this.retryAt) return;
     this.opening = this.openProven()
@@ -126,14 +124,14 @@ export class SnapshotVersion extends DataVersion {
 
   private onOpenFailed(error: unknown): void {
     this.retryAt = performance.now() + RETRY_MS;
-    // A failure of the pool is in the log already.
+    // A failure of the pool is already logged.
     if (this.isClosed || error instanceof ApiError) return;
     const meaning = errorKindOf(error);
     if (meaning === 'other' || meaning === 'busy') this.outage.note(() => error);
-    else this.troubles.note(error);
+    else this.availability.note(error);
   }
 
-  /** Opens a session, and uses it once a commit has changed its snapshot: that of another server, or of a standby, would not change. */
+  /** Opens a session and uses it only after a commit has changed its snapshot, which would not happen on another server or a standby. */
   private async openProven(): Promise<void> {
     const { renewals } = this;
     const client = await openSession(this.options, 'petstore, snapshots');
@@ -158,11 +156,11 @@ export class SnapshotVersion extends DataVersion {
     }
   }
 
-  /** Connections that are as old may lead to a server that another has replaced. Whether the server is there, the next session shows. */
+  /** Connections of the same age may lead to a server that was replaced. The next session shows whether the server is available. */
   private onSessionLost(session: Session): void {
     if (this.session !== session) return;
     this.closeSession(session);
-    this.troubles.outdate();
+    this.availability.outdate();
     if (!this.isClosed) this.open();
   }
 

@@ -6,10 +6,10 @@ import { type Parameters, exactParameters } from './exact-parameters.js';
 /** How long to wait for a lock of another process, in milliseconds. */
 const LOCK_WAIT_MS = 4_000;
 
-/** A value that is bound to a parameter. */
+/** A value for a parameter. */
 export type Bound = string | number | bigint | null;
 
-/** A row, by the names of its columns. */
+/** A row by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Which statements stay prepared; none by default. */
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   readonly prepared?: Prepared;
 }
 
-/** sqlite3 calls it with the last id and the number of changes in `this`. */
+/** sqlite3 passes the last id and the number of changes in `this`. */
 type Handler = (this: sqlite3.RunResult, error: Error | null, rows?: unknown[]) => void;
 type Method = 'run' | 'all';
 type Execute = (sql: string, parameters: Parameters | undefined, handler: Handler) => void;
@@ -34,7 +34,7 @@ type Execute = (sql: string, parameters: Parameters | undefined, handler: Handle
  * pool, each of which waits for a turn of the event loop. A statement must not run twice at the same time.
  */
 export class Connection {
-  /** What TypeORM's query runner needs of a connection. */
+  /** The methods that TypeORM's query runner uses. */
   readonly driver: Readonly<Record<Method, Execute>> = {
     run: (sql, ...args) => this.execute(returnsNothing(sql) ? 'run' : 'all', sql, ...args),
     all: (sql, ...args) => this.execute(returnsNothing(sql) ? 'run' : 'all', sql, ...args),
@@ -42,7 +42,7 @@ export class Connection {
   private readonly statements: LRUCache<string, sqlite3.Statement>;
   private isFinalized = false;
 
-  /** A connection that is open. */
+  /** Wraps an open connection. */
   constructor(
     private readonly database: sqlite3.Database,
     private readonly prepared: Prepared = { max: 1, accepts: () => false },
@@ -71,7 +71,6 @@ export class Connection {
     return new Connection(database, prepared);
   }
 
-  /** The rows of a statement. */
   all<R extends object = Row>(sql: string, parameters: readonly Bound[] = []): Promise<R[]> {
     return new Promise((resolve, reject) => {
       // Not get(), which leaves the read open after the first row: a cached statement would then see this snapshot forever.
@@ -94,7 +93,7 @@ export class Connection {
     );
   }
 
-  /** Makes the running statement fail. */
+  /** Aborts the running statement with an error. */
   interrupt(): void {
     this.database.interrupt();
   }
@@ -133,7 +132,7 @@ export class Connection {
       return;
     }
     const prepared = this.database.prepare(sql, (error: Error | null) => {
-      // Not cached: its table may exist by the next time.
+      // Not cached, because its table may exist by the next call.
       if (error) handler.call(prepared as unknown as sqlite3.RunResult, error);
       else {
         this.statements.set(sql, prepared);

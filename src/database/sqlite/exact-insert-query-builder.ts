@@ -11,7 +11,7 @@ export class ExactInsertQueryBuilder<
     let sql = super.createInsertExpression();
     const { mainAlias, onUpdate, extraReturningColumns } = this.expressionMap;
     const metadata = mainAlias?.hasMetadata ? mainAlias.metadata : undefined;
-    // TypeORM writes these two for PostgreSQL alone.
+    // TypeORM generates these two only for PostgreSQL.
     if (metadata && onUpdate && sql.includes(' DO UPDATE SET ')) {
       for (const { databaseName, isUpdateDate } of metadata.columns) {
         const name = this.escape(databaseName);

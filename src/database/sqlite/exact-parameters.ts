@@ -6,7 +6,7 @@ import { INT64_MAX, INT64_MIN } from '../int64.js';
 /** The parameters of a statement: by position, or by name, such as `$id`. */
 export type Parameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** Texts, quoted names, comments and plain names, which may contain `?` or `$`; then a parameter, as SQLite reads it. */
+/** Strings, quoted names, comments and plain names, which may contain `?` or `$`; then a parameter in SQLite's syntax. */
 const TOKENS =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|(\?\d*|[:@$][\w$\u0080-\uffff]+)/g;
 
@@ -55,8 +55,8 @@ function exact(value: unknown): unknown {
 }
 
 /**
- * Has a driver write doubles with 17 digits: TypeORM writes numbers into the statement, and SQLite reads some shorter ones as the double
- * next to them.
+ * Makes a driver write doubles with 17 digits: TypeORM puts numbers into the statement, and SQLite parses some shorter ones as an adjacent
+ * double.
  */
 export function writeDoublesExactly(driver: SqliteDriver): void {
   const escape = driver.escapeQueryWithParameters.bind(driver);

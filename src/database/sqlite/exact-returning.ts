@@ -10,7 +10,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { quoted } from '../dialect.js';
 import { isInt64 } from '../int64.js';
 
-/** The columns of RETURNING, with int64 columns as text, which sqlite3 does not round. `named` are those of a list. */
+/** The columns of RETURNING, with int64 columns as text, which sqlite3 does not round. `named` are the listed columns. */
 export function exactReturning(
   { expressionMap: { mainAlias, returning } }: Pick<QueryBuilder<ObjectLiteral>, 'expressionMap'>,
   named: readonly ColumnMetadata[],
@@ -40,7 +40,7 @@ function columnsIn(sql: string, metadata: EntityMetadata | undefined): ColumnMet
   return found.length === names.length ? found : undefined;
 }
 
-/** TypeORM refuses RETURNING on SQLite, which has it. */
+/** Supports RETURNING on SQLite, which TypeORM refuses. */
 export class ExactUpdateQueryBuilder<Entity extends ObjectLiteral> extends UpdateQueryBuilder<Entity> {
   override returning(returning: string | string[]): this {
     this.expressionMap.returning = returning;
@@ -52,7 +52,7 @@ export class ExactUpdateQueryBuilder<Entity extends ObjectLiteral> extends Updat
   }
 }
 
-/** As ExactUpdateQueryBuilder. */
+/** Like ExactUpdateQueryBuilder. */
 export class ExactDeleteQueryBuilder<Entity extends ObjectLiteral> extends DeleteQueryBuilder<Entity> {
   override returning(returning: string | string[]): this {
     this.expressionMap.returning = returning;
@@ -64,7 +64,7 @@ export class ExactDeleteQueryBuilder<Entity extends ObjectLiteral> extends Delet
   }
 }
 
-/** As ExactUpdateQueryBuilder. */
+/** Like ExactUpdateQueryBuilder. */
 export class ExactSoftDeleteQueryBuilder<
   Entity extends ObjectLiteral,
 > extends SoftDeleteQueryBuilder<Entity> {

@@ -16,11 +16,10 @@ import {
 } from './exact-returning.js';
 
 /**
- * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, ordering, indexes, and whatever
- * has the query within it, such as a view, still see the column itself: text would be sorted otherwise than its numbers.
- *
- * For joins with skip or take TypeORM runs two statements: the first finds the keys of the rows, sorted by the values that an
- * inner SELECT has selected; the second reads the rows with these keys.
+ * Reads int64 columns as text on SQLite, where sqlite3 would round them to a double. Conditions, sorting, indexes, and anything that
+ * contains the query, such as a view, still use the column itself, because text sorts differently from numbers. For joins with skip or
+ * take, TypeORM runs two statements: the first finds the keys of the rows, sorted by the values that an inner SELECT has selected; the
+ * second reads the rows with these keys.
  */
 export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends SelectQueryBuilder<Entity> {
   private isRead = false;
@@ -48,7 +47,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
   protected override loadRawResults(queryRunner: QueryRunner): Promise<unknown> {
     this.isRead = true;
     try {
-      // TypeORM writes the SQL before it first waits.
+      // TypeORM builds the SQL before it first awaits.
       return super.loadRawResults(queryRunner);
     } finally {
       this.isRead = false;
@@ -71,7 +70,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
     );
   }
 
-  /** A relation selected by name, as by loadRelationCountAndMap(), is read like its int64 column. */
+  /** Also covers a relation selected by name, as by loadRelationCountAndMap(). */
   protected override createSelectExpression(): string {
     const { selects, aliases } = this.expressionMap;
     const isExact = (selection: string): boolean => {
@@ -91,7 +90,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
     }
   }
 
-  /** TypeORM orders a column selected by name by the selected expression, which is text here. */
+  /** TypeORM sorts a column selected by name by the selected expression, which is text here. */
   protected override createOrderByExpression(): string {
     const { selects, orderBys } = this.expressionMap;
     if (!this.isRead) return super.createOrderByExpression();
@@ -122,7 +121,7 @@ export class ExactSelectQueryBuilder<Entity extends ObjectLiteral> extends Selec
   }
 
   /**
-   * The first of the two statements selects the keys a second time, as text. Of two columns with one name, sqlite3 keeps the last, so
+   * The first of the two statements selects the keys a second time, as text. If two columns share a name, sqlite3 keeps the last, so
    * TypeORM reads these.
    */
   protected override createOrderByCombinedWithSelectExpression(from: string): [string, OrderByCondition] {

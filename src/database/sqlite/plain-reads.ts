@@ -3,16 +3,16 @@ import { SqliteQueryRunner } from 'typeorm/driver/sqlite/SqliteQueryRunner.js';
 import { onlyReads } from '../statements.js';
 import { Semaphore } from '../transactions/semaphore.js';
 import { Connection } from './connection.js';
-import type { DatabaseFiles } from './troubles/database-files.js';
-import type { DatabaseTroubles } from './troubles/database-troubles.js';
-import { driverCodeOf } from './troubles/sqlite-errors.js';
+import type { DatabaseFiles } from './availability/database-files.js';
+import type { SqliteAvailability } from './availability/sqlite-availability.js';
+import { driverCodeOf } from './availability/sqlite-errors.js';
 
 /** Functions that work only on the writing connection. */
 const NEEDS_WRITER = /\b(?:last_insert_rowid|changes|total_changes)\s*\(/i;
 
 /**
  * Runs reads of repositories and the DataSource outside of transactions on a separate connection, so that they do not wait for the writer.
- * Key look-ups have another one (ReadConnection), so that long queries of a module do not delay them.
+ * Key lookups use another one (ReadConnection), so that a module's long queries do not delay them.
  */
 export class PlainReads {
   private connection: Connection | undefined;
@@ -22,7 +22,7 @@ export class PlainReads {
   constructor(
     private readonly driver: SqliteDriver,
     private readonly files: DatabaseFiles,
-    private readonly troubles: DatabaseTroubles,
+    private readonly availability: SqliteAvailability,
   ) {}
 
   /** Opens an existing file; until then, every read uses the writing connection. */
@@ -32,7 +32,6 @@ export class PlainReads {
     this.runner = new RunnerOn(this.driver, () => connection.driver);
   }
 
-  /** Closes the connection. */
   async close(): Promise<void> {
     const { connection } = this;
     this.runner = undefined;
@@ -40,7 +39,7 @@ export class PlainReads {
     await connection?.close();
   }
 
-  /** Whether a statement certainly reads committed data only. */
+  /** Whether a statement is certain to read only committed data. */
   accepts(sql: string): boolean {
     return this.runner !== undefined && onlyReads(sql) && !NEEDS_WRITER.test(sql);
   }
@@ -58,7 +57,7 @@ export class PlainReads {
       } catch (error) {
         const code = driverCodeOf(error);
         if (code === 'SQLITE_ERROR') return undefined;
-        throw this.troubles.readError(error, code);
+        throw this.availability.readError(error, code);
       }
     });
   }

@@ -79,7 +79,7 @@ export async function exposedFiles(file: string): Promise<string | undefined> {
   const folderMode = await modeOf(folder);
   const isExposedFolder = (folderMode & GROUP_AND_OTHERS_WRITE) !== 0 && (folderMode & STICKY) === 0;
   const commands = [
-    // The files beside the database change, so their names cannot be listed.
+    // The names of sidecar files change, so they cannot be listed.
     ...(areExposed ? [`chmod 600 ${shellWord(real)}*`] : []),
     ...(isExposedFolder ? [`chmod go-w ${shellWord(folder)}`] : []),
   ];

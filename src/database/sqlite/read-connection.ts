@@ -6,23 +6,22 @@ import { TransientMap } from '../../core/transient-map.js';
 import { JsonReader } from '../database.js';
 import { withParameters } from '../dialect.js';
 import { type Bound, Connection, type Row } from './connection.js';
-import type { DatabaseFiles } from './troubles/database-files.js';
-import type { DatabaseTroubles } from './troubles/database-troubles.js';
+import type { DatabaseFiles } from './availability/database-files.js';
+import type { SqliteAvailability } from './availability/sqlite-availability.js';
 import type { Transactions } from '../transactions/transactions.js';
 
-/** Clients choose how lists are filtered and sorted, each in a separate statement. */
+/** Clients choose how lists are filtered and sorted; each choice is a separate statement. */
 const PREPARED = { max: 500, accepts: () => true };
 
-/** A DataSource on a file. */
 interface SqliteFile extends DataSource {
   readonly transactions: Transactions;
   readonly files: DatabaseFiles;
-  readonly troubles: DatabaseTroubles;
+  readonly availability: SqliteAvailability;
 }
 
 /**
- * A second, read-only connection to an SQLite file: with a write-ahead log, it does not wait for the writer and sees commits at once.
- * Within a transaction, the caller reads on the writing connection and sees its own writes.
+ * A second, read-only connection to an SQLite file. Thanks to the write-ahead log, it does not wait for the writer and sees commits
+ * immediately. Within a transaction, the caller reads on the writing connection and sees its own writes.
  */
 export class ReadConnection extends JsonReader {
   private readonly inTransaction: OwnConnection;
@@ -36,7 +35,7 @@ export class ReadConnection extends JsonReader {
     this.inTransaction = new OwnConnection(dataSource);
     this.joined = new JoinedReads((sql, parameters) =>
       connection.all(sql, parameters).catch((error: { code?: string }) => {
-        throw dataSource.troubles.readError(error, error.code);
+        throw dataSource.availability.readError(error, error.code);
       }),
     );
   }
@@ -48,7 +47,7 @@ export class ReadConnection extends JsonReader {
   }
 
   override get error(): ApiError | undefined {
-    return this.dataSource.troubles.error;
+    return this.dataSource.availability.error;
   }
 
   async first(sql: string, parameters: readonly Bound[]): Promise<Row | undefined> {
@@ -59,13 +58,12 @@ export class ReadConnection extends JsonReader {
     return this.joined.first(sql, parameters);
   }
 
-  /** Closes the connection, once the statements have ended. */
   close(): Promise<void> {
     return this.connection.close();
   }
 }
 
-/** Reads on the DataSource's own connection: a database in memory has no other. */
+/** Reads on the DataSource's own connection, because a database in memory has no other. */
 export class OwnConnection extends JsonReader {
   constructor(private readonly dataSource: DataSource) {
     super();
@@ -89,8 +87,8 @@ interface PendingRead {
 }
 
 /**
- * Joins reads with the same statement that arrive in one turn of the event loop, or during another read, into one statement with one hop
- * through the thread pool. Each gets the same result as alone, and fails alone.
+ * Joins reads of the same statement that arrive in one turn of the event loop, or during another read, into one statement with one hop
+ * through the thread pool. Each succeeds or fails as it would alone.
  */
 class JoinedReads {
   private readonly pending = new TransientMap<string, PendingRead[]>();
@@ -100,7 +98,7 @@ class JoinedReads {
   /** `all` returns the rows of a statement, which must not run twice at a time. */
   constructor(private readonly all: (sql: string, parameters: readonly Bound[]) => Promise<readonly Row[]>) {}
 
-  /** The row of a statement that returns at most one and has a fixed number of parameters. Rejects as `all` does. */
+  /** The row of a statement that returns at most one and has a fixed number of parameters. Rejects like `all`. */
   first(sql: string, parameters: readonly Bound[]): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
       const pending = this.pending.get(sql);

@@ -9,7 +9,7 @@ export async function readUntouched<T>(
   file: string,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  // SQLite follows links, and has the log beside the file itself.
+  // SQLite follows links, and keeps the log next to the file itself.
   const log = `${await realpath(file)}-wal`;
   const existed = await exists(log);
   try {

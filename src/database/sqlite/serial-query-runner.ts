@@ -9,7 +9,7 @@ import { type JoiningRunner, RunnerTransactions } from '../transactions/runner-t
 import type { TransactionHome } from '../transactions/outermost-transaction.js';
 import type { SqliteWriter, WritingSession } from './sqlite-writer.js';
 
-/** A query runner that waits for its turn, for each query or for each transaction. */
+/** A query runner that waits for its turn for each query or transaction. */
 export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunner {
   readonly transactions: RunnerTransactions;
 
@@ -41,7 +41,7 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
     )) as never;
   }
 
-  /** TypeORM copies the whole table for each new column; SQLite itself adds one that may be null, or has a default, at once. */
+  /** TypeORM would copy the whole table for each new column; SQLite can add one that is nullable or has a default. */
   override async addColumn(tableOrName: Table | string, column: TableColumn): Promise<void> {
     const isSimple = column.isNullable || column.default !== undefined;
     if (!isSimple || column.isUnique || column.isPrimary || column.isGenerated || column.asExpression)
@@ -74,7 +74,7 @@ export class SerialQueryRunner extends SqliteQueryRunner implements JoiningRunne
   }
 }
 
-/** The result of a statement as PostgreSQL has it, where an UPDATE and a DELETE also return how many rows they have changed. */
+/** The result of a statement in PostgreSQL's form, which includes the number of rows changed by UPDATE and DELETE. */
 function resultOf(sql: string, result: QueryResult, isStructured: boolean): unknown {
   const command = commandOf(sql);
   if (command === 'INSERT' || command === 'REPLACE') result.raw = result.records;

@@ -4,18 +4,18 @@ import { basename, dirname, join } from 'node:path';
 import { Refusal } from '../../core/refusal.js';
 import { Connection } from './connection.js';
 import { LOCK_FILE, makePrivateFile, realFileOf } from './private-files.js';
-import { messageOf } from './troubles/sqlite-errors.js';
+import { messageOf } from './availability/sqlite-errors.js';
 
-/** How long a server waits for its predecessor to end, in milliseconds. */
+/** How long a server waits for its predecessor to exit, in milliseconds. */
 const SERVE_WAIT_MS = 3_000;
-/** How long others wait, in milliseconds: doctor reads the file for a moment. */
+/** How long others wait, in milliseconds: doctor opens the file briefly. */
 const COMMAND_WAIT_MS = 200;
 const BUSY = 'SQLITE_BUSY';
 
 /**
- * The lock that ensures that one process serves an SQLite file. Node.js has no file locks, so it is SQLite's, on the empty file
- * `<file>-server`. The operating system releases it when the process ends. The file is never removed: otherwise two processes could hold
- * locks on the old and the new file.
+ * The lock that ensures that only one process serves an SQLite file. Node.js has no file locks, so this uses SQLite's locks on the empty
+ * file `<file>-server`. The operating system releases them when the process exits. The file is never removed: otherwise two processes could
+ * hold locks on the old and the new file.
  */
 export class ServerLock {
   /** Keeps the connections from being garbage collected, which would release their locks. */
@@ -84,7 +84,6 @@ export class ServerLock {
     }
   }
 
-  /** Gives the lock back. */
   release(): Promise<void> {
     ServerLock.held.delete(this.connection);
     return this.connection.close();

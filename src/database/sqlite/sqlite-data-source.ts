@@ -14,33 +14,32 @@ import { ExactSelectQueryBuilder } from './exact-select-query-builder.js';
 import { OwnConnection, ReadConnection } from './read-connection.js';
 import { SerialQueryRunner } from './serial-query-runner.js';
 import { SqliteWriter } from './sqlite-writer.js';
-import { DatabaseFiles } from './troubles/database-files.js';
-import { DatabaseTroubles } from './troubles/database-troubles.js';
-import { probeWrites } from './troubles/write-probe.js';
+import { DatabaseFiles } from './availability/database-files.js';
+import { SqliteAvailability } from './availability/sqlite-availability.js';
+import { probeWrites } from './availability/write-probe.js';
 import { WalDataVersion } from './wal-data-version.js';
 import { LOCK_TRY_MS } from './write-lock.js';
 
 const logger = new Logger('Database');
 
 /**
- * TypeORM's DataSource on SQLite, with three of its faults corrected: transactions that concurrent callers share, rounded int64,
- * and generated ids as doubles.
+ * TypeORM's DataSource on SQLite without three of its defects: transactions shared by concurrent callers, rounded int64, and generated ids
+ * as doubles.
  */
 export class SqliteDataSource extends Database {
   readonly dialect = SQLITE_DIALECT;
-  /** A server locks a file beside it (ServerLock). */
+  /** Undefined: a server locks a file next to the database (ServerLock). */
   readonly instanceSession = undefined;
-  /** Whether anything was committed, by this process or another. */
+  /** Detects commits by this process or another. */
   readonly dataVersion: OwnWritesVersion | WalDataVersion;
   /** Reads committed data, once the data source is initialized. */
   reader: JsonReader = new OwnConnection(this);
-  /** The transactions, in which repositories take part by themselves. */
   readonly transactions: Transactions;
-  /** Whether the files are still those that were opened. */
+  /** Detects that the opened files were removed or replaced. */
   readonly files = new DatabaseFiles();
 
-  /** What the results of statements have shown to be wrong with the database. */
-  readonly troubles: DatabaseTroubles;
+  /** Failures of the database, derived from the results of statements. */
+  readonly availability: SqliteAvailability;
   protected readonly queryBuilder = ExactSelectQueryBuilder;
   private readonly writer: SqliteWriter;
   private endProbe: (() => void) | undefined;
@@ -49,15 +48,15 @@ export class SqliteDataSource extends Database {
     super(options);
     const driver = this.driver as SqliteDriver;
     const file = String(options.database);
-    this.troubles = new DatabaseTroubles(file, this.files);
+    this.availability = new SqliteAvailability(file, this.files);
     this.dataVersion = file === ':memory:' ? new OwnWritesVersion() : new WalDataVersion(this.files);
-    this.writer = new SqliteWriter(driver, this.dataVersion, this.files, this.troubles);
+    this.writer = new SqliteWriter(driver, this.dataVersion, this.files, this.availability);
     this.transactions = new Transactions(this, 'SERIALIZABLE', (how) => this.writer.open(how));
     driver.createQueryRunner = () => new SerialQueryRunner(driver, this.writer, this.transactions);
     driver.createGeneratedMap = generatedNumbers;
     readDecimalsAsText(driver);
     writeDoublesExactly(driver);
-    // TypeORM writes no RETURNING for SQLite; ExactInsertQueryBuilder does.
+    // TypeORM does not generate RETURNING for SQLite; ExactInsertQueryBuilder does.
     driver.isReturningSqlSupported = (of?: string) => of === 'insert';
   }
 
@@ -66,8 +65,8 @@ export class SqliteDataSource extends Database {
     return { inUse: taken, idle: 1 - taken, waiting, max: 1 };
   }
 
-  get writeTrouble(): DatabaseTroubles {
-    return this.troubles;
+  get writeAvailability(): SqliteAvailability {
+    return this.availability;
   }
 
   override async initialize(): Promise<this> {
@@ -76,11 +75,11 @@ export class SqliteDataSource extends Database {
     try {
       await super.initialize();
     } catch (error) {
-      // SQLite makes no journal for a file that has lost its name, and says only that it may not be written.
+      // If a file has lost its name, SQLite cannot create a journal and reports only that the file is read-only.
       if (file !== undefined) this.files.refuseReplaced(file);
       throw error;
     }
-    // A commit is acknowledged only when it is on disk: the write-ahead log is synced at every commit.
+    // A commit is acknowledged only after it is on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
     await this.query(`PRAGMA busy_timeout = ${LOCK_TRY_MS}`);
     try {
@@ -102,7 +101,7 @@ export class SqliteDataSource extends Database {
     await super.destroy();
   }
 
-  /** Migrations begin with the write lock of the file; a second process tries again. */
+  /** Migrations start by taking the file's write lock; a second process retries. */
   async whileMigrating<T>(work: () => Promise<T>): Promise<T> {
     this.transactions.allowsIdling = true;
     try {
@@ -115,7 +114,7 @@ export class SqliteDataSource extends Database {
   /** Starts to watch the files and opens the connections for reads. */
   private async openFile(file: string): Promise<void> {
     const { enableWAL = false, busyTimeout = 0 } = this.options as SqliteConnectionOptions;
-    // SQLite resolves links and creates the log beside the target, so its path is read from it.
+    // SQLite resolves links and creates the log next to the target, so its path is read from SQLite.
     const [main] = await this.query<{ file: string }[]>('PRAGMA database_list');
     const [mode] = await this.query<{ journal_mode: string }[]>('PRAGMA journal_mode');
     // The first read opens the log.
@@ -129,16 +128,16 @@ export class SqliteDataSource extends Database {
     await this.writer.reads.open(resolved, busyTimeout);
     this.files.confirm();
     this.files.refuseReplaced(file);
-    this.endProbe = probeWrites(file, this.troubles, this.transactions);
+    this.endProbe = probeWrites(file, this.availability, this.transactions);
   }
 }
 
-/** The file of a DataSource, as DATABASE_URL names it; undefined when it keeps its data elsewhere. */
+/** The file of a DataSource as given in DATABASE_URL; undefined if its data is stored elsewhere. */
 export function fileOf({ options }: DataSource): string | undefined {
   return options.type === 'sqlite' && options.database !== ':memory:' ? options.database : undefined;
 }
 
-/** Whether the data of a DataSource ends with the process. */
+/** Whether the data of a DataSource is lost when the process exits. */
 export function isInMemory({ options }: DataSource): boolean {
   return options.type === 'sqlite' && options.database === ':memory:';
 }

@@ -6,43 +6,41 @@ import { type Release, Semaphore } from '../transactions/semaphore.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
 import { Connection, type Prepared } from './connection.js';
 import { PlainReads, RunnerOn } from './plain-reads.js';
-import type { DatabaseFiles } from './troubles/database-files.js';
-import type { DatabaseTroubles } from './troubles/database-troubles.js';
-import { driverCodeOf } from './troubles/sqlite-errors.js';
+import type { DatabaseFiles } from './availability/database-files.js';
+import type { SqliteAvailability } from './availability/sqlite-availability.js';
+import { driverCodeOf } from './availability/sqlite-errors.js';
 import { unavailable } from '../unavailable.js';
 import { WalDataVersion } from './wal-data-version.js';
 import { LockWait, watchWriteLock } from './write-lock.js';
 
-/** Takes the write lock at once: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
+/** Takes the write lock immediately: a transaction that reads first cannot wait for it later (SQLITE_BUSY). */
 const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
 
-/** What a statement does. */
 interface Effects {
-  /** It only reads. */
   readonly isRead?: boolean;
-  /** It takes the write lock and may wait for another process. */
+  /** It takes the write lock, and may have to wait for another process. */
   readonly takesLock?: boolean;
   /** It commits, which must not be acknowledged if the files were lost. */
   readonly commits?: boolean;
-  /** It must be possible after any failure: missing files may come back. */
+  /** It must be possible after any failure, because missing files may come back. */
   readonly isRollback?: boolean;
 }
 
-/** What a statement does outside of a transaction. */
+/** The effects of a statement outside of a transaction. */
 function effectsOf(sql: string): Effects {
   if (onlyReads(sql)) return { isRead: true };
   return { commits: true, takesLock: !/^\s*PRAGMA\b/i.test(sql) };
 }
 
-/** Outside of a transaction, a savepoint begins one. */
+/** Outside of a transaction, a savepoint starts one. */
 const BEGINS = firstWords('BEGIN|SAVEPOINT');
 
-/** The statements of insert batches and TypeORM's inserts. */
+/** The statements of insert batches and of TypeORM's inserts. */
 const STAYS_PREPARED = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO )/;
 /** Caching them yields 5 % more inserts and cuts their 99th percentile by a third. */
 const PREPARED: Prepared = { max: 64, accepts: (sql) => sql.length <= 4_096 && STAYS_PREPARED.test(sql) };
 
-/** A transaction, which accepts nothing but its rollback once `failure` is set. */
+/** A transaction, which accepts only a rollback once `failure` is set. */
 interface TransactionState {
   failure?: unknown;
 }
@@ -68,13 +66,13 @@ export class SqliteWriter {
     private readonly driver: SqliteDriver,
     private readonly dataVersion: OwnWritesVersion | WalDataVersion,
     private readonly files: DatabaseFiles,
-    private readonly troubles: DatabaseTroubles,
+    private readonly availability: SqliteAvailability,
   ) {
-    this.reads = new PlainReads(driver, files, troubles);
+    this.reads = new PlainReads(driver, files, availability);
     this.runner = new RunnerOn(driver, () => this.connection.driver);
   }
 
-  /** The connection that TypeORM has opened. */
+  /** The connection opened by TypeORM. */
   get connection(): Connection {
     const database = this.driver.databaseConnection as sqlite3.Database;
     if (this.opened?.database !== database)
@@ -82,12 +80,11 @@ export class SqliteWriter {
     return this.opened.connection;
   }
 
-  /** The number of turns taken and waiting. */
   get load(): Semaphore['load'] {
     return this.turns.load;
   }
 
-  /** Runs a statement outside of a transaction, in its turn. */
+  /** Runs a statement outside of a transaction in its turn. */
   async run<T>(sql: string, statement: () => Promise<T>): Promise<T> {
     if (BEGINS.test(sql)) throw manualTransactionError();
     const release = await this.acquireTurn();
@@ -98,7 +95,6 @@ export class SqliteWriter {
     }
   }
 
-  /** Begins a transaction in its turn. */
   async open({ name, invalidates }: TransactionOptions): Promise<WritingSession> {
     const release = await this.acquireTurn();
     const transaction: TransactionState = {};
@@ -125,7 +121,7 @@ export class SqliteWriter {
       commit: async () => {
         const commit = () => control('COMMIT', { commits: true });
         if (!invalidates || !(dataVersion instanceof WalDataVersion)) return commit();
-        // Without a changed row, SQLite would commit nothing, and the next commit of another process would be taken for this one.
+        // Without a changed row, SQLite would commit nothing, and the next commit of another process would be mistaken for this one.
         if (invalidates.length === 0) await control('PRAGMA user_version = 1');
         return dataVersion.committing(invalidates, commit);
       },
@@ -141,8 +137,8 @@ export class SqliteWriter {
     try {
       return await this.turns.acquire();
     } catch (error) {
-      // The statement that has the turn waits for another process, which is logged already.
-      throw this.troubles.lock.reason ? unavailable('the database is busy', error, true) : error;
+      // The statement whose turn it is waits for another process, which is already logged.
+      throw this.availability.lock.reason ? unavailable('the database is busy', error, true) : error;
     }
   }
 
@@ -169,13 +165,13 @@ export class SqliteWriter {
       const result = await (takesLock ? this.lock.run(statement) : statement());
       if (takesLock) {
         this.lock.end();
-        this.troubles.lock.end();
+        this.availability.lock.end();
       }
       // A commit into a file that was removed or replaced must not be acknowledged.
       if (commits) this.files.confirm();
       return result;
     } catch (error) {
-      const refusal = this.troubles.writeError(error, driverCodeOf(error), since);
+      const refusal = this.availability.writeError(error, driverCodeOf(error), since);
       if (transaction && (refusal !== error || (await this.hasRolledBack(error))))
         transaction.failure ??= refusal;
       throw refusal;

@@ -5,10 +5,10 @@ import { Logger } from '@nestjs/common';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { emptyFolder } from '../../../test/support/service-process.js';
 import { ALL_CACHED, type CachedKind } from '../data-version.js';
-import type { DatabaseFiles } from './troubles/database-files.js';
+import type { DatabaseFiles } from './availability/database-files.js';
 import { WalDataVersion } from './wal-data-version.js';
 
-/** What an index holds: the counters of both copies of the header, and something else in both. */
+/** Contents of an index: the counter of each copy of the header, and some other field of both. */
 interface Header {
   readonly counter: number;
   readonly second?: number;
@@ -26,7 +26,7 @@ function bytesOf({ counter, second = counter, mark = 0 }: Header): Buffer {
   return bytes;
 }
 
-/** The state of a file whose WAL index the test writes in SQLite's place; its counter stands at 7. */
+/** A version of a file whose WAL index the test writes in place of SQLite; its counter is 7. */
 async function open() {
   const folder = await emptyFolder();
   onTestFinished(() => folder.remove());
@@ -36,7 +36,7 @@ async function open() {
   const version = new WalDataVersion({ error: undefined } as unknown as DatabaseFiles);
   version.watch(path);
   const current = () => ALL_CACHED.map((kind) => version.versions()[kind]);
-  /** Commits what is declared to change these kinds, after which the index holds a header. */
+  /** Runs a commit that is declared to invalidate these kinds and writes a header. */
   const commit = async (changes: readonly CachedKind[], header: Header) => {
     await version.committing(changes, () => put(header));
   };

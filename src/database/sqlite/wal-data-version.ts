@@ -3,13 +3,13 @@ import { endianness } from 'node:os';
 import { Logger } from '@nestjs/common';
 import { ALL_CACHED, type CachedKind, DataVersion, NO_VERSIONS, type Versions } from '../data-version.js';
 import { Outage } from '../outage.js';
-import type { DatabaseFiles } from './troubles/database-files.js';
+import type { DatabaseFiles } from './availability/database-files.js';
 
 const logger = new Logger('Database');
 
 /** Both copies of the header of the WAL index (https://www.sqlite.org/walformat.html, section 2.1), in bytes. */
 const HEADER_BYTES = 96;
-/** Offset in the header of the counter of transactions, which is in the byte order of the machine. */
+/** Offset of the transaction counter in the header, in the machine's byte order. */
 const CHANGE_COUNTER_AT = 8;
 const LITTLE = endianness() === 'LE';
 
@@ -21,15 +21,15 @@ interface Expected {
 
 /**
  * The data version of an SQLite file in WAL mode, read from the header of its WAL index (`-shm`), which every commit of every process
- * changes before it is acknowledged. SQLite's own `PRAGMA data_version` takes some 75 µs on the thread pool; this takes some 2 µs.
- * There is no version until a commit of this process has shown that the header really changes. The index is never closed: closing any
- * descriptor of a file drops all POSIX locks that the process has on it, including those of SQLite.
+ * changes before it is acknowledged. SQLite's own `PRAGMA data_version` takes about 75 µs on the thread pool; this takes about 2 µs. There
+ * is no version until a commit of this process has proven that the header changes. The index is never closed: closing any descriptor of a
+ * file drops all POSIX locks of the process on it, including those of SQLite.
  */
 export class WalDataVersion extends DataVersion {
   private lastHeader = Buffer.alloc(HEADER_BYTES);
   private currentHeader = Buffer.alloc(HEADER_BYTES);
   private currentVersions: Readonly<Record<CachedKind, number>> = { responses: 0, rows: 0 };
-  /** The path of the index, and its descriptor once it could be opened. */
+  /** The path of the index, and its descriptor once opened. */
   private index: string | undefined;
   private descriptor: number | undefined;
   private readonly outage = new Outage<string>({
@@ -47,7 +47,7 @@ export class WalDataVersion extends DataVersion {
     super();
   }
 
-  /** Reads the index with this path from now on. */
+  /** Starts to read the index at this path. */
   watch(index: string): void {
     this.index = index;
     this.descriptor = undefined;
@@ -57,12 +57,12 @@ export class WalDataVersion extends DataVersion {
 
   versions(): Versions {
     if (this.headerState !== 'proven') return NO_VERSIONS;
-    // Once the files were replaced, commits of other processes go to other files and do not change this header.
+    // Once the files were replaced, other processes commit to other files and do not change this header.
     if (this.files.error || !this.refresh()) return NO_VERSIONS;
     return this.currentVersions;
   }
 
-  /** Runs a commit of a transaction that has the write lock and has written, and that invalidates only these kinds of what is cached. */
+  /** Runs the commit of a transaction that has the write lock, has written, and invalidates only these cached kinds. */
   async committing(invalidates: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
     this.expected = this.refresh() ? { counter: counterOf(this.lastHeader) + 1, invalidates } : undefined;
     try {
@@ -75,7 +75,7 @@ export class WalDataVersion extends DataVersion {
     }
   }
 
-  /** A version that has not moved with a commit of this process would not show other commits either. */
+  /** If a commit of this process does not change the version, commits of others would not either. */
   private prove(): void {
     const { expected } = this;
     if (!expected || this.headerState === 'never' || !this.refresh()) return;
@@ -83,7 +83,7 @@ export class WalDataVersion extends DataVersion {
     if (this.headerState === 'never') logger.warn(HEADER_UNCHANGED);
   }
 
-  /** Raises the versions by what was committed since the last look; returns false if the header cannot be read. */
+  /** Applies the commits since the last call to the versions; returns false if the header cannot be read. */
   private refresh(): boolean {
     if (!this.readHeader()) return false;
     if (this.currentHeader.equals(this.lastHeader)) return true;
@@ -100,7 +100,7 @@ export class WalDataVersion extends DataVersion {
       this.outage.end();
       return isWhole;
     } catch (error) {
-      // For example too many open files, which passes.
+      // For example, too many open files, which is temporary.
       this.outage.note(() => String(error));
       return false;
     }
@@ -113,7 +113,7 @@ export class WalDataVersion extends DataVersion {
     this.currentVersions = versions;
   }
 
-  /** Both copies of the header are equal once it is written completely; until then the change is taken for any commit. */
+  /** The copies of the header are equal once it is completely written; until then, any commit is assumed. */
   private observedChanges(): readonly CachedKind[] {
     const half = HEADER_BYTES / 2;
     const isExpected =

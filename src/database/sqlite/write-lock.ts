@@ -1,14 +1,14 @@
 import { Logger } from '@nestjs/common';
-import { driverCodeOf } from './troubles/sqlite-errors.js';
+import { driverCodeOf } from './availability/sqlite-errors.js';
 
-/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds; the wait occupies a thread and cannot be cancelled. */
+/** How long SQLite itself waits for a lock (`busy_timeout`), in milliseconds. The wait occupies a thread and cannot be cancelled. */
 export const LOCK_TRY_MS = 250;
-/** How long a write waits for a write lock that another process holds, in milliseconds. */
+/** How long a write waits for a write lock held by another process, in milliseconds. */
 const LOCK_WAIT_MS = 5_000;
 
 /**
- * Waits for a write lock that another process holds, until 5 s after it was first found taken. From then on each write is refused
- * after one try until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
+ * Waits for a write lock held by another process, until 5 s after it was first found held. From then on, each write is refused after one
+ * attempt until the lock is free: otherwise queued writes would wait 5 s each, one after the other.
  */
 export class LockWait {
   private since: number | undefined;
@@ -18,7 +18,7 @@ export class LockWait {
     this.since = undefined;
   }
 
-  /** Runs a statement that may take the lock, and repeats it while the lock is taken. Throws SQLite's error when the wait is over. */
+  /** Runs a statement that may take the lock, and retries while the lock is held. Throws SQLite's error when time is up. */
   async run<T>(statement: () => Promise<T>): Promise<T> {
     for (;;) {
       const startedAt = performance.now();
@@ -33,14 +33,14 @@ export class LockWait {
   }
 }
 
-/** A transaction that holds the write lock for longer is logged, in milliseconds. */
+/** Transactions that hold the write lock for longer than this, in milliseconds, are logged. */
 const LONG_LOCK_MS = 1_000;
 
 const logger = new Logger('Database');
 
 /**
- * Watches a transaction of this process that got the write lock: if it holds the lock for longer than a second, that is logged, and
- * again with the total time when it ends. Returns the function to call when it has ended.
+ * Watches a transaction of this process that holds the write lock. If it holds the lock for longer than a second, this is logged, and again
+ * with the total time at its end. Returns the function to call at its end.
  */
 export function watchWriteLock(name = () => 'A transaction'): () => void {
   const since = performance.now();

@@ -1,7 +1,7 @@
-/** How long a transaction may run no statement, in milliseconds: longer than any wait of the service itself. */
+/** How long a transaction may be idle, in milliseconds: longer than any wait of the service itself. */
 export const IDLE_MS = 15_000;
 
-/** When a statement ran last in a transaction, or in those within it. */
+/** Tracks the last statement of a transaction and its nested ones. */
 export class Activity {
   private isRunning = false;
   private ranAt = -Infinity;
@@ -21,7 +21,7 @@ export class Activity {
     this.ranAt = performance.now();
   }
 
-  /** From now on, calls back once no statement has run for too long. */
+  /** Calls back once no statement has run for too long. */
   watch(onIdle: () => void): void {
     this.ranAt = performance.now();
     const look = (): void => {

@@ -1,18 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/**
- * A value that follows asynchronous work. It is disabled while no work uses it, because on Node.js 20 it doubles the cost of every promise.
- */
+/** A value that follows asynchronous work. It is disabled while unused, because on Node.js 20 it doubles the cost of every promise. */
 export class AsyncContext<T extends object> {
   private readonly storage = new AsyncLocalStorage<T | undefined>();
   private working = 0;
 
-  /** The value of the calling work, even if that was started within work that has ended. */
+  /** The caller's value, even if the work that set it has ended. */
   current(): T | undefined {
     return this.storage.getStore();
   }
 
-  /** Runs work with a value. */
   async run<R>(value: T, work: () => R | Promise<R>): Promise<R> {
     this.working += 1;
     try {
@@ -23,7 +20,6 @@ export class AsyncContext<T extends object> {
     }
   }
 
-  /** Runs work without a value. */
   outside<R>(work: () => R): R {
     return this.current() ? this.storage.run(undefined, work) : work();
   }

@@ -2,7 +2,7 @@
 const INTERMEDIATE =
   /(?:calledBy|RunnerTransactions\.start|Runner\.startTransaction|(?:DataSource|EntityManager)\.transaction) /;
 
-/** Names a transaction after the function that begins it: the nearest one that is not of TypeORM. */
+/** Names a transaction after the function that starts it: the nearest one outside TypeORM. */
 export function calledBy(): () => string {
   const stackHolder = new Error('begun');
   return () => {

@@ -19,9 +19,9 @@ import type { Transactions } from './transactions.js';
 
 type Work<T> = (manager: EntityManager) => Promise<T>;
 
-/** An EntityManager in whose transactions every repository and manager takes part that is used in them. */
+/** An EntityManager whose transactions are joined by every repository and manager used in them. */
 export class JoiningEntityManager extends EntityManager {
-  /** `parts` is called late: TypeORM's DataSource makes its manager before anything else. */
+  /** `parts` is a function because TypeORM's DataSource creates its manager first. */
   constructor(
     dataSource: DataSource,
     queryRunner: QueryRunner | undefined,
@@ -30,7 +30,7 @@ export class JoiningEntityManager extends EntityManager {
     super(dataSource, queryRunner);
   }
 
-  /** Outside of a transaction a row is committed together with those of concurrent requests, where the result is the same. */
+  /** Outside of a transaction, a row may be committed together with those of concurrent requests, if the result is the same. */
   override async insert<Entity extends ObjectLiteral>(
     target: EntityTarget<Entity>,
     entity: QueryDeepPartialEntity<Entity> | QueryDeepPartialEntity<Entity>[],
@@ -68,8 +68,8 @@ export class JoiningEntityManager extends EntityManager {
   }
 
   /**
-   * TypeORM begins a transaction in these, in which subscribers and listeners of entities are called: they are to take part. In a
-   * transaction each has a savepoint, so that one that fails undoes all of its rows, and nothing else.
+   * In these methods, TypeORM starts a transaction and calls the subscribers and listeners of entities, which must join it. Within a
+   * transaction, each call has a savepoint, so that a failure undoes its rows and nothing else.
    */
   private persist(how: 'save' | 'remove' | 'softRemove' | 'recover', args: unknown[]): never {
     const persist = EntityManager.prototype[how] as (...args: unknown[]) => Promise<unknown>;

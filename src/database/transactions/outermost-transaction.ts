@@ -9,19 +9,17 @@ import { type TransactionOptions, type TransactionSession, isWeaker } from './tr
 
 const logger = new Logger('Database');
 
-/** What transactions need of their database. */
+/** The database of a transaction. */
 export interface TransactionHome {
-  /** Finds the transaction that the caller works in. */
+  /** Finds the caller's transaction. */
   readonly context: AsyncContext<Transaction>;
-  /** The isolation level of a transaction that asks for none. */
   readonly isolation: IsolationLevel;
-  /** Whether transactions may idle, as those of migrations. */
+  /** Whether transactions may be idle, as those of migrations. */
   readonly allowsIdling: boolean;
-  /** Begins a transaction on a connection. */
   open(options: TransactionOptions): Promise<TransactionSession>;
 }
 
-/** A transaction that has a connection, from its first statement on. */
+/** A transaction that has a connection from its first statement on. */
 export class OutermostTransaction extends Transaction {
   private session: Promise<TransactionSession> | undefined;
   private isolation: IsolationLevel | undefined;
@@ -62,7 +60,6 @@ export class OutermostTransaction extends Transaction {
     (await this.openedSession())?.release();
   }
 
-  /** Its connection, if it has one. */
   private async openedSession(): Promise<TransactionSession | undefined> {
     return this.session?.catch(() => undefined);
   }
@@ -71,7 +68,7 @@ export class OutermostTransaction extends Transaction {
     const session = await this.home.open({ ...this.options, isolation: this.isolation });
     try {
       const { first } = this.options;
-      // In a child without a savepoint and without a turn, which the statement has that begins the transaction.
+      // As a child without a savepoint or turn: the statement that starts the transaction has the turn.
       if (first) await this.home.context.run(new Savepoint(this, session), first);
     } catch (error) {
       await session.rollback().finally(() => session.release());
@@ -81,7 +78,7 @@ export class OutermostTransaction extends Transaction {
     return session;
   }
 
-  /** It has idled: its locks, its connection and on SQLite every writer would wait until a restart. */
+  /** An idle transaction would keep its locks, its connection and, on SQLite, block all writers until a restart. */
   private rollBackIdle(): void {
     const { name = () => 'A transaction' } = this.options;
     this.idleMessage = `${name()} was rolled back: it ran no statement for ${IDLE_MS / 1_000} s.`;

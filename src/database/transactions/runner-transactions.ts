@@ -13,21 +13,21 @@ import { Savepoint } from './savepoint.js';
 import type { Transaction } from './transaction.js';
 import { type TransactionOptions, type TransactionSession, checkIsolation } from './transaction-session.js';
 
-/** Runs work that takes part in a transaction: whatever repositories and the DataSource do in it, in whichever service. */
+/** Runs work in a transaction, which all repositories and the DataSource join, in whichever service. */
 export type Inside = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** A query runner that takes part in the transaction of its caller. */
+/** A query runner that joins its caller's transaction. */
 export interface JoiningRunner extends QueryRunner {
   readonly transactions: RunnerTransactions;
 }
 
 /**
- * The transactions that one query runner has begun, each within the one before, and which of them, or of its caller, its statements
- * are a part of. Two runners that are used side by side in a transaction have a savepoint each, one after the other.
+ * The nested transactions started by one query runner, and which of them, or of its caller's, its statements belong to. Two runners used
+ * concurrently in a transaction have a savepoint each, one after the other.
  */
 export class RunnerTransactions {
-  private readonly begun: Transaction[] = [];
-  /** What the caller worked in when it called, which the context may have lost since: what was rolled back must run nothing. */
+  private readonly started: Transaction[] = [];
+  /** The caller's transaction at the time of the call, which the context may have lost since: nothing may run after its rollback. */
   private readonly calledIn: Transaction | undefined;
 
   constructor(
@@ -40,8 +40,8 @@ export class RunnerTransactions {
   }
 
   /**
-   * Runs a statement in its turn, or `outside` of a transaction. A read waits for no other query runner that the same work has begun a
-   * transaction with.
+   * Runs a statement in its turn, or `outside` of a transaction. A read does not wait for a transaction that the same work has started with
+   * another query runner.
    */
   async statement<T>(
     isRead: boolean,
@@ -57,7 +57,7 @@ export class RunnerTransactions {
     }
   }
 
-  /** Runs work with a transaction that is committed when the work is done, and rolled back when it throws. */
+  /** Runs work in a transaction, which is committed afterwards, or rolled back if the work throws. */
   async run<T>(
     options: TransactionOptions,
     work: (inside: Inside, manager: EntityManager) => Promise<T>,
@@ -73,19 +73,19 @@ export class RunnerTransactions {
       await this.commit();
       return result;
     } catch (error) {
-      // Within the context: what continues beside the failure must still be known to be a part of it. The first error says more
-      // than one of the rollback, which leaves nothing to undo either.
-      if (this.begun.length > 0) await inside(() => this.rollback()).catch(() => undefined);
+      // Within the context, so that code that continues after the failure is still recognized as part of it. The first error says more than
+      // that of the rollback, which also leaves nothing to undo.
+      if (this.started.length > 0) await inside(() => this.rollback()).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Begins a transaction that is to be ended by `commit` or `rollback`. */
+  /** Starts a transaction that must be ended with `commit` or `rollback`. */
   async start(isolation?: IsolationLevel): Promise<void> {
     await this.begin({ name: calledBy(), isolation, isManual: true });
   }
 
-  /** Begins a transaction, or a savepoint in that of the caller's next statement. */
+  /** Starts a transaction, or a savepoint in the transaction of the caller's next statement. */
   private async begin(options: TransactionOptions, outer: RunnerTransactions = this): Promise<Transaction> {
     if (this.runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
     checkIsolation(options.isolation);
@@ -94,13 +94,13 @@ export class RunnerTransactions {
     const transaction = turn
       ? await Savepoint.begin(turn.transaction, turn.release, options)
       : new OutermostTransaction(this.home, options);
-    this.begun.push(transaction);
+    this.started.push(transaction);
     this.runner.isTransactionActive = true;
     await this.runner.broadcaster.broadcast('AfterTransactionStart');
     return transaction;
   }
 
-  /** Commits the innermost transaction. When it throws, roll it back. */
+  /** Commits the innermost transaction. If it throws, roll back. */
   async commit(): Promise<void> {
     const transaction = this.innermost();
     await this.runner.broadcaster.broadcast('BeforeTransactionCommit');
@@ -109,7 +109,7 @@ export class RunnerTransactions {
     await this.runner.broadcaster.broadcast('AfterTransactionCommit');
   }
 
-  /** Rolls the innermost transaction back. */
+  /** Rolls back the innermost transaction. */
   async rollback(): Promise<void> {
     const transaction = this.innermost();
     await this.runner.broadcaster.broadcast('BeforeTransactionRollback');
@@ -121,12 +121,12 @@ export class RunnerTransactions {
     await this.runner.broadcaster.broadcast('AfterTransactionRollback');
   }
 
-  /** Rolls back whatever is open. */
+  /** Rolls back all open transactions. */
   async release(): Promise<void> {
-    while (this.begun.length > 0) await this.rollback();
+    while (this.started.length > 0) await this.rollback();
   }
 
-  /** Waits for a turn in the transaction of the next statement, which what was waited for may have ended. Undefined outside of any. */
+  /** Waits for a turn in the transaction of the next statement, which may have ended meanwhile. Undefined outside of a transaction. */
   private async acquire(
     isRead = false,
   ): Promise<{ readonly transaction: Transaction; readonly release: Release } | undefined> {
@@ -145,26 +145,26 @@ export class RunnerTransactions {
   }
 
   /**
-   * The transaction of the next statement: that of the work that calls. Only where this runner has begun one outside of which the work
-   * is, it is the last that the runner has begun.
+   * The transaction of the next statement: the caller's or, if this runner has started one that the caller is outside of, the last one that
+   * the runner has started.
    */
   private current(): Transaction | undefined {
     this.calledIn?.check();
-    const own = this.begun.at(-1);
+    const own = this.started.at(-1);
     const inContext = this.home.context.current() ?? this.calledIn;
     const isOutside = own !== undefined && !inContext?.isWithin(own);
     return (isOutside ? own : inContext)?.enter();
   }
 
   private innermost(): Transaction {
-    const transaction = this.begun.at(-1);
+    const transaction = this.started.at(-1);
     if (!transaction) throw new TransactionNotStartedError();
     return transaction;
   }
 
   private drop(transaction: Transaction): void {
-    const at = this.begun.indexOf(transaction);
-    if (at >= 0) this.begun.splice(at, 1);
-    this.runner.isTransactionActive = this.begun.length > 0;
+    const at = this.started.indexOf(transaction);
+    if (at >= 0) this.started.splice(at, 1);
+    this.runner.isTransactionActive = this.started.length > 0;
   }
 }

@@ -2,11 +2,11 @@ import type { Release } from './semaphore.js';
 import { Transaction } from './transaction.js';
 import type { TransactionOptions, TransactionSession } from './transaction-session.js';
 
-/** A transaction within another, by a savepoint. */
+/** A nested transaction, implemented by a savepoint. */
 export class Savepoint extends Transaction {
   private readonly name = `level_${this.depth}`;
 
-  /** One that was not begun by `begin` must not end. */
+  /** A savepoint must not end unless `begin` has set it. */
   constructor(
     private readonly outer: Transaction,
     private readonly session: TransactionSession,
@@ -15,7 +15,7 @@ export class Savepoint extends Transaction {
     super(outer);
   }
 
-  /** Sets a savepoint, in a turn of the outer transaction that ends with it. */
+  /** Sets a savepoint, in a turn of the outer transaction that lasts until its end. */
   static async begin(
     outer: Transaction,
     release: Release,
@@ -37,7 +37,7 @@ export class Savepoint extends Transaction {
     return Promise.resolve(this.session);
   }
 
-  /** As in TypeORM, a transaction within another has the isolation level of that one. */
+  /** As in TypeORM, a nested transaction has the isolation level of its parent. */
   isolate(): void {}
 
   protected async save(): Promise<void> {

@@ -2,7 +2,7 @@ import { TypeORMError } from 'typeorm';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import type { CachedKind } from '../data-version.js';
 
-/** Each is at least as strong as those before it. */
+/** Isolation levels, from weak to strong. */
 const LEVELS: readonly IsolationLevel[] = [
   'READ UNCOMMITTED',
   'READ COMMITTED',
@@ -10,17 +10,17 @@ const LEVELS: readonly IsolationLevel[] = [
   'SERIALIZABLE',
 ];
 
-/** How a transaction is begun. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** What it is called in the log. */
+  /** Its name in the log. */
   readonly name?: () => string;
-  /** Its isolation level; that of the database by default. A transaction within another has that one's. */
+  /** Its isolation level; by default, the database's. A nested transaction has its parent's. */
   readonly isolation?: IsolationLevel | undefined;
-  /** It wraps work that did not ask for a transaction; transactions within it still get the isolation level that they ask for. */
+  /** It wraps work that did not request a transaction; nested transactions still get the isolation level that they request. */
   readonly isImplicit?: boolean;
   /** It was started with a query runner; the same work may read with other runners meanwhile. */
   readonly isManual?: boolean;
-  /** Runs before its first statement. If it throws, nothing else runs in the transaction. */
+  /** Runs before the first statement. If it throws, nothing else runs in the transaction. */
   readonly first?: () => Promise<void>;
   /**
    * The cached kinds that its commit invalidates; by default all, if it has written. If set, the first failing statement ends the
@@ -29,21 +29,21 @@ export interface TransactionOptions {
   readonly invalidates?: readonly CachedKind[];
 }
 
-/** A connection while a transaction has it: statements run on it one after the other, in the order of the calls. */
+/** A transaction's connection. Statements run one after the other, in the order of the calls. */
 export interface TransactionSession {
   /** Runs a statement that sets or releases a savepoint. */
   control(sql: string): Promise<unknown>;
   /** Rolls back to a savepoint and ends it. */
   undo(savepoint: string): Promise<unknown>;
-  /** Commits. If it throws, nothing was committed as far as is known. */
+  /** Commits. If it throws, nothing was committed as far as known. */
   commit(): Promise<unknown>;
   /** Rolls the transaction back. */
   rollback(): Promise<unknown>;
-  /** Gives the connection back; to be called once, after the commit or the rollback. */
+  /** Releases the connection. Call it once, after the commit or rollback. */
   release(): void;
 }
 
-/** Throws for an isolation level that does not exist. */
+/** Throws for an unknown isolation level. */
 export function checkIsolation(level: IsolationLevel | undefined): void {
   if (level && !LEVELS.includes(level)) throw new TypeORMError(`There is no isolation level ${level}.`);
 }

@@ -7,22 +7,19 @@ import type { TransactionSession } from './transaction-session.js';
 
 const logger = new Logger('Database');
 
-/**
- * What statements are a part of: an outermost transaction, or a savepoint in its parent. Its statements and the savepoints in it take
- * turns.
- */
+/** An outermost transaction, or a savepoint in its parent. Its statements and nested savepoints take turns. */
 export abstract class Transaction {
-  /** How many it is within. */
+  /** Number of parents. */
   protected readonly depth: number;
   protected readonly activity: Activity;
-  /** Set when it has idled for too long and was rolled back: its work does not know, and is refused. */
+  /** Set when it was rolled back after being idle for too long. Its work does not know, and is refused. */
   protected idleMessage: string | undefined;
   private readonly queue: Semaphore;
   private state: 'open' | 'committed' | 'rolled back' = 'open';
   private undone: Promise<void> | undefined;
-  /** The savepoint of a query runner that has its turn. */
+  /** The savepoint of the query runner whose turn it is. */
   private manualSavepoint: Transaction | undefined;
-  /** Whether work that was begun in it has continued in its parent. */
+  /** Whether work that started in it has continued in its parent. */
   private isContinuedInParent = false;
   private readonly callbacks: (() => void)[] = [];
 
@@ -33,22 +30,22 @@ export abstract class Transaction {
     this.queue = new Semaphore(1, undefined, undefined, () => activity.at);
   }
 
-  /** Its connection. An outermost transaction begins when it is first asked for it. */
+  /** Its connection. An outermost transaction starts when this is first called. */
   abstract opened(): Promise<TransactionSession>;
 
-  /** Has at least this isolation level where it surrounds work that did not ask for a transaction. Throws where that is too late. */
+  /** Raises the isolation level of a transaction that wraps work that did not request one. Throws if it is too late. */
   abstract isolate(level: IsolationLevel): void;
 
-  /** Commits, or undoes, what was done in it. */
+  /** Commits, or releases the savepoint. */
   protected abstract save(): Promise<void>;
   protected abstract undo(): Promise<void>;
 
-  /** Gives its connection or its turn back, after either. */
+  /** Releases its connection or turn afterwards. */
   protected abstract end(): Promise<void>;
 
   /**
-   * The transaction of what is called now by work that was begun in this one: this one while it is open, then that of the parent. Throws
-   * where the work does not know of the end: a parent was rolled back first, or this one has idled.
+   * The transaction of a call by work that started in this one: this one while it is open, then its parent. Throws if the work cannot know
+   * that it ended: a parent was rolled back first, or this one was idle for too long.
    */
   enter(): Transaction | undefined {
     if (this.state === 'open' || this.idleMessage !== undefined) {
@@ -59,34 +56,33 @@ export abstract class Transaction {
     return this.parent?.enter();
   }
 
-  /** Where a read runs that is called in it: within the savepoint of a query runner, which the same work may end only later. */
+  /** Where a read runs that is called in it: within a query runner's savepoint, which the same work may end only later. */
   get readTarget(): Transaction {
     return this.manualSavepoint?.readTarget ?? this;
   }
 
-  /** Notes that a savepoint of a query runner has its turn, or that none has. */
+  /** Sets the savepoint of the query runner whose turn it is, or undefined. */
   setManualSavepoint(savepoint: Transaction | undefined): void {
     this.manualSavepoint = savepoint;
   }
 
-  /** Whether it, or a parent, was rolled back. */
+  /** Whether it or a parent was rolled back. */
   get isUndone(): boolean {
     return this.state === 'rolled back' || this.parent?.isUndone === true;
   }
 
-  /** Throws where it, or a parent, was rolled back. */
+  /** Throws if it or a parent was rolled back. */
   check(): void {
     if (this.state === 'rolled back')
       throw new TypeORMError(this.idleMessage ?? 'The transaction of this statement has already ended.');
     this.parent?.check();
   }
 
-  /** Whether it is another transaction, or within it. */
   isWithin(other: Transaction): boolean {
     return this === other || this.parent?.isWithin(other) === true;
   }
 
-  /** Waits for a turn, which is to be released. Throws where the transaction was rolled back in the meantime. */
+  /** Waits for a turn, which must be released. Throws if the transaction was rolled back meanwhile. */
   async acquire(): Promise<Release> {
     const release = await this.queue.acquire();
     if (this.isUndone) release();
@@ -94,7 +90,7 @@ export abstract class Transaction {
     return release;
   }
 
-  /** Runs a statement in a turn. Throws where the transaction was rolled back in the meantime: the statement was undone. */
+  /** Runs a statement in a turn. Throws if the transaction was rolled back meanwhile, which has undone the statement. */
   async run<T>(statement: (session: TransactionSession) => Promise<T>): Promise<T> {
     const session = await this.opened();
     this.check();
@@ -108,14 +104,14 @@ export abstract class Transaction {
     }
   }
 
-  /** Calls back once it and its parents are committed, never when one is rolled back. An error of the callback is logged. */
+  /** Calls back once it and its parents are committed, never if one is rolled back. An error of the callback is logged. */
   afterCommit(callback: () => void): void {
     if (this.state === 'open') this.callbacks.push(callback);
-    // What continues after a rollback, and has run no statement since, may be about what was undone.
+    // Work that continues after a rollback, without a statement since, may refer to what was undone.
     else if (this.state === 'committed' || this.isContinuedInParent) this.callBackInParent(callback);
   }
 
-  /** Commits what was done in it, once what runs in it has ended. When it throws, roll it back. */
+  /** Waits for its running statements, then commits. If it throws, roll back. */
   async commit(): Promise<void> {
     const release = await this.acquire();
     try {
@@ -132,8 +128,8 @@ export abstract class Transaction {
   }
 
   /**
-   * Undoes what was done in it, once the statement that runs has ended; what waits for its turn gets no further. Throws what the
-   * database says, which leaves nothing to undo either.
+   * Waits for the running statement, then rolls back; waiting statements are refused. Throws the database's error, which also leaves
+   * nothing to undo.
    */
   rollback(): Promise<void> {
     this.state = 'rolled back';
@@ -154,7 +150,7 @@ export abstract class Transaction {
   }
 }
 
-/** Calls back after a commit, which an error of the callback does not undo: it is logged. */
+/** Calls back after a commit. An error of the callback does not undo the commit, and is logged. */
 export function callBack(callback: () => void): void {
   try {
     callback();

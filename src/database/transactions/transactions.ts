@@ -7,7 +7,7 @@ import type { TransactionHome } from './outermost-transaction.js';
 import { type Transaction, callBack } from './transaction.js';
 import type { TransactionOptions } from './transaction-session.js';
 
-/** The transactions of the database, in which repositories take part by themselves. */
+/** The database's transactions, which repositories join automatically. */
 export class Transactions implements TransactionHome {
   /** Finds which transaction the caller takes part in. */
   readonly context = new AsyncContext<Transaction>();
@@ -20,8 +20,8 @@ export class Transactions implements TransactionHome {
   ) {}
 
   /**
-   * Runs work with a transaction that is committed when the work is done, and rolled back when it throws. What the work runs
-   * by `inside`, or with the manager, takes part in it. It is within what `outer` or the caller works in.
+   * Runs work in a transaction, which is committed afterwards, or rolled back if the work throws. Everything that the work runs with
+   * `inside` or the manager joins it. It is nested in `outer` or the caller's transaction.
    */
   async run<T>(
     options: TransactionOptions,
@@ -38,8 +38,8 @@ export class Transactions implements TransactionHome {
   }
 
   /**
-   * Runs writes in one transaction whose commit invalidates only these kinds of what is cached; where it names any, the writes must
-   * change something. The transaction is never a part of the caller's; a caller in a transaction that awaits it waits for itself.
+   * Runs writes in a transaction whose commit invalidates only these cached kinds. If any are given, the writes must change something. It
+   * is always a separate transaction: a caller that awaits it within another transaction deadlocks.
    */
   commitChanging<T>(
     invalidates: readonly CachedKind[],
@@ -49,9 +49,8 @@ export class Transactions implements TransactionHome {
   }
 
   /**
-   * Runs writes of what is never cached, such as counters and last uses, in one transaction that does not count as a change: otherwise
-   * they would invalidate everything that is cached, every second. Repositories take part in it. A caller in another transaction that
-   * awaits it waits for itself.
+   * Runs writes of data that is never cached, such as counters and last uses, in a transaction that does not count as a change: otherwise
+   * they would invalidate all cached data every second. Repositories join it. A caller that awaits it within another transaction deadlocks.
    */
   uncached<T>(writes: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.commitChanging([], (inside, manager) =>
@@ -63,14 +62,14 @@ export class Transactions implements TransactionHome {
     );
   }
 
-  /** Whether the caller takes part in a transaction that has not ended. */
+  /** Whether the caller is in a transaction that has not ended. */
   isInside(): boolean {
     return this.context.current()?.enter() !== undefined;
   }
 
   /**
-   * Calls back once the transaction that the caller takes part in is committed, and at once outside of any; never when it is
-   * rolled back. An error of the callback is logged.
+   * Calls back once the caller's transaction is committed, or immediately without one; never if it is rolled back. An error of the callback
+   * is logged.
    */
   afterCommit(callback: () => void): void {
     const transaction = this.context.current();
@@ -78,22 +77,21 @@ export class Transactions implements TransactionHome {
     else callBack(callback);
   }
 
-  /** Runs work that takes part in no transaction but its own. */
+  /** Runs work outside of the caller's transaction. */
   outside<T>(work: () => T): T {
     return this.context.outside(work);
   }
 
   /**
-   * Takes the advisory lock of a name, for which it waits; it is released when the transaction that the caller takes part in ends. So
-   * what is read after it stays as it is until then, as far as all who change it take the same lock. SQLite has one writer, whose
-   * transaction has locked everything.
+   * Waits for the advisory lock of a name, which is released when the caller's transaction ends. Data read afterwards does not change until
+   * then, provided that everyone who changes it takes the same lock. On SQLite, a transaction has already locked everything.
    */
   async lock(name: string): Promise<void> {
     const { locks } = this.database.dialect;
     if (locks) await this.database.query(locks.lock, [name]);
   }
 
-  /** Takes the lock of a name if no other transaction has it; returns whether it did. */
+  /** Takes the lock of a name if it is free; returns whether it did. */
   async tryLock(name: string): Promise<boolean> {
     const { locks } = this.database.dialect;
     if (!locks) return true;

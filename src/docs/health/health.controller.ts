@@ -3,12 +3,12 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { type HealthCheckResult, HealthCheckService, HealthIndicatorService } from '@nestjs/terminus';
 import { SkipThrottle } from '@nestjs/throttler';
 import { Public } from '../../auth/auth.decorators.js';
-import { JsonReader, WriteTrouble } from '../../database/database.js';
+import { JsonReader, WriteAvailability } from '../../database/database.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { ServedUnderOverload } from '../../http/operations/served-under-overload.decorator.js';
 
-/** Whether the service accepts requests, or is stopping: then /health/ready responds 503. */
+/** Whether the service accepts requests. While it is stopping, /health/ready responds with 503. */
 @Injectable()
 export class Readiness {
   isStopping = false;
@@ -30,7 +30,7 @@ export class HealthController {
     private readonly indicators: HealthIndicatorService,
     private readonly reader: JsonReader,
     private readonly readiness: Readiness,
-    private readonly trouble: WriteTrouble,
+    private readonly writeAvailability: WriteAvailability,
   ) {}
 
   /** Liveness: 200 as long as the process responds. */
@@ -46,9 +46,10 @@ export class HealthController {
   @ServedUnderOverload()
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<HealthCheckResult> {
-    // The shutdown and the trouble were logged when they began; probes do not log them again.
+    // The shutdown and the outage were logged when they began; probes do not log them again.
     if (this.readiness.isStopping) throw unavailable('it is shutting down', undefined, true);
-    if (this.trouble.reason !== undefined) throw unavailable(this.trouble.reason, undefined, true);
+    if (this.writeAvailability.reason !== undefined)
+      throw unavailable(this.writeAvailability.reason, undefined, true);
     if (this.reader.error) throw this.reader.error;
     try {
       return await this.health.check([
@@ -60,7 +61,7 @@ export class HealthController {
             .cacheFor(PING_SHARED_MS),
       ]);
     } catch (error) {
-      // This very query may have found the database damaged: that reason is the more precise one.
+      // If this query has detected damage in the database, that reason is more precise.
       throw this.reader.error ?? unavailable('the database does not respond', error);
     }
   }

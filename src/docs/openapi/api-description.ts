@@ -1,7 +1,7 @@
 import { type DocumentFacts, UNKNOWN_PARAMETERS } from './document-facts.js';
 import { headersOfAll } from './headers.js';
 
-/** The prose at the head of the API's document, in Markdown; each paragraph is one line, because pages keep line breaks. */
+/** The introduction of the API document, in Markdown. Each paragraph is one line, because pages keep line breaks. */
 export function apiDescription({ description, keyPrefix, plans, page }: DocumentFacts): string {
   const guide = page('/docs/guides/using-the-api');
   const errors = page('/docs/errors');
@@ -15,7 +15,7 @@ export function apiDescription({ description, keyPrefix, plans, page }: Document
 
     '## Plans',
     plans,
-    'The limits belong to the client, however many keys it has. Those of an enterprise client are its own.',
+    'The limits belong to the client, however many keys it has. An enterprise client has its own limits.',
 
     '## Quotas',
     'Requests are counted per UTC minute and per UTC day. A request is accepted only if both have requests left; a refused one does not count. Every response has `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the window with the fewest requests left; `RateLimit` and `RateLimit-Policy` describe both.',
@@ -25,11 +25,11 @@ export function apiDescription({ description, keyPrefix, plans, page }: Document
     headersOfAll(),
 
     '## Errors',
-    `Every status from 400 on has the same body: \`code\` for programs, \`message\` for people, and \`status\`. [\`validation_failed\`](${errors}#validation_failed) adds \`details\`, one entry per fault. Codes never change their meaning. Quote the \`X-Request-Id\` of the response when you report a problem.`,
+    `Every response with a status of 400 or above has the same body: \`code\` for programs, \`message\` for people, and \`status\`. [\`validation_failed\`](${errors}#validation_failed) adds \`details\`, with an entry for each error. The meaning of a code never changes. Quote the \`X-Request-Id\` of the response when you report a problem.`,
     UNKNOWN_PARAMETERS,
 
     '## Page through a list',
-    'A list has at most `limit` entries. If there are more, the response has a `Link` with `rel="next"`: follow it unchanged until it is missing. The cursor is opaque and valid only for the same filter. Entries that are added at the same time can become visible in another order than that of their ids: to miss none, read the list again from its first page, or receive webhooks.',
+    'A list has at most `limit` entries. If there are more, the response has a `Link` with `rel="next"`: follow it unchanged until it is missing. The cursor is opaque and valid only for the same filter. Entries that are added at the same time can become visible in a different order than that of their ids. To miss none, read the list again from its first page, or use webhooks.',
 
     '## Make conditional requests',
     'A response to GET has an `ETag`. Send it in `If-None-Match`: while nothing has changed, the response is 304 without a body. It counts like any other request. Revalidate stored responses before each use, and use them for one key only.',

@@ -5,7 +5,7 @@ import type { Deprecation } from '../../core/declared-operation.js';
 import { effectiveSunset } from '../../http/deprecation/deprecation.guards.js';
 import { describe, type OperationObject } from './document-outlines.js';
 
-/** Adds to a deprecated operation when it is removed, or that it was removed, and its replacement; returns the instant in ISO 8601. */
+/** Adds to a deprecated operation when it will be or was removed, and its replacement; returns the time in ISO 8601. */
 export function describeDeprecation(
   operation: OperationObject,
   deprecation: Deprecation,

@@ -5,19 +5,17 @@ import { publicPrefix } from '../../core/public-prefix.js';
 import { PLANS } from '../../throttling/plans.js';
 import type { QuotaPolicy } from '../../throttling/quota-policy.js';
 
-/** The facts about the running service in the prose of a document. */
+/** Facts about the running service for the introduction of a document. */
 export interface DocumentFacts {
-  /** What the API is for. */
   readonly description: string;
-  /** What keys begin with. */
   readonly keyPrefix: string;
-  /** The plans with their limits, as a table in Markdown. */
+  /** The plans with their limits, as a Markdown table. */
   readonly plans: string;
-  /** Makes a link of a page of this service, such as `/docs/errors`: puts the path before it that PUBLIC_BASE_URL has. */
+  /** Converts the path of one of this service's pages, such as `/docs/errors`, to a link, with the path prefix of PUBLIC_BASE_URL. */
   readonly page: (path: string) => string;
 }
 
-/** The facts of an application, as it is configured. */
+/** The facts of an application's configuration. */
 export function documentFactsOf(app: INestApplication): DocumentFacts {
   const { apiDescription, apiKeyPrefix, publicBaseUrl } = app.get(Settings);
   const before = publicPrefix(publicBaseUrl);
@@ -39,7 +37,6 @@ function plansTable(policy: QuotaPolicy): string {
   return ['| Plan | Requests per minute | Requests per day |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The statement of every document about unknown parameters and fields. */
+/** The statement about unknown parameters and fields in every document. */
 export const UNKNOWN_PARAMETERS =
-  'A query parameter that an operation does not name is ignored; one that it names in another spelling (`Status`, ' +
-  '`status[]`) is refused, as is every unknown field of a body.';
+  'Unknown query parameters are ignored, but a misspelled one (`Status`, `status[]`) is an error, and so is an unknown field in a body.';

@@ -8,32 +8,32 @@ import { adminDescription } from './admin-description.js';
 import { apiDescription } from './api-description.js';
 import type { DocumentFacts } from './document-facts.js';
 
-/** The parts of an OpenAPI document that @nestjs/swagger types, but does not export by name. */
+/** Parts of an OpenAPI document whose types @nestjs/swagger does not export by name. */
 export type PathItem = OpenAPIObject['paths'][string];
 export type OperationObject = NonNullable<PathItem['get']>;
 type ResponseOrReference = NonNullable<OperationObject['responses']['default']>;
 export type ResponseObject = Extract<ResponseOrReference, { description: string }>;
 
-/** Adds sentences to the description of an operation, which a module may have left out. */
+/** Appends sentences to an operation's description, if any. */
 export function describe(operation: OperationObject, ...sentences: readonly string[]): void {
   operation.description = [operation.description, ...sentences].filter(Boolean).join(' ');
 }
 
 /** The outline of one of the service's OpenAPI documents. */
 export interface DocumentOutline {
-  /** Path that its operations are at and below. */
+  /** Prefix of its operations' paths. */
   readonly prefix: string;
-  /** What the addresses of its servers end in, so that its paths begin after it: the prefix, or nothing. */
+  /** The suffix of its servers' URLs, after which its paths start: the prefix, or empty. */
   readonly base: string;
   /** Path of its page; the document itself is at `openapi.json` and `openapi.yaml` below it. */
   readonly docsPath: string;
   /** Suffix of its title, and its label in the header of pages; empty for the API. */
   readonly part: '' | 'administration' | 'account';
-  /** Makes the prose, in Markdown. */
+  /** Creates the introduction, in Markdown. */
   readonly description: (facts: DocumentFacts) => string;
 }
 
-/** The specification's operations, and those of added modules. */
+/** The operations of the specification and of added modules. */
 export const API_DOCUMENT: DocumentOutline = {
   prefix: '/v1',
   base: '/v1',
@@ -42,7 +42,7 @@ export const API_DOCUMENT: DocumentOutline = {
   description: apiDescription,
 };
 
-/** The operations of another version of the API, such as `2`, which modules have added. */
+/** The operations of another version of the API, such as `2`, added by modules. */
 export function documentOfVersion(version: string): DocumentOutline {
   return {
     ...API_DOCUMENT,
@@ -61,7 +61,7 @@ export const ADMIN_DOCUMENT: DocumentOutline = {
   description: adminDescription,
 };
 
-/** Self-service of the holder of a key. `GET /account` is at the prefix itself, so that its paths are whole. */
+/** Self-service of key holders. `GET /account` is at the prefix itself, so its paths include the prefix. */
 export const ACCOUNT_DOCUMENT: DocumentOutline = {
   prefix: '/account',
   base: '',
@@ -75,7 +75,7 @@ export function titleOf({ part }: DocumentOutline, { apiTitle }: Settings): stri
   return part === '' ? apiTitle : `${apiTitle} ${part}`;
 }
 
-/** The version of the interface that a document describes. */
+/** The version of the interface in a document. */
 export function versionOfDocument({ part, prefix }: DocumentOutline, { apiVersion }: Settings): string {
   if (part !== '') return '1.0.0';
   const version = prefix.slice(2);
@@ -83,7 +83,7 @@ export function versionOfDocument({ part, prefix }: DocumentOutline, { apiVersio
   return /^\d+$/.test(version) ? `${version}.0.0` : version;
 }
 
-/** The documents of an application: the API, self-service, the administration, and each other version that a module has added. */
+/** The documents of an application: the API, self-service, the administration, and each other version added by a module. */
 export function outlinesOf(app: INestApplication): DocumentOutline[] {
   const routes = routesOf(app.getHttpAdapter().getInstance() as Application);
   const versions = new Set(routes.flatMap(({ path }) => versionOf(path) ?? []));

@@ -35,7 +35,7 @@ type Schemas = NonNullable<Components['schemas']>;
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 const REFERENCE = /"#\/components\/(\w+)\/([^"]+)"/g;
 
-/** The OpenAPI document of the operations below one path, from the decorators of their controllers. */
+/** Creates the OpenAPI document of the operations below a prefix from the decorators of their controllers. */
 export function buildDocument(app: INestApplication, outline: DocumentOutline): OpenAPIObject {
   const settings = app.get(Settings);
   const { verifier } = app.get(OtherCredentials, { strict: false });
@@ -60,7 +60,7 @@ export function buildDocument(app: INestApplication, outline: DocumentOutline): 
   return withKeysOf(settings.apiKeyPrefix, completed) as OpenAPIObject;
 }
 
-/** A copy in which the keys of examples begin as those of this service. */
+/** A copy in which the keys in examples have this service's prefix. */
 function withKeysOf(prefix: string, value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll(/\bpst_(?=live_|test_)/g, `${prefix}_`);
   if (Array.isArray(value)) return value.map((one) => withKeysOf(prefix, one));
@@ -68,7 +68,7 @@ function withKeysOf(prefix: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withKeysOf(prefix, one)]));
 }
 
-/** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's address. */
+/** Adds the headers and errors of the chain to every operation, and makes paths relative to the server's URL. */
 function complete(
   document: OpenAPIObject,
   { prefix, base }: DocumentOutline,
@@ -119,7 +119,7 @@ function complete(
   };
 }
 
-/** The components that the paths refer to, directly or through others; those of the other document are left out. */
+/** The components that the paths reference, directly or indirectly; others belong to another document. */
 function referenced(paths: object, components: Components): Components {
   const all = components as Record<string, Record<string, unknown>>;
   const found = new Set<string>();
@@ -141,7 +141,7 @@ function referenced(paths: object, components: Components): Components {
   );
 }
 
-/** Gives members that are null or of a named schema its type: without one, `nullable` allows no null (OpenAPI 3.0.3, Schema Object). */
+/** Adds a type to nullable members that reference a named schema: without one, `nullable` has no effect (OpenAPI 3.0.3, Schema Object). */
 function typeNullableReferences(schemas: Schemas): void {
   for (const schema of Object.values(schemas)) {
     if ('$ref' in schema) continue;
@@ -154,7 +154,7 @@ function typeNullableReferences(schemas: Schemas): void {
   }
 }
 
-/** The validation pipe refuses unknown fields in every body, so every body's schema says so. */
+/** Documents that every body's unknown fields are rejected by the validation pipe. */
 function closeBodySchemas(operations: readonly OperationObject[], schemas: Schemas): void {
   for (const { requestBody: body } of operations) {
     for (const content of Object.values(body && 'content' in body ? body.content : {})) {
@@ -166,7 +166,7 @@ function closeBodySchemas(operations: readonly OperationObject[], schemas: Schem
   }
 }
 
-/** Completes one operation in place; returns the schema of its array, if it has a named one. */
+/** Completes an operation in place; returns the schema of its array, if it has a name. */
 function completeOperation(
   operation: OperationObject,
   method: string,
@@ -176,7 +176,7 @@ function completeOperation(
   const { response, isPublic, scopes = [], bound, isIdempotent, ifMatch } = occurrences.declared;
   const arrayName = response?.schemaName;
   const schemas = arrayName === undefined ? {} : nameArraySchema(operation, arrayName);
-  // Every operation accepts the credentials of the document, whatever @ApiBearerAuth() or @ApiBasicAuth() declares.
+  // Every operation accepts all credentials of the document, whatever @ApiBearerAuth() or @ApiBasicAuth() declares.
   operation.security = isPublic ? [] : undefined;
   if (scopes.length > 0) describe(operation, `Needs the scope \`${scopes.join('`, `')}\`.`);
   if (bound) describe(operation, boundText(bound));
@@ -191,7 +191,7 @@ function completeOperation(
   return schemas;
 }
 
-/** Extensions of an operation in the published document, for programs. */
+/** Extensions of an operation in the published document. */
 function extensionsOf({ scopes = [], bound }: DeclaredOperation): object {
   const { what: _, ...shown } = bound ?? {};
   return {
@@ -203,11 +203,11 @@ function extensionsOf({ scopes = [], bound }: DeclaredOperation): object {
 function boundText({ perMinute, per, perClient, refusesBanned }: UncountedBound): string {
   const together = perClient === undefined ? '' : ` and ${perClient} for all keys of a client`;
   const whose = per === 'key' ? `each key${together}` : 'all keys of a client';
-  const ofBanned = refusesBanned ? ' Refused while the key that is sent is banned.' : '';
+  const ofBanned = refusesBanned ? ' Refused while the key that you send is banned.' : '';
   return `Counts for no quota; at most ${perMinute} such requests a minute for ${whose}.${ofBanned}`;
 }
 
-/** Makes a named schema of the array in the response of an operation, which @nestjs/swagger cannot. */
+/** Gives the array in an operation's response a named schema, which @nestjs/swagger does not support. */
 function nameArraySchema(operation: OperationObject, name: string): Schemas {
   for (const response of Object.values(operation.responses) as ResponseObject[]) {
     const content = response.content?.['application/json'];

@@ -27,7 +27,10 @@ export function errorResponsesOf(
   };
 }
 
-/** Has operations with equal refusals share one of `components.responses`, named by its code or status, numbered where they differ. */
+/**
+ * Lets operations with equal error responses share one in `components.responses`, named after its code or status and numbered if they
+ * differ.
+ */
 export function shareResponses(operations: readonly OperationObject[]): Record<string, ResponseObject> {
   const uses = new Map<string, { status: string; response: ResponseObject; of: OperationObject[] }>();
   for (const operation of operations)
@@ -57,7 +60,7 @@ function nameOf(status: string, { content }: ResponseObject): string {
   return words.replaceAll(/(?:^|\W|_)(\w)/g, (_, initial: string) => initial.toUpperCase());
 }
 
-/** The faults of an example of validation_failed. */
+/** The errors in the example of validation_failed. */
 const EXAMPLE_FAULTS: readonly ErrorDetail[] = [
   { field: 'limit', code: 'out_of_range', message: 'This must be from 1 to 100.' },
 ];
@@ -69,7 +72,7 @@ function errorsOf(
   ofCredential: readonly ErrorRow[],
 ): ErrorRow[] {
   const rows = errorCatalogue().filter((row) => errors.includes(row));
-  // The headers of both are validated; they are added to the parameters after this.
+  // The headers of both are validated; they are added to the parameters later.
   const hasParameters = (operation.parameters ?? []).length > 0 || ifMatch !== undefined || isIdempotent;
   if (hasParameters || operation.requestBody) rows.push(HTTP_ERRORS.validation_failed);
   rows.push(HTTP_ERRORS.malformed_request);
@@ -91,12 +94,11 @@ function errorsOf(
   return rows;
 }
 
-/** Facts about the refusals of one operation. */
+/** Facts about the errors of an operation. */
 export interface Occurrences {
   readonly declared: DeclaredOperation;
-  /** The instant from which the operation is gone, in ISO 8601; undefined unless it is deprecated. */
+  /** The time from which the operation is removed, in ISO 8601; undefined if it is not deprecated. */
   readonly sunset: string | undefined;
-  /** Largest body in bytes. */
   readonly bodyLimitBytes: number;
 }
 
@@ -121,7 +123,7 @@ function responseOf(
   };
 }
 
-/** Values for the places of an error's message that depend on the operation. */
+/** Values of the placeholders in an error's message that depend on the operation. */
 function paramsOf(
   row: ErrorRow,
   operation: OperationObject,
@@ -146,7 +148,7 @@ function paramsOf(
   }
 }
 
-/** The examples of an operation's parameters, which a row without an example may name. */
+/** The examples of an operation's parameters, to which a row without an example may refer. */
 function parametersOf({ parameters = [] }: OperationObject): Record<string, string | number> {
   const examples = parameters.map((parameter) => {
     if ('$ref' in parameter) return [];
@@ -158,7 +160,7 @@ function parametersOf({ parameters = [] }: OperationObject): Record<string, stri
   return Object.fromEntries(examples.flat());
 }
 
-/** The media type of an operation's success; JSON where it has no body. */
+/** The media type of an operation's success response; JSON if it has no body. */
 function successTypeOf({ responses }: OperationObject): string {
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] as
     ResponseObject | undefined;

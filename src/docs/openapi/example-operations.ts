@@ -2,15 +2,15 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { writeExactJson } from '../../core/exact-json.js';
 import type { OperationObject } from './document-outlines.js';
 
-/** The operations that examples on pages call. */
+/** The operations used by examples on pages. */
 export interface ExampleOperations {
-  /** Path of the first list below the address of the API, such as `/pets`. */
+  /** Path of the first list relative to the API's URL, such as `/pets`. */
   readonly list?: string;
-  /** The first POST that takes an `Idempotency-Key`, and the example of its body as JSON. */
+  /** The first POST with an `Idempotency-Key`, and the example of its body as JSON. */
   readonly create?: { readonly path: string; readonly body: string };
 }
 
-/** The operations of a document that examples can call without knowing more than the document. */
+/** The operations in a document that examples can call without further knowledge. */
 export function exampleOperations({ paths, components }: OpenAPIObject): ExampleOperations {
   const plain = Object.entries(paths).filter(([path]) => !path.includes('{'));
   const list = plain.find(([, { get }]) => get && isList(get))?.[0];
@@ -21,7 +21,7 @@ export function exampleOperations({ paths, components }: OpenAPIObject): Example
   return { ...(list === undefined ? {} : { list }), ...(create ? { create } : {}) };
 }
 
-/** Whether an operation is a page of a list for which a client needs to send nothing, and which stays. */
+/** Whether an operation is a paginated list without required parameters that is not deprecated. */
 function isList(operation: OperationObject): boolean {
   if (operation.deprecated === true) return false;
   const needsNoParameters = (operation.parameters ?? []).every(
@@ -34,7 +34,7 @@ function hasParameter({ parameters = [] }: OperationObject, name: string): boole
   return parameters.some((one) => 'name' in one && one.name === name);
 }
 
-/** The required members of a JSON body with their examples; undefined where one has none. */
+/** The required members of a JSON body with their examples; undefined if one has none. */
 function exampleOf(
   { requestBody: body }: OperationObject,
   components: OpenAPIObject['components'],

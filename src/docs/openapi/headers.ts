@@ -21,7 +21,7 @@ const QUOTA_HEADERS = {
   ),
 } satisfies Headers;
 
-/** The headers of some statuses and operations. */
+/** The headers of certain statuses and operations. */
 const HEADERS = {
   'X-Request-Id': text(
     'Identifier of the request; quote it when you report a problem',
@@ -29,7 +29,7 @@ const HEADERS = {
   ),
   'Retry-After': integer('Seconds to wait before the next request', 31),
   'Retry-After-Optional': optional(integer('With 503: seconds to wait before the next request', 1)),
-  // Optional, because a handler that sets Cache-Control itself gets none of the three from the service.
+  // Optional, because none of the three is sent if a handler sets Cache-Control.
   ETag: optional(
     text('Strong entity tag of this representation (RFC 9110 section 8.8.3)', '"kIx2Z0Zx6nJ0mPq1Vb9c4w"'),
   ),
@@ -42,14 +42,14 @@ const HEADERS = {
   Vary: optional(text('Request headers that the response depends on', 'Authorization')),
   'Accept-Patch': {
     description:
-      'The media types that this operation takes (RFC 5789 section 3.1), unless a content coding was refused',
+      'The media types that this operation accepts (RFC 5789 section 3.1); absent if a content coding was refused',
     schema: { type: 'string' },
   },
   'Idempotent-Replayed': {
     description: '`true` when this is the response to an earlier request with the same `Idempotency-Key`',
     schema: { type: 'string', enum: ['true'] },
   },
-  // Optional, because an operation may respond 409 to other conflicts, which waiting does not resolve.
+  // Optional, because an operation may respond with 409 to other conflicts, which waiting does not resolve.
   'Retry-After-Conflict': optional(
     integer('With `idempotency_in_progress`: seconds to wait before a retry', 1),
   ),
@@ -59,7 +59,7 @@ const HEADERS = {
     'Related addresses (RFC 8288): with rel `deprecation` its description, and on an error with rel `help` the page of its code',
     '</docs>; rel="deprecation"; type="text/html"',
   ),
-  // Optional, because a refusal of Node's parser, or under overload, has none.
+  // Optional, because refusals of Node's parser, or under overload, have none.
   'Link-Help': optional(
     text(
       'With rel `help`: the page with the cause and the remedy of the error (RFC 8288)',
@@ -68,7 +68,7 @@ const HEADERS = {
   ),
 } satisfies Headers;
 
-/** Name in the document of a quota header that is absent when the quota could not be determined. */
+/** Name in the document of a quota header that is absent if the quota could not be determined. */
 const optionalName = (name: string): string => `${name}-Optional`;
 
 /** Headers that the document describes once, under `components.headers`. */
@@ -86,7 +86,7 @@ export function documentedHeaders(realm: string): Headers {
   };
 }
 
-/** The headers of every response, as a table in Markdown. */
+/** The headers of every response, as a Markdown table. */
 export function headersOfAll(): string {
   const rows = Object.entries({ 'X-Request-Id': HEADERS['X-Request-Id'], ...QUOTA_HEADERS });
   return [
@@ -96,7 +96,7 @@ export function headersOfAll(): string {
   ].join('\n');
 }
 
-/** References to the headers that a response with this status carries, by their names. */
+/** References to the headers of a response with this status, by name. */
 export function headersOf(
   status: string,
   method: string,
@@ -148,7 +148,7 @@ export function describeRevalidation(operation: OperationObject): void {
     schema: { type: 'string' },
   });
   operation.responses['304'] = {
-    description: 'Nothing has changed since the `ETag` sent in `If-None-Match`',
+    description: 'The resource has not changed since the `ETag` in `If-None-Match`',
   };
 }
 
@@ -157,7 +157,8 @@ export function describeIdempotency(operation: OperationObject): void {
   addHeader(operation, 'Idempotency-Key', {
     description:
       'Makes the request safe to retry: for 24 hours, a retry with the same key and body gets the same response, and the request is ' +
-      'carried out once. 1 to 255 visible ASCII characters, or a String of Structured Fields (RFC 9651): `q1` and `"q1"` are the same key. Use a UUID ' +
+      'carried out once. 1 to 255 visible ASCII characters, or a String of Structured Fields (RFC 9651): `q1` and `"q1"` are the same key. ' +
+      'Use a UUID ' +
       'for every new request.',
     schema: { type: 'string', ...IDEMPOTENCY_KEY_FORM },
   });

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import { ErrorSchema } from '../../core/errors/api-errors.decorator.js';
-import { declarationFault } from '../../core/declaration-faults.js';
+import { invalidDeclaration } from '../../core/declaration-errors.js';
 import { filesDeclaring } from '../../database/declared-files.js';
 import { declaredMembers } from '../../database/declared-members.js';
 import { classesIn, schemaName } from '../../http/operations/declared-shape.js';
@@ -11,14 +11,14 @@ import { ACCOUNT_DOCUMENT, ADMIN_DOCUMENT, documentOfVersion } from './document-
 import { isBelow, versionsOf } from './documented-handlers.js';
 import { hasWebhooks, webhookModels } from './webhook-callbacks.js';
 
-/** What @nestjs/swagger keeps of a parameter, a body or a response. */
+/** The metadata of @nestjs/swagger for a parameter, body or response. */
 interface Described {
   readonly type?: unknown;
 }
 
 /**
- * Checks that no two classes have one name among the schemas of a document, which @nestjs/swagger would show as one: throws
- * DeclarationError with their files.
+ * Checks that no two classes have the same schema name in a document, because @nestjs/swagger would merge them. Throws DeclarationError
+ * with their files.
  */
 @Injectable()
 export class SchemaNames implements OnModuleInit {
@@ -42,7 +42,6 @@ export class SchemaNames implements OnModuleInit {
   }
 }
 
-/** The classes of the parameters and responses of a handler. */
 function classesOf({ controller, handler, parameters, response }: RegisteredOperation): Type[] {
   const described = (key: string): unknown[] =>
     [Reflect.getMetadata(key, handler), Reflect.getMetadata(key, controller)].flatMap((value: unknown) =>
@@ -59,7 +58,7 @@ function classesOf({ controller, handler, parameters, response }: RegisteredOper
   return types.flat().filter((type): type is Type => typeof type === 'function');
 }
 
-/** Those of these classes that declare members, and the classes of their members, each once. */
+/** Those of these classes that declare members, and the classes of their members, without duplicates. */
 function withNested(classes: readonly Type[]): Set<Type> {
   const found = new Set<Type>();
   const pending = [...classes];
@@ -74,7 +73,7 @@ function withNested(classes: readonly Type[]): Set<Type> {
 
 async function refuse(name: string, ...classes: readonly Type[]): Promise<never> {
   const files = await filesDeclaring(classes.map((one) => one.name));
-  return declarationFault(
+  return invalidDeclaration(
     `Two classes are the schema "${name}" in one document: ${files.join(' and ') || 'of packages'}. ` +
       'Rename one of them, or give it another name by @ApiSchema({ name }).',
   );

@@ -4,14 +4,14 @@ import { createRequire } from 'node:module';
 import { Injectable, type INestApplication, type OnModuleInit } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Application } from 'express';
-import { originOf, reachedAt } from '../../core/config/listening-faults.js';
+import { originOf, reachedAt } from '../../core/config/listen-errors.js';
 import { Settings } from '../../core/config/settings.js';
 import { errorCatalogue } from '../../core/errors/define-errors.js';
 import { writeExactJson } from '../../core/exact-json.js';
 import { escapeHtml } from '../pages/html.js';
 import { type Site, layout, relativeTo } from '../pages/layout.js';
 import { guideText } from '../pages/guide-page.js';
-import { GUIDE_PLACES, addReaderPages } from '../pages/reader-pages.js';
+import { GUIDE_LINKS, addReaderPages } from '../pages/reader-pages.js';
 import { SEARCH, searchPage } from '../pages/search-page.js';
 import { ServedAsset } from '../pages/served-asset.js';
 import { servePage } from '../pages/served-pages.js';
@@ -26,12 +26,12 @@ import { buildDocument } from './document.js';
 import { type ExampleOperations, exampleOperations } from './example-operations.js';
 import { serversOf } from './servers.js';
 
-/** The files of the package swagger-ui-dist that its page loads; no other file of it is served. */
+/** The files of the swagger-ui-dist package that its page loads; no others are served. */
 const LIBRARY = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
 const DOCS = API_DOCUMENT.docsPath;
 
-/** The forms in which a document is served. */
+/** The formats of a document. */
 const FORMS = {
   '/openapi.json': (document: OpenAPIObject) => writeExactJson(document),
   '/openapi.yaml': async (document: OpenAPIObject) =>
@@ -46,12 +46,12 @@ export class SwaggerUi implements OnModuleInit {
 
   constructor(private readonly settings: Settings) {}
 
-  /** Names the application whose operations the documents describe; without it nothing is served. */
+  /** Sets the application that the documents describe; without it, nothing is served. */
   documents(application: INestApplication): void {
     this.application = application;
   }
 
-  /** The operations that examples call; none before the application is initialized. */
+  /** The operations used by examples; empty before the application is initialized. */
   examples(): ExampleOperations {
     return this.ofApi ? exampleOperations(this.ofApi()) : {};
   }
@@ -69,7 +69,7 @@ export class SwaggerUi implements OnModuleInit {
     const site: Site = {
       name: settings.apiTitle,
       documents: outlines.map((outline) => ({ label: labelOf(outline), path: outline.docsPath })),
-      guides: GUIDE_PLACES,
+      guides: GUIDE_LINKS,
     };
     const documents = outlines.map((outline) => this.add(application, outline, site));
     this.ofApi = documents[0]?.document;
@@ -91,14 +91,14 @@ export class SwaggerUi implements OnModuleInit {
     addReaderPages(express, site, facts, publicBaseUrl);
   }
 
-  /** Serves a document and its page; returns a function that builds it once. */
+  /** Serves a document and its page; returns a function that builds the document once. */
   private add(application: INestApplication, outline: DocumentOutline, site: Site) {
     const { docsPath } = outline;
     const policy = { 'connect-src': connectSources(this.settings, outline) };
     const express = application.getHttpAdapter().getInstance() as Application;
     const serve = (path: string, asset: ServedAsset) =>
       servePage(express, docsPath + path, asset, { policy });
-    // One page for each address, because what is relative to /docs is not to /docs/.
+    // Separate pages, because relative links resolve differently at /docs and /docs/.
     for (const path of ['', '/', '/index.html'])
       serve(path, new ServedAsset('.html', () => pageOf(outline, docsPath + path, site, this.settings)));
     let built: OpenAPIObject | undefined;
@@ -109,13 +109,13 @@ export class SwaggerUi implements OnModuleInit {
   }
 }
 
-/** How the header names a document: `API`, `API v2`, or its part of the service. */
+/** The label of a document in the header: `API`, `API v2`, or its part of the service. */
 function labelOf({ prefix, part }: DocumentOutline): string {
   if (prefix === API_DOCUMENT.prefix) return 'API';
   return part === '' ? `API ${prefix.slice(1)}` : part.charAt(0).toUpperCase() + part.slice(1);
 }
 
-/** The page of a document, for one of its addresses. Unlike the library's own it has no inline style, which a strict policy refuses. */
+/** The page of a document for one of its paths. Unlike the library's page, it has no inline styles, which a strict policy refuses. */
 function pageOf(outline: DocumentOutline, path: string, site: Site, settings: Settings): string {
   const { docsPath } = outline;
   const to = (target: string) => escapeHtml(relativeTo(path, target));
@@ -141,7 +141,7 @@ function fileOfLibrary(name: string): Promise<Buffer> {
   return readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
 }
 
-/** Origins that "Try it out" may call: this one, and the servers of the document. */
+/** Origins that "Try it out" may call: this one, and the document's servers. */
 function connectSources(settings: Settings, outline: DocumentOutline): string {
   const origins = serversOf(settings, outline)
     .map(({ url }) => url)

@@ -5,11 +5,11 @@ import type { OperationObject } from './document-outlines.js';
 
 /** Headers of a message (Standard Webhooks 1.0). */
 const HEADERS = {
-  'webhook-id': 'Id of the message, the same at each attempt',
+  'webhook-id': 'Id of the message, the same for each attempt',
   'webhook-timestamp': 'When this attempt was made, in Unix seconds',
   'webhook-signature':
-    '`v1,` and the Base64 of the HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`, for each secret that signs, ' +
-    'separated by spaces; the key is the secret after `whsec_`, Base64-decoded',
+    'One signature for each active secret, separated by spaces: `v1,` and the Base64-encoded HMAC-SHA256 of ' +
+    '`<webhook-id>.<webhook-timestamp>.<body>`. The key is the Base64-decoded secret after `whsec_`',
 };
 
 /** The operations that create webhook endpoints. */
@@ -25,21 +25,23 @@ export function createsEndpoints(path: string): boolean {
   return ENDPOINTS.has(path);
 }
 
-/** The classes that describe the data of webhook events. */
+/** The classes of the webhook events' data. */
 export function webhookModels(): Type[] {
   return declaredWebhookEvents().flatMap(({ data }) => data ?? []);
 }
 
-/** The messages of an endpoint, as callbacks of the operation that makes it: OpenAPI 3.0, for every generator, has no `webhooks`. */
+/**
+ * The messages to an endpoint, as callbacks of the operation that creates it: OpenAPI 3.0, which all generators support, has no `webhooks`.
+ */
 export function webhookCallbacks(): NonNullable<OperationObject['callbacks']> {
   const string = { type: 'string' } as const;
   const parameters = Object.entries(HEADERS).map(
     ([name, description]) => ({ name, in: 'header', required: true, description, schema: string }) as const,
   );
   const responses = {
-    '2XX': { description: 'The message has arrived' },
+    '2XX': { description: 'The message was delivered' },
     '410': { description: 'The endpoint is disabled' },
-    default: { description: 'The message is sent again later' },
+    default: { description: 'The message will be retried' },
   };
   const callbacks = declaredWebhookEvents().map(({ name, description, data }) => {
     const properties = {

@@ -8,7 +8,7 @@ import { COMMANDS, type PageContent, contentsOf } from './layout.js';
 
 const EXAMPLE = JSON.stringify(exampleOf(HTTP_ERRORS.route_not_found));
 
-/** The page that explains these rows of the catalogue, by status and code, each under the anchor of its code. */
+/** The page that explains these errors, by status and code, each with its code as anchor. */
 export function errorsPage(rows: readonly ErrorRow[]): PageContent {
   const statuses = [...new Set(rows.map(({ status }) => status))].toSorted((a, b) => a - b);
   const ofStatus = (status: number) =>
@@ -30,13 +30,13 @@ ${ofStatus(status).map(sectionOf).join('\n')}`,
     ${contentsOf('Codes', lists.join(''))}
     <article class="prose">
       <h1>Errors</h1>
-      <p>Every refusal has this body, with <code>Content-Type: application/json</code>, and a <code>Link</code> with
-        <code>rel="help"</code> to the place on this page that explains it:</p>
+      <p>Every error response has this body, with <code>Content-Type: application/json</code>, and a <code>Link</code> with
+        <code>rel="help"</code> to its explanation on this page:</p>
       <pre tabindex="0"><code>${escapeHtml(EXAMPLE)}</code></pre>
       <p><code>code</code> is stable and meant for programs, <code>message</code> for people. With
-        <a href="#validation_failed"><code>validation_failed</code></a> the body also has <code>details</code>, one entry for every
-        fault with <code>field</code>, <code>code</code> and <code>message</code>. It has at most ${MAX_DETAILS}; if a request has
-        more faults, the last entry says how many.</p>
+        <a href="#validation_failed"><code>validation_failed</code></a> the body also has <code>details</code>, one entry for each
+        error with <code>field</code>, <code>code</code> and <code>message</code>. It has at most ${MAX_DETAILS} entries; if a request
+        has more errors, the last entry gives the number of the others.</p>
 ${sections.join('\n')}
     </article>
   </main>`,

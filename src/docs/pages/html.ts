@@ -1,4 +1,4 @@
-/** Text as it is in HTML, also between the double quotes of an attribute. */
+/** Escapes text for HTML, including double-quoted attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -8,7 +8,7 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/** Text in HTML whose words between backquotes are code, as the catalogue of errors writes them. */
+/** Escapes text for HTML, with words in backquotes as code, as in the catalog of errors. */
 export function escapeWithCode(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -1,60 +1,60 @@
 import { escapeHtml } from './html.js';
 
-/** A place of the service that its pages link to. */
-export interface Place {
+/** A page to link to. */
+export interface PageLink {
   readonly label: string;
   /** Path from the root of the service, such as `/docs/admin`. */
   readonly path: string;
 }
 
-/** What the frame of every page names. */
+/** The data in the frame of every page. */
 export interface Site {
   readonly name: string;
-  /** The pages of the OpenAPI documents, which the header offers to choose from. */
-  readonly documents: readonly Place[];
-  readonly guides: readonly Place[];
+  /** The pages of the OpenAPI documents, listed in the header. */
+  readonly documents: readonly PageLink[];
+  readonly guides: readonly PageLink[];
 }
 
-/** One page within the frame. */
+/** The content of a page. */
 export interface PageContent {
   readonly title: string;
-  /** Path from the root of the service at which it is served, such as `/docs/`. */
+  /** Path from the root of the service, such as `/docs/`. */
   readonly path: string;
-  /** Path of the place in the header that it is, if it is another one than its own. */
+  /** Path of its entry in the header, if different from its own. */
   readonly place?: string;
   /** The content between header and footer, as HTML with relative links from `relativeTo()`. */
   readonly main: string;
-  /** Style sheets, scripts and modules of scripts besides those of the frame, by their paths from the root of the service. */
+  /** Style sheets, scripts and modules in addition to those of the frame, by path from the root of the service. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
   readonly modules?: readonly string[];
 }
 
-/** The list of what is on a page, as a landmark of it; on a narrow screen it is open when asked for. */
+/** The table of contents of a page, as a landmark; collapsed on narrow screens. */
 export function contentsOf(title: string, list: string): string {
   return `<nav class="contents" aria-label="${title}"><details><summary>${title}</summary>${list}</details></nav>`;
 }
 
-/** Where the files of every page are served, with what they are in src/docs/pages/static. */
+/** Path of the files of every page, which are in src/docs/pages/static. */
 export const ASSETS_PATH = '/docs/assets';
 
-/** The script of pages that have lines to paste. */
+/** The script of pages with commands to copy. */
 export const COMMANDS = `${ASSETS_PATH}/commands.js`;
 
-/** The relative address of a path for a page: `../v1/pets` at /docs/errors. Only the browser knows which prefix a proxy has removed. */
+/** The relative URL of a path from a page: `../v1/pets` at /docs/errors. Only the browser knows which prefix a proxy has removed. */
 export function relativeTo(page: string, path: string): string {
   const depth = page.split('/').length - 2;
   return `${depth === 0 ? './' : '../'.repeat(depth)}${path.slice(1)}`;
 }
 
-/** A whole page: header with the documents and guides, content, footer. Readable without its scripts. */
+/** A complete page: header with the documents and guides, content, footer. Readable without scripts. */
 export function layout(
   site: Site,
   { title, path, place = path, main, styles = [], scripts = [], modules = [] }: PageContent,
 ): string {
   const to = (target: string) => escapeHtml(relativeTo(path, target));
-  const list = (places: readonly Place[]) =>
-    places
+  const list = (links: readonly PageLink[]) =>
+    links
       .map(
         ({ label, path: target }) =>
           `<li><a href="${to(target)}"${target === place ? ' aria-current="page"' : ''}>${escapeHtml(label)}</a></li>`,

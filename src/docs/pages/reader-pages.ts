@@ -5,27 +5,27 @@ import { publicPrefix } from '../../core/public-prefix.js';
 import { softwareVersion } from '../../core/software-version.js';
 import { errorsPage } from './errors-page.js';
 import { GUIDE, guidePage } from './guide-page.js';
-import { ASSETS_PATH, type PageContent, type Place, type Site, layout } from './layout.js';
+import { ASSETS_PATH, type PageContent, type PageLink, type Site, layout } from './layout.js';
 import { namesOfPageFiles, pageFile } from '../page-files.js';
 import { ServedAsset } from './served-asset.js';
 import { SEARCH } from './search-page.js';
 import { prefersHtml, serveMissing, servePage } from './served-pages.js';
 import { type StartFacts, missingPage, startPage } from './start-page.js';
 
-/** What pages load, but for the Swagger UI's own package. */
+/** The folders of files that pages load, except the Swagger UI's package. */
 const FOLDERS = ['docs/openapi/static', 'docs/pages/static'];
 
-/** Only the pages are useful to a search engine: every other path needs a key. */
+/** Search engines can index only the pages: every other path needs a key. */
 const ROBOTS = `User-agent: *
 Allow: /$
 Allow: /docs
 Disallow: /
 `;
 
-/** The guides, as the header lists them. */
-export const GUIDE_PLACES: readonly Place[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }, SEARCH];
+/** The guides, as listed in the header. */
+export const GUIDE_LINKS: readonly PageLink[] = [GUIDE, { label: 'Errors', path: ERRORS_PATH }, SEARCH];
 
-/** Serves the pages besides the documents: guides, errors, the page at /, with their icon and style sheet. */
+/** Serves all pages except the documents': guides, errors, the page at /, with their icon and style sheet. */
 export function addReaderPages(
   application: Application,
   site: Site,
@@ -52,7 +52,7 @@ export function addReaderPages(
     `<${prefix}/health/ready>; rel="status"`,
   ].join(', ');
   servePage(application, '/', new ServedAsset('.html', start), {
-    // A client whose `Accept` does not name HTML gets the Error body.
+    // A client whose `Accept` does not include HTML gets the Error body.
     respondsTo: (request, response) => {
       if (prefersHtml(request, response)) return true;
       response.setHeader('Link', linksForPrograms);

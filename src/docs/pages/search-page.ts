@@ -3,12 +3,11 @@ import type { ErrorRow } from '../../core/errors/define-errors.js';
 import { ERRORS_PATH } from '../../core/errors/help-link.js';
 import { GUIDE, headingId } from './guide-page.js';
 import { escapeHtml, escapeWithCode } from './html.js';
-import { ASSETS_PATH, type PageContent, type Place, relativeTo } from './layout.js';
+import { ASSETS_PATH, type PageContent, type PageLink, relativeTo } from './layout.js';
 
-/** The page that finds operations, sections of the guide, and errors. */
-export const SEARCH: Place = { label: 'Search', path: '/docs/search' };
+/** The page that searches operations, sections of the guide, and errors. */
+export const SEARCH: PageLink = { label: 'Search', path: '/docs/search' };
 
-/** One search result. */
 interface Entry {
   readonly title: string;
   readonly kind: string;
@@ -16,7 +15,7 @@ interface Entry {
   readonly path: string;
 }
 
-/** The page, which lists all entries; its script shows those with the search words. */
+/** The page with all entries; its script shows those that match the search. */
 export function searchPage(
   documents: readonly { readonly docsPath: string; readonly document: OpenAPIObject }[],
   errors: readonly ErrorRow[],

@@ -6,9 +6,9 @@ import { matchesEntityTag, requireMatch } from '../../http/replies/entity-tag.js
 
 const compressWithBrotli = promisify(brotliCompress);
 const compressWithGzip = promisify(gzip);
-/** Brotli's default of 11 takes seconds for the script of the docs, in libuv's threads, which sqlite3 needs too. */
+/** Brotli's default of 11 takes seconds for the docs' script, in libuv's threads, which sqlite3 needs as well. */
 const BROTLI_QUALITY = 5;
-/** Maximum number of codings of one `Accept-Encoding` that are read. */
+/** Maximum number of codings that are read in an `Accept-Encoding`. */
 const MAX_CODINGS = 16;
 
 type Coding = 'br' | 'gzip' | 'identity';
@@ -18,14 +18,14 @@ interface Representation {
   readonly tag: string;
 }
 
-/** A static response: loaded at its first use, compressed once for each coding, and cached in memory. */
+/** A static response: loaded on first use, compressed once per coding, and cached in memory. */
 export class ServedAsset {
   private readonly representations = new Map<Coding, Promise<Representation>>();
 
   private readonly type: string;
   private readonly isText: boolean;
 
-  /** The extension of `name` decides the Content-Type; `load` is called once, and again after it failed. */
+  /** The extension of `name` determines the Content-Type. `load` is called once, and again after a failure. */
   constructor(
     name: string,
     private readonly load: () => string | Buffer | Promise<string | Buffer>,
@@ -36,7 +36,7 @@ export class ServedAsset {
     this.type = this.isText ? extension : 'image/x-icon';
   }
 
-  /** Responds to a GET or HEAD with it, with 304, or with 412 (RFC 9110 section 13.1). */
+  /** Responds to a GET or HEAD with the asset, 304, or 412 (RFC 9110 section 13.1). */
   async send(request: Request, response: Response): Promise<void> {
     const coding = this.isText ? codingFor(request.headers['accept-encoding'] ?? '') : 'identity';
     const { bytes, tag } = await this.in(coding);

@@ -4,7 +4,7 @@ import type { ServedAsset } from './served-asset.js';
 
 const READS = new Set(['GET', 'HEAD']);
 
-/** Allows resources from this origin alone. */
+/** Allows only resources from this origin. */
 export const CONTENT_SECURITY_POLICY: Readonly<Record<string, string>> = {
   'default-src': `'none'`,
   'script-src': `'self'`,
@@ -15,29 +15,32 @@ export const CONTENT_SECURITY_POLICY: Readonly<Record<string, string>> = {
   'frame-ancestors': `'none'`,
 };
 
-/** Maximum number of segments of a path that gets a page: its addresses climb each of them. */
+/** Maximum number of segments in the path of a page, whose links have to go up all of them. */
 const MAX_SEGMENTS = 16;
 
-/** Longest `Accept` that is parsed, in characters. One that fills the head takes 10 ms; browsers send less than 200 characters. */
+/**
+ * Maximum length of an `Accept` that is parsed, in characters. A header of maximum size takes 10 ms; browsers send less than 200
+ * characters.
+ */
 const MAX_ACCEPT_LENGTH = 1_000;
 
-/** Whether to respond with HTML: only where `Accept` names it and does not prefer JSON. */
+/** Whether to respond with HTML: only if `Accept` includes it and does not prefer JSON. */
 export function prefersHtml(request: Request, response: Response): boolean {
   response.vary('Accept');
   const { accept = '' } = request.headers;
   return accept.length <= MAX_ACCEPT_LENGTH && request.accepts(['json', 'html']) === 'html';
 }
 
-/** What differs for some pages. */
+/** Options of a page. */
 export interface ServedOptions {
-  /** Directives of the policy besides those of every page, such as `connect-src`. */
+  /** Directives of the policy in addition to those of every page, such as `connect-src`. */
   readonly policy?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether to serve this request; by default every GET and HEAD. A request that is not served gets 404. */
+  /** Whether to serve a request; by default every GET and HEAD. Others get 404. */
   readonly respondsTo?: (request: Request, response: Response) => boolean;
 }
 
-/** Serves a page or a file at a path, after all routes, where it costs other requests nothing. */
+/** Serves a page or file at a path, after all routes, so that it costs other requests nothing. */
 export function servePage(
   application: Application,
   path: string,
@@ -47,7 +50,7 @@ export function servePage(
   const ofPage = policyOf(policy);
   application.get(path, (request, response, next) => {
     if (respondsTo?.(request, response) === false) return next();
-    // Logs and metrics name the folder of a file.
+    // Logs and metrics use the folder of a file.
     request.route = undefined;
     noteServed(request, path);
     protect(response, ofPage);
@@ -56,7 +59,7 @@ export function servePage(
   });
 }
 
-/** Serves browsers a page for unknown paths, unless a guard has refused the request; to be called last. */
+/** Serves browsers a page for unknown paths, unless a guard has refused the request. Call it last. */
 export function serveMissing(application: Application, pageFor: (path: string) => string): void {
   application.use((request, response, next) => {
     const path = request.originalUrl.split('?', 1)[0] ?? '';

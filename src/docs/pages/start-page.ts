@@ -3,21 +3,18 @@ import type { ExampleOperations } from '../openapi/example-operations.js';
 import { escapeHtml } from './html.js';
 import { COMMANDS, type PageContent, type Site, relativeTo } from './layout.js';
 
-/** The content of the page at /. */
+/** Facts on the page at /. */
 export interface StartFacts {
   /** Version of the API's document. */
   readonly apiVersion: string;
-  /** Version of the software. */
   readonly version: string;
   /** Whether the console is served on this port. */
   readonly hasConsole: boolean;
-  /** Address of the API, such as `https://shop.example/v1`; the page puts there how the browser has reached it. */
+  /** The API's URL, such as `https://shop.example/v1`; the page's script replaces its origin with the one that the browser used. */
   readonly api: () => string;
-  /** What the API is for. */
   readonly description: string;
-  /** The beginning of its keys: `pst_live_…` in production, `pst_test_…` elsewhere. */
+  /** The start of its keys: `pst_live_…` in production, `pst_test_…` elsewhere. */
   readonly key: string;
-  /** The operations that examples call. */
   readonly examples: () => ExampleOperations;
 }
 
@@ -72,7 +69,7 @@ export function missingPage(site: Site, path: string): PageContent {
   };
 }
 
-/** Links of a page to others. */
+/** Links from a page to others. */
 function cardsOf({ documents, guides }: Site, from: string): string {
   const reference = documents.map((place, at) => (at === 0 ? { ...place, label: 'API reference' } : place));
   const cards = [...reference, ...guides, { label: 'OpenAPI document', path: '/docs/openapi.json' }].map(

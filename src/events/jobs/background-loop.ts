@@ -7,52 +7,52 @@ import { OneAtATime } from '../../database/one-at-a-time.js';
 import type { Transactions } from '../../database/transactions/transactions.js';
 import type { HeldLease, Leases } from './leases.js';
 
-/** How often due work is looked for that nobody in this process has announced, in milliseconds. */
+/** Polling interval for due work that this process was not notified of, in milliseconds. */
 const PERIOD_MS = 1_000;
 /** How long a stop waits for aborted work, in milliseconds. */
 const ABORTED_MS = 1_000;
 
-/** A piece of work. */
 export interface WorkItem {
-  /** Pieces of one key run one after the other. */
+  /** Items with the same key run one after the other. */
   readonly key: string;
-  /** Returns whether more may be due at once. Rejects when the database fails. */
+  /** Returns whether more may be due immediately. Rejects if the database fails. */
   readonly run: (signal: AbortSignal, loop: BackgroundLoop) => Promise<boolean>;
 }
 
 /** The work of a loop. */
 export interface BackgroundWork {
-  /** Only the process that holds this lease works; undefined where each piece takes a separate lease. */
+  /** Only the process that holds this lease works; undefined if each item has a separate lease. */
   readonly lease?: string;
-  /** For how many seconds without work the lease is kept, because giving it back and taking it costs two commits. */
+  /** How many seconds the lease is kept without work, because releasing and acquiring it costs two commits. */
   readonly leaseSeconds?: number;
-  /** How long a stop waits for what runs, in milliseconds, if that is less than SHUTDOWN_TIMEOUT_MS. */
+  /** How long a stop waits for running items, in milliseconds, if less than SHUTDOWN_TIMEOUT_MS. */
   readonly stopMs?: number;
-  /** How many pieces run side by side. */
+  /** How many items run in parallel. */
   readonly maxConcurrent: number;
   /**
-   * What is due, the most urgent first, without the keys in progress: those of pieces that run or are to be recorded. It is called before the
-   * lease is taken, and again after that: another process may have done some of it. What has no place is due again when a piece has ended.
+   * Finds due items, the most urgent first, excluding the keys in progress: items that are running or not recorded yet. It is called before
+   * the lease is acquired and again afterwards, because another process may have done some of the work. Items that do not fit are found
+   * again when another has finished.
    */
   readonly findDue: (inProgress: ReadonlySet<string>) => Promise<readonly WorkItem[]>;
-  /** Writes how pieces have ended; their keys are in progress until it has succeeded. */
+  /** Stores the results of items; their keys are in progress until this succeeds. */
   readonly record?: () => Promise<void>;
-  /** Milliseconds until something is due, if that is known. */
+  /** Milliseconds until something is due, if known. */
   readonly untilDue?: () => number | undefined;
-  /** Called when the database fails, and when it has recovered. */
+  /** Logs when the database fails and when it has recovered. */
   readonly logger: Logger;
   readonly refused: string;
   readonly recovered: string;
 }
 
 /**
- * Runs work in the background. When woken and once a second, it polls for due work, and runs it while this process holds the lease. An item
- * that hangs does not delay other keys. Nothing runs before `begin()`.
+ * Runs work in the background. When woken, and once a second, it polls for due work and runs it while this process holds the lease. An item
+ * that hangs does not delay other keys. Nothing runs before `start()`.
  */
 export class BackgroundLoop {
   private readonly polls = new OneAtATime(() => this.poll());
   private readonly running = new TransientMap<WorkItem, Promise<boolean>>();
-  /** Keys whose pieces have ended and are not recorded. */
+  /** Keys of items that have finished and are not recorded yet. */
   private readonly pendingRecords: string[] = [];
   private readonly inProgress = new Set<string>();
   private readonly abort = new AbortController();
@@ -63,7 +63,7 @@ export class BackgroundLoop {
   private isServing = false;
   private isFailing = false;
   private idleSeconds = 0;
-  /** How many pieces have ended after which more may be due. */
+  /** Number of finished items after which more may be due. */
   private done = 0;
 
   constructor(
@@ -78,7 +78,7 @@ export class BackgroundLoop {
   }
 
   /** Starts polling and running due work. */
-  begin(): void {
+  start(): void {
     if (this.isStopping) return;
     this.isServing = true;
     this.timer = setInterval(() => {
@@ -93,7 +93,7 @@ export class BackgroundLoop {
     if (this.isServing) void this.pollOutside();
   }
 
-  /** Runs what is due until nothing is, and waits for it. Never rejects. */
+  /** Runs due work until none is left. Never rejects. */
   async run(): Promise<void> {
     let before: number;
     do {
@@ -103,15 +103,15 @@ export class BackgroundLoop {
     } while (this.done > before);
   }
 
-  /** Runs something now, due or not, and ends as it does; undefined while its key is in progress, and after a stop. */
+  /** Runs an item now, whether due or not, and settles like it; undefined while its key is in progress, and after a stop. */
   runNow<T>(key: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> | undefined {
     if (this.isStopping || this.inProgress.has(key)) return undefined;
     this.inProgress.add(key);
     const outcome = run(this.signal);
-    return this.start({ key, run: () => outcome.then(() => true) }).then(() => outcome);
+    return this.track({ key, run: () => outcome.then(() => true) }).then(() => outcome);
   }
 
-  /** Begins nothing more, waits at most this long for what runs, then aborts it; ends soon after, also if that is ignored. */
+  /** Starts nothing more, waits at most this long for running items, then aborts them. Resolves soon after, even if they ignore that. */
   stop(timeoutMs: number): Promise<void> {
     return (this.stopped ??= this.end(timeoutMs));
   }
@@ -137,12 +137,12 @@ export class BackgroundLoop {
     return isIdle;
   }
 
-  /** Resolves when no piece runs. */
+  /** Resolves when no item is running. */
   private async idle(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running.all().map(([, run]) => run));
   }
 
-  /** A caller's own transaction would show what it may yet undo, and wait for itself. */
+  /** Inside a caller's transaction, a poll would see uncommitted changes and wait for itself. */
   private pollOutside(): Promise<void> {
     return outsideOfSpans(() => this.transactions.outside(() => this.polls.run()));
   }
@@ -152,7 +152,7 @@ export class BackgroundLoop {
     try {
       if (this.inProgress.size === 0) this.lease?.check();
       const isLeaseLost = this.lease?.abort.signal.aborted === true;
-      // Work under a lost lease must have ended.
+      // Work under a lost lease must end first.
       if (isLeaseLost) await this.idle();
       await this.record();
       if (isLeaseLost) await this.returnLease();
@@ -169,7 +169,7 @@ export class BackgroundLoop {
   }
 
   private async record(): Promise<void> {
-    // Those that end from now on are recorded by the next poll.
+    // Items that finish from now on are recorded by the next poll.
     const { length } = this.pendingRecords;
     await this.work.record?.();
     for (const key of this.pendingRecords.splice(0, length)) this.inProgress.delete(key);
@@ -182,7 +182,7 @@ export class BackgroundLoop {
     if (items.length > 0 && lease !== undefined && !this.lease) {
       this.lease = await this.leases.acquire(lease);
       if (!this.lease) return;
-      // Each piece that runs listens: no leak to be warned of.
+      // Each running item listens, which is not a leak.
       setMaxListeners(0, this.lease.abort.signal);
       items = await this.work.findDue(this.inProgress);
     }
@@ -190,7 +190,7 @@ export class BackgroundLoop {
     if (this.inProgress.size + items.length === 0) this.recover();
     for (const item of items.slice(0, this.work.maxConcurrent - this.running.size)) {
       this.inProgress.add(item.key);
-      void this.start(item);
+      void this.track(item);
     }
   }
 
@@ -204,7 +204,7 @@ export class BackgroundLoop {
     return this.lease ? this.lease.abort.signal : this.abort.signal;
   }
 
-  private async start(item: WorkItem): Promise<void> {
+  private async track(item: WorkItem): Promise<void> {
     const run = this.execute(item);
     this.running.set(item, run);
     const isMore = await run;
@@ -231,7 +231,7 @@ export class BackgroundLoop {
     }
   }
 
-  /** Polls again when something is due before the second is over. Overdue work belongs to another process, or the database has failed. */
+  /** Polls again if something becomes due within the second. Overdue work belongs to another process, or the database has failed. */
   private setAlarm(): void {
     clearTimeout(this.wakeTimer);
     const left = this.work.untilDue?.();

@@ -5,7 +5,7 @@ import { Transactions } from '../../database/transactions/transactions.js';
 import { BackgroundLoop, type BackgroundWork } from './background-loop.js';
 import { Leases } from './leases.js';
 
-/** The background loops of this process: one way to begin, wake and stop them. The command line, which does not listen, begins none. */
+/** Starts, wakes and stops the background loops of this process. The command line, which does not listen, starts none. */
 @Injectable()
 export class BackgroundLoops implements OnModuleDestroy {
   private readonly loops: BackgroundLoop[] = [];
@@ -17,14 +17,14 @@ export class BackgroundLoops implements OnModuleDestroy {
     private readonly host: HttpAdapterHost,
   ) {}
 
-  /** Makes a loop, which begins when the service listens for requests. */
+  /** Adds a loop that starts when the service starts to listen. */
   add(work: BackgroundWork): BackgroundLoop {
     const loop = this.addLater(work);
-    this.host.listen$.subscribe(() => loop.begin());
+    this.host.listen$.subscribe(() => loop.start());
     return loop;
   }
 
-  /** Makes a loop, which begins when its `begin()` is called. */
+  /** Adds a loop that starts when its `start()` is called. */
   addLater(work: BackgroundWork): BackgroundLoop {
     const loop = new BackgroundLoop(work, this.leases, this.transactions);
     this.loops.push(loop);
@@ -40,7 +40,7 @@ export class BackgroundLoops implements OnModuleDestroy {
     await this.stop();
   }
 
-  /** Begins nothing more; waits for what runs, at most SHUTDOWN_TIMEOUT_MS, then aborts it. */
+  /** Starts nothing more, waits at most SHUTDOWN_TIMEOUT_MS for running work, then aborts it. */
   async stop(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop(this.settings.shutdownTimeoutMs)));
   }

@@ -5,13 +5,13 @@ import { type LabelledValue, Metrics } from '../../core/metrics/metrics.js';
 
 /** How a run of a job ended. */
 export interface JobOutcome {
-  /** `aborted` when its signal was aborted before it ended. */
+  /** `aborted` if its signal was aborted before it ended. */
   readonly is: 'succeeded' | 'failed' | 'aborted';
   /** What it threw. */
   readonly error?: unknown;
 }
 
-/** The metrics of the jobs that this process ran. */
+/** Metrics of the jobs run by this process. */
 @Injectable()
 export class JobMetrics {
   private readonly runs: Counter<'job' | 'outcome'>;
@@ -36,7 +36,9 @@ export class JobMetrics {
     );
   }
 
-  /** Shows for how long jobs have been due, as `read` finds them in the database: also one that runs without an end, or nowhere. */
+  /**
+   * Exports how long jobs have been overdue, as `read` finds them in the database, including jobs that never end or that no process runs.
+   */
   showOverdue(read: () => Promise<readonly LabelledValue<'job'>[]>): void {
     this.metrics.gauge(
       'petstore_job_overdue_seconds',
@@ -46,12 +48,12 @@ export class JobMetrics {
     );
   }
 
-  /** Shows a job that has not run yet in the counts: an increase needs a sample before the first failure. */
+  /** Includes a job that has not run yet in the counters: an increase needs a sample before the first failure. */
   show(job: string): void {
     for (const outcome of ['succeeded', 'failed', 'aborted']) this.runs.inc({ job, outcome }, 0);
   }
 
-  /** Counts a run of this many seconds. */
+  /** Counts a run that took this many seconds. */
   count(job: string, { is }: JobOutcome, seconds: number): void {
     this.runs.inc({ job, outcome: is });
     this.durations.observe({ job }, seconds);

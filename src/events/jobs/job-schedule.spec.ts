@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Job, type JobOptions } from './job.decorator.js';
-import { scheduleFault, dueAfter, isDue, retryDelay } from './job-schedule.js';
+import { scheduleError, dueAfter, isDue, retryDelay } from './job-schedule.js';
 
 const at = (text: string) => Date.parse(`2026-11-20T${text}Z`);
 const DAY = 86_400_000;
@@ -63,13 +63,13 @@ it.each([
 describe('a schedule', () => {
   it.each([{ every: 0 }, { every: 999 }, { every: 1_000.5 }, { every: Number.NaN }, { every: 367 * DAY }])(
     'is not %o',
-    (schedule) => expect(scheduleFault(schedule)).toMatch(/^every: .* is not a whole number of milliseconds/),
+    (schedule) => expect(scheduleError(schedule)).toMatch(/^every: .* is not a whole number of milliseconds/),
   );
   it.each(['24:00', '3:00', '03:60', '03:00:00', '', '03:00Z'])('is not at %o', (time) => {
-    expect(scheduleFault({ at: time })).toContain('is not a time in UTC');
+    expect(scheduleError({ at: time })).toContain('is not a time in UTC');
   });
   it.each([{ every: 1_000 }, { every: 366 * DAY }, { at: '00:00' }, { at: '23:59' }])('is %o', (schedule) => {
-    expect(scheduleFault(schedule)).toBeUndefined();
+    expect(scheduleError(schedule)).toBeUndefined();
   });
 });
 

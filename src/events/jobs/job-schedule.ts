@@ -1,23 +1,23 @@
 import { CLOCKS_DIFFER_MS } from '../../core/time/clock.js';
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 
-/** Shortest and longest time between two runs, in milliseconds. */
+/** Shortest and longest interval of a schedule, in milliseconds. */
 const MIN_MS = 1_000;
 const MAX_MS = 366 * DAY_MS;
-/** Longest time between two tries of a job that fails, in milliseconds. */
+/** Longest time between retries of a failing job, in milliseconds. */
 const MAX_RETRY_MS = 15 * MINUTE_MS;
 
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** When a job is run. */
+/** When a job runs. */
 export type JobSchedule =
-  /** Milliseconds from one moment at which it is due to the next, 1 s to 366 days. */
+  /** Interval in milliseconds, 1 s to 366 days. */
   | { readonly every: number; readonly at?: never }
-  /** Once a day at this time in UTC, such as `03:30`. */
+  /** Daily at this time in UTC, such as `03:30`. */
   | { readonly at: string; readonly every?: never };
 
 /** The error in a schedule, to complete "has …"; undefined if it is valid. */
-export function scheduleFault({ every, at }: JobSchedule): string | undefined {
+export function scheduleError({ every, at }: JobSchedule): string | undefined {
   if (at !== undefined)
     return TIME.test(at) ? undefined : `at: "${at}", which is not a time in UTC from 00:00 to 23:59`;
   const isRight = Number.isSafeInteger(every) && every >= MIN_MS && every <= MAX_MS;
@@ -43,14 +43,13 @@ export function dueAfter({ every, at }: JobSchedule, due: number, startedAt: num
 }
 
 /**
- * Milliseconds until a failed job is retried: a minute, or its period if that is shorter, doubled with each consecutive failure up to 15
- * minutes.
+ * Milliseconds until a failed job is retried: a minute, or its interval if shorter, doubled with each consecutive failure up to 15 minutes.
  */
 export function retryDelay({ every = MINUTE_MS }: JobSchedule, failures: number): number {
   return Math.min(Math.min(every, MINUTE_MS) * 2 ** Math.min(failures - 1, 30), MAX_RETRY_MS);
 }
 
-/** Whether a job is due; also when it is so late that the clock must have been put back since. */
+/** Whether a job is due. It counts as due if its due time is so far away that the clock must have been set back. */
 export function isDue(
   { every = DAY_MS }: JobSchedule,
   dueAt: number,

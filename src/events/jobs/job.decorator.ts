@@ -1,5 +1,5 @@
-import { checkDeclaredName, declarationFault, decorated } from '../../core/declaration-faults.js';
-import { type JobSchedule, scheduleFault } from './job-schedule.js';
+import { checkDeclaredName, invalidDeclaration, decorated } from '../../core/declaration-errors.js';
+import { type JobSchedule, scheduleError } from './job-schedule.js';
 
 /** Name and schedule of a job. */
 export type JobOptions = JobSchedule & {
@@ -7,13 +7,13 @@ export type JobOptions = JobSchedule & {
   readonly name: string;
 };
 
-/** Where a method keeps what its `@Job()` declares. */
+/** Metadata key of `@Job()`. */
 export const JOB = Symbol('job');
 
 /**
- * Makes a provider's method a background job: one process among all that serve the database runs it, one run at a time. It runs
- * in no transaction. Its signal aborts when the service stops and the job has had its time, or when another process may run it.
- * A malformed name or schedule stops the start.
+ * Makes a provider's method a background job: one process at a time runs it, among all that use the database. It does not run in a
+ * transaction. Its signal aborts if the service stops and the grace period is over, or if another process may take over. The service does
+ * not start if the name or schedule is malformed.
  */
 export function Job(options: JobOptions) {
   return <Method extends (signal: AbortSignal) => Promise<void>>(
@@ -21,10 +21,10 @@ export function Job(options: JobOptions) {
     key: string,
     { value }: TypedPropertyDescriptor<Method>,
   ): void => {
-    const fault = (text: string) => declarationFault(`${decorated(target, key)}: ${text}`);
+    const error = (text: string) => invalidDeclaration(`${decorated(target, key)}: ${text}`);
     checkDeclaredName(`${decorated(target, key)}: the job`, options.name, 'subject.verb', 'adoptions.expire');
-    const ofSchedule = scheduleFault(options);
-    if (ofSchedule !== undefined) fault(`the job "${options.name}" has ${ofSchedule}.`);
+    const ofSchedule = scheduleError(options);
+    if (ofSchedule !== undefined) error(`the job "${options.name}" has ${ofSchedule}.`);
     if (value) Reflect.defineMetadata(JOB, options, value);
   };
 }

@@ -1,18 +1,18 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { Int64Column } from '../../database/int64.js';
 
-/** When a job is due, for all processes on the database. */
+/** When a job is due, for all processes that use the database. */
 @Entity('jobs')
 export class JobState {
-  /** As its `@Job()` names it. */
+  /** Name of the `@Job()`. */
   @PrimaryColumn('varchar', { length: 100 })
   name!: string;
 
-  /** When it is run next, in ms since the Unix epoch. */
+  /** Time of the next run, in ms since the Unix epoch. */
   @Int64Column({ name: 'due_at' })
   dueAt!: bigint;
 
-  /** How many runs have failed since the last that succeeded. */
+  /** Number of failures since the last success. */
   @Column('integer')
   failures!: number;
 }

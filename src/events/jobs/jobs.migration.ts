@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
-/** Tables of the process that runs a job, and of when it is due. */
+/** Adds tables for the schedule of jobs and the processes that run them. */
 export class Jobs1793491220000 implements MigrationInterface {
   readonly onlyExpands = true;
 

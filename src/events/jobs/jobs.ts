@@ -13,15 +13,15 @@ import { Leases } from './leases.js';
 import { type ProviderMethod, providerMethods } from './provider-methods.js';
 
 /**
- * Runs the background jobs that `@Job()` declares: one process among all on the database, one run of a job at a time. Runs that
- * were missed are one run. A job that is new to the database is first due one period after the start. Nothing runs by itself before
- * `begin()`, which main calls: the command line starts no job, and a test runs those that it wants.
+ * Runs the background jobs declared by `@Job()`, each in one process at a time among all that use the database. Several missed runs are
+ * made up by one. A new job is first due one interval after the start. Nothing runs automatically before `start()`, which main calls: the
+ * command line starts no jobs, and tests run those that they need.
  */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap {
   private readonly logger = new Logger('Jobs');
   private readonly jobs = new Map<string, ProviderMethod<JobOptions>>();
-  /** When they are due, as far as this process knows; the database has the last word. */
+  /** The schedule as last read or written by this process; the database is authoritative. */
   private readonly known = new Map<string, JobState>();
   private readonly loop: BackgroundLoop;
   private startedAt = 0;
@@ -58,19 +58,19 @@ export class Jobs implements OnApplicationBootstrap {
     if (this.jobs.size > 0) this.metrics.showOverdue(() => this.overdue());
   }
 
-  /** Runs jobs from now on when they are due. */
+  /** Starts running jobs when they are due. */
   start(): void {
-    if (this.jobs.size > 0) this.loop.begin();
+    if (this.jobs.size > 0) this.loop.start();
   }
 
-  /** Runs the jobs that are due and waits for them. Never rejects: failures are logged. */
+  /** Runs the due jobs and waits for them. Never rejects: failures are logged. */
   async runDue(): Promise<void> {
     await this.loop.run();
   }
 
   /**
-   * Runs a job now, due or not. Throws what the job throws, and an Error when there is no such job, when it is running, or when
-   * the caller is in a transaction.
+   * Runs a job now, whether due or not. Throws what the job throws, and an Error if the job does not exist or is running, or if the caller
+   * is in a transaction.
    */
   async run(name: string): Promise<void> {
     const job = this.jobs.get(name);
@@ -88,7 +88,7 @@ export class Jobs implements OnApplicationBootstrap {
     const items: WorkItem[] = [];
     for (const [key, job] of this.jobs) {
       if (inProgress.has(key)) continue;
-      // The database is read only when a job may be due.
+      // The database is read only if a job may be due.
       const known = this.known.get(key);
       if (known && !this.isDue(job.declared, known)) continue;
       if (!this.isDue(job.declared, await this.read(job.declared))) continue;
@@ -112,14 +112,14 @@ export class Jobs implements OnApplicationBootstrap {
     return isDue(job, Number(dueAt), failures, this.clock.now());
   }
 
-  /** Milliseconds until the next job is due. An overdue one belongs to another process, or the database has failed. */
+  /** Milliseconds until the next job is due. An overdue job belongs to another process, or the database has failed. */
   private untilDue(): number {
     const now = this.clock.now();
     const left = [...this.known.values()].map(({ dueAt }) => Number(dueAt) - now);
     return Math.min(...left.filter((ms) => ms > 0));
   }
 
-  /** Runs a job, if this process may; undefined when another one runs it, or has run it in the meantime. */
+  /** Runs a job if this process may; undefined if another process runs it or has just run it. */
   private async attempt(
     job: ProviderMethod<JobOptions>,
     when: 'now' | 'if due',
@@ -138,7 +138,7 @@ export class Jobs implements OnApplicationBootstrap {
       if (when === 'if due' && !this.isDue(declared, before)) return undefined;
       const startedAt = this.clock.now();
       const outcome = await this.carryOut(job, signal);
-      // One that was aborted stays due: it has not done its work.
+      // An aborted job stays due, because its work is not done.
       if (outcome.is === 'aborted') this.logger.warn(`Job ${declared.name} was aborted and will run again`);
       else await this.store(this.after(declared, before, startedAt, outcome));
       return outcome;
@@ -162,7 +162,7 @@ export class Jobs implements OnApplicationBootstrap {
     return outcome;
   }
 
-  /** When a job is due next, after a run that began at this moment. */
+  /** When a job is next due after a run that started at this time. */
   private after(job: JobOptions, before: JobState, startedAt: number, { is, error }: JobOutcome): JobState {
     const { name } = job;
     const failures = is === 'failed' ? before.failures + 1 : 0;
@@ -192,7 +192,7 @@ export class Jobs implements OnApplicationBootstrap {
   }
 
   private async store(state: JobState): Promise<void> {
-    // Also when it cannot be stored: it must not run again at once.
+    // Even if it cannot be stored, the job must not run again immediately.
     this.known.set(state.name, state);
     await this.transactions.uncached((manager) => manager.update(JobState, { name: state.name }, state));
   }

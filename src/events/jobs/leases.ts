@@ -5,26 +5,26 @@ import { Clock } from '../../core/time/clock.js';
 import { Transactions } from '../../database/transactions/transactions.js';
 import { Lease } from './lease.entity.js';
 
-/** A lease that was not renewed for this time is free again, in milliseconds. */
+/** A lease that was not renewed for this time, in milliseconds, is free. */
 export const LEASE_MS = 15_000;
-/** Its holder gives it up earlier by what a busy process may be late, in milliseconds after it last renewed it. */
+/** The holder stops earlier, this time in milliseconds after its last renewal, because a busy process may be late. */
 const VALIDITY_MS = 10_000;
-/** How often it is renewed, in milliseconds. */
+/** Renewal interval, in milliseconds. */
 const RENEWAL_MS = 3_000;
 
-/** After this value beats begin again: the column has 32 bits, and a lease that is taken for each event beats billions of times. */
+/** After this value, beats restart: the column has 32 bits, and a lease that is acquired for each event has billions of beats. */
 const MAX_BEATS = 2_147_483_647;
 const next = (beat: number): number => (beat + 1) % MAX_BEATS;
 
-/** A lease that this process holds. */
+/** A lease held by this process. */
 export interface HeldLease {
   /** Aborts when the lease is lost; the holder may use it to abort its work as well. */
   readonly abort: AbortController;
   /**
-   * Gives up a lease that was not renewed in time, such as after the process was suspended. Call it before starting work under the lease.
+   * Drops a lease that was not renewed in time, for example after the process was suspended. Call it before starting work under the lease.
    */
   readonly check: () => void;
-  /** Gives it back. Never rejects: one that cannot be given back is free after its time. */
+  /** Releases the lease. Never rejects: a lease that cannot be released expires. */
   readonly release: () => Promise<void>;
 }
 
@@ -32,15 +32,15 @@ interface Held {
   readonly name: string;
   readonly holder: string;
   readonly abort: AbortController;
-  /** By the steady clock. */
+  /** By the monotonic clock. */
   renewedAt: number;
   isRenewing: boolean;
 }
 
 /**
- * Lets one process at a time do something, among all on the database. A lease contains no instant, so a clock that is set, or
- * differs between machines, does not matter: its holder changes the row every 3 s, and a process that sees it unchanged for 15 s by its
- * steady clock takes it over. A holder that could not renew it for 10 s gives up first.
+ * Lets one process at a time, among all that use the database, do something. A lease contains no timestamp, so it does not matter if clocks
+ * differ or are set: its holder changes the row every 3 s, and a process that sees it unchanged for 15 s by its monotonic clock takes it
+ * over. A holder that could not renew it for 10 s stops first.
  */
 @Injectable()
 export class Leases {
@@ -55,7 +55,7 @@ export class Leases {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes a lease; undefined while it is held, in this process or another. Rejects when the database fails. */
+  /** Acquires a lease; undefined while it is held by this process or another. Rejects if the database fails. */
   async acquire(name: string): Promise<HeldLease | undefined> {
     const held = await this.takeOver(name);
     if (!held) return undefined;
@@ -64,7 +64,7 @@ export class Leases {
     return { abort: held.abort, check: () => void this.isInTime(held), release: () => this.release(held) };
   }
 
-  /** Renews the leases of this process, as it does every 3 s. Never rejects. */
+  /** Renews the leases of this process, as happens every 3 s. Never rejects. */
   async renewAll(): Promise<void> {
     await Promise.all([...this.held].map((held) => this.renew(held)));
   }
@@ -76,7 +76,7 @@ export class Leases {
       name,
       holder: randomUUID(),
       abort: new AbortController(),
-      // Before it is written: others count from a later moment.
+      // Taken before the write: others count from a later moment.
       renewedAt: this.clock.steady(),
       isRenewing: false,
     };
@@ -94,7 +94,7 @@ export class Leases {
     return isTaken ? held : undefined;
   }
 
-  /** Whether the row has not changed for the time of a lease. */
+  /** Whether the row has not changed for the duration of a lease. */
   private isAbandoned({ name, beat }: Lease): boolean {
     const now = this.clock.steady();
     const observed = this.observed.get(name);
@@ -112,7 +112,7 @@ export class Leases {
       if (await this.change(held, held.holder)) held.renewedAt = startedAt;
       else if (this.held.has(held)) this.onLost(held, 'another process took it over');
     } catch {
-      // The database is unavailable: the next one tries again, and the reason is in the log.
+      // The database is unavailable. The next renewal tries again, and the reason is logged.
     } finally {
       held.isRenewing = false;
     }
@@ -139,7 +139,7 @@ export class Leases {
     await this.change(held, null).catch(() => undefined);
   }
 
-  /** Sets its holder, and returns whether the previous holder still had it. */
+  /** Changes the holder; returns whether the row was unchanged until then. */
   private change({ name, holder: before }: Held, holder: string | null): Promise<boolean> {
     return this.transactions.uncached(async (manager) => {
       const { affected } = await manager.update(

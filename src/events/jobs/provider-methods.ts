@@ -1,6 +1,6 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 
-/** A method of a provider, and what a decorator declares of it. */
+/** A provider's method and the metadata of its decorator. */
 export interface ProviderMethod<Declared> {
   readonly declared: Declared;
   /** Such as `Mailer.send`. */
@@ -9,8 +9,8 @@ export interface ProviderMethod<Declared> {
 }
 
 /**
- * The methods of all providers that carry a decorator's metadata, in the order of the modules. Throws for one of a provider that
- * Nest creates for each request: nothing calls it outside of one.
+ * The methods of all providers with a decorator's metadata, in module order. Throws for a request-scoped provider, whose methods nothing
+ * could call outside a request.
  */
 export function providerMethods<Declared>(
   discovery: DiscoveryService,

@@ -9,43 +9,42 @@ import type { OutboxMetrics } from './outbox-metrics.js';
 import { type FailedDelivery, MAX_RETRY_MS, type OutboxStore } from './outbox-store.js';
 import { eventDataFrom } from './event-data.js';
 
-/** Number of events that are read at once. */
+/** Number of events read at once. */
 const BATCH = 100;
 /** Number of keys whose events are handled in parallel. */
 const MAX_KEYS = 8;
-/** Longest time that a listener may take for one event, in milliseconds. */
+/** Time limit for a listener to handle one event, in milliseconds. */
 const ATTEMPT_TIMEOUT_MS = 60_000;
-/** First time until an event is tried again, in milliseconds; it doubles from one failure to the next. */
+/** Delay of the first retry of an event, in milliseconds; it doubles with each failure. */
 const FIRST_RETRY_MS = 1_000;
-/** After how many failures an event is parked: some eight hours after the first. */
+/** Number of failures after which an event is parked: about eight hours after the first. */
 const MAX_FAILURES = 20;
-/** After how many consecutive failures a listener is paused. */
+/** Number of consecutive failures after which a listener is paused. */
 const MAX_CONSECUTIVE = 5;
-/** First and longest of these pauses, in milliseconds; they double in between. */
+/** First and longest pause, in milliseconds; it doubles in between. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** Shortest time between two lines of the log about one listener, in milliseconds. */
+/** Minimum time between two log lines about one listener, in milliseconds. */
 const LINE_MS = 60_000;
 
-/** Data of a delivery, besides the event. */
+/** A delivery of an event. */
 export interface Delivery {
-  /** The same each time that this event is delivered to this listener, which may be more than once. */
+  /** The same for each delivery of this event to this listener; there may be several. */
   readonly id: bigint;
-  /** How often the listener has failed with it before. */
+  /** How often the listener has already failed to handle it. */
   readonly failures: number;
-  /** When it was published, ISO 8601 text in UTC. */
+  /** When the event was published, ISO 8601 text in UTC. */
   readonly publishedAt: string;
-  /** Aborts when the listener has taken 60 s, when the service stops, or when another process takes over. */
+  /** Aborts after 60 s, when the service stops, or when another process takes over. */
   readonly signal: AbortSignal;
 }
 
-/** Calls the method that listens to an event. */
+/** Calls the method that handles an event. */
 export type Handler = (data: object, delivery: Delivery) => unknown;
 
 /**
- * Delivers the events that wait for one listener: a few keys side by side, each in its order. A listener that fails with one event
- * after the other is paused, so that ten thousand waiting events are not all tried against a mail server that is
- * down. The log has a line a minute at most.
+ * Delivers waiting events to one listener: several keys in parallel, each in order. A listener that keeps failing is paused, so that ten
+ * thousand waiting events are not all tried against a mail server that is down. It logs at most one line per minute.
  */
 export class DurableListener implements BackgroundWork {
   readonly lease: string;
@@ -74,9 +73,9 @@ export class DurableListener implements BackgroundWork {
     this.recovered = `Events are delivered to ${name} again`;
   }
 
-  /** The first events of keys that are not in hand, by key. */
+  /** The first events of each key that is not in progress. */
   async findDue(inProgress: ReadonlySet<string>): Promise<WorkItem[]> {
-    // A listener that fails with everything is tried with one event at a time.
+    // A listener that keeps failing is tried with one event at a time.
     if (this.isPausing || (this.isFailing && inProgress.size > 0)) return [];
     const events = await this.store.next(this.name, this.isFailing ? 1 : BATCH, [...inProgress]);
     const keys = new Map(events.map(({ key }): [string, OutboxEvent[]] => [key, []]));
@@ -87,7 +86,7 @@ export class DurableListener implements BackgroundWork {
     }));
   }
 
-  /** Notes handled and failed events; if the database fails, they are kept for the next time. */
+  /** Stores the results of deliveries; if the database fails, they are kept for the next call. */
   async record(): Promise<void> {
     const { handled, failed } = this;
     if (handled.length + failed.length === 0) return;
@@ -101,7 +100,7 @@ export class DurableListener implements BackgroundWork {
     }
   }
 
-  /** One that fails keeps those behind it waiting. */
+  /** A failed event holds up the later ones of its key. */
   private async deliver(
     events: readonly OutboxEvent[],
     signal: AbortSignal,
@@ -112,7 +111,6 @@ export class DurableListener implements BackgroundWork {
     return !signal.aborted;
   }
 
-  /** Returns whether the listener has handled it. */
   private async handle(row: OutboxEvent, signal: AbortSignal): Promise<boolean> {
     const { id, event, failures, publishedAt } = row;
     try {
@@ -124,7 +122,7 @@ export class DurableListener implements BackgroundWork {
         }),
       );
     } catch (error) {
-      // Aborted by the stop or the loss of the lease, not by the listener; it will be delivered again.
+      // Aborted by a stop or the loss of the lease, not by the listener: it will be delivered again.
       if (!signal.aborted) this.fail(row, error);
       return false;
     }
@@ -144,7 +142,7 @@ export class DurableListener implements BackgroundWork {
     this.failed.push({ id: row.id, failures, dueAt: isParked ? null : this.clock.now() + delay, error });
     this.metrics.count(this.name, 'failed');
     if (isParked) this.metrics.count(this.name, 'parked');
-    // Events that were being handled when the pause began do not extend it.
+    // Events in progress when the pause started do not extend it.
     if (!this.isPausing) this.pause();
     this.log(row, isParked, error);
   }

@@ -1,13 +1,13 @@
-/** Longest text of one event, in UTF-16 code units. */
+/** Maximum length of an event's data as text, in UTF-16 code units. */
 export const MAX_DATA_LENGTH = 65_536;
 
 const INT64 = '$int64';
 const DATE = '$date';
 
 /**
- * The data of an event, as JSON from which `eventDataFrom()` makes the same: plain values, objects and arrays of them, `bigint` and
- * `Date`. Members that are undefined are left out. Throws TypeError for anything else, which would not come back as it was, and
- * RangeError when the text is longer than LONGEST_DATA.
+ * Serializes the data of an event as JSON that `eventDataFrom()` can restore: plain values, objects and arrays, `bigint` and `Date`.
+ * Undefined members are omitted. Throws TypeError for anything else, which could not be restored, and RangeError if the text is longer than
+ * MAX_DATA_LENGTH.
  */
 export function textOfEventData(data: object): string {
   const text = JSON.stringify(written(data, 'the event'));
@@ -18,7 +18,7 @@ export function textOfEventData(data: object): string {
   return text;
 }
 
-/** The value of a text of `textOfEventData()`. */
+/** Restores the data from a text of `textOfEventData()`. */
 export function eventDataFrom(text: string): object {
   return read(JSON.parse(text)) as object;
 }
@@ -46,12 +46,12 @@ function read(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key.replace(/^\$\$/, '$'), read(member)]));
 }
 
-/** A name that begins with a dollar sign must not be taken for a mark. */
+/** Escapes a name that starts with a dollar sign, which would be read as a marker. */
 function escaped(name: string): string {
   return name.startsWith('$') ? `$${name}` : name;
 }
 
-/** Whether its own members are all that it has: so is an entity, but no Map, Buffer, Date or promise. */
+/** Whether an object consists only of its own members: true for an entity, false for a Map, Buffer, Date or promise. */
 function isRecord(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object Object]' && !(value instanceof Error);
 }

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
 
-/** Index from which alone the number of waiting events and the age of the oldest are read. */
+/** Adds an index that covers the queries for the number of waiting events and the age of the oldest. */
 export class OutboxBacklog1793491222000 implements MigrationInterface {
   readonly onlyExpands = true;
 

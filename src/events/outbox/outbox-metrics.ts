@@ -6,7 +6,7 @@ import { type Backlog, OutboxStore } from './outbox-store.js';
 
 type Labels = 'listener' | 'event';
 
-/** The metrics of durable events: deliveries of this process, and waiting events in the database. */
+/** Metrics of durable events: deliveries by this process, and waiting events in the database. */
 @Injectable()
 export class OutboxMetrics {
   private readonly deliveries: Counter<'listener' | 'outcome'>;
@@ -38,7 +38,7 @@ export class OutboxMetrics {
     );
   }
 
-  /** Includes these events and listeners in the gauges even while none is waiting. */
+  /** Includes these events and listeners in the metrics even if no event is waiting. */
   show(handled: readonly Record<Labels, string>[]): void {
     this.handled = handled;
     // An increase needs a sample before the first delivery.
@@ -46,7 +46,6 @@ export class OutboxMetrics {
       for (const outcome of ['handled', 'failed', 'parked']) this.deliveries.inc({ listener, outcome }, 0);
   }
 
-  /** Counts a delivery. */
   count(listener: string, outcome: 'handled' | 'failed' | 'parked'): void {
     this.deliveries.inc({ listener, outcome });
   }
@@ -60,7 +59,7 @@ export class OutboxMetrics {
     return [...none, ...waiting];
   }
 
-  /** Both gauges are read at once, by one query. */
+  /** One query for both gauges. */
   private backlog(): Promise<readonly Backlog[]> {
     return (this.reading ??= this.store.backlog().finally(() => (this.reading = undefined)));
   }

@@ -6,22 +6,22 @@ import { Transactions } from '../../database/transactions/transactions.js';
 import { Sweeper } from '../../database/sweeper.js';
 import { AT_ONCE, OutboxEvent } from './outbox-event.entity.js';
 
-/** How long an event is kept that nobody handles, in milliseconds. */
+/** How long an unhandled event is kept, in milliseconds. */
 const RETENTION_MS = 90 * DAY_MS;
 const MAX_ERROR_LENGTH = 500;
-/** Longest time until an event is tried again, in milliseconds. */
+/** Longest delay of a retry, in milliseconds. */
 export const MAX_RETRY_MS = HOUR_MS;
 
-/** The result of a failed delivery. */
+/** A failed delivery. */
 export interface FailedDelivery {
   readonly id: bigint;
   readonly failures: number;
-  /** When it is tried again, in ms since the Unix epoch; null when it is parked. */
+  /** Time of the retry, in ms since the Unix epoch; null if the event is parked. */
   readonly dueAt: number | null;
   readonly error: Error;
 }
 
-/** The events of one name that wait for one listener, or are parked: those do not wait. */
+/** The events of one name that wait for one listener, or are parked. */
 export interface Backlog {
   readonly listener: string;
   readonly event: string;
@@ -46,19 +46,19 @@ export class OutboxStore {
     });
   }
 
-  /** Writes one row for each listener, in the caller's transaction if there is one. */
+  /** Inserts a row for each listener, in the caller's transaction if there is one. */
   async add(listeners: readonly string[], event: string, key: string, data: string): Promise<void> {
     const publishedAt = this.clock.instant();
     const row = { event, key, data, publishedAt, failures: 0, dueAt: AT_ONCE, error: null };
     const rows = listeners.map((listener) => ({ listener, ...row }));
     const [first] = rows;
-    // A single row is committed together with those of other callers.
+    // A single row can be committed together with those of other callers.
     await this.dataSource.manager.insert(OutboxEvent, rows.length === 1 && first ? first : rows);
   }
 
   /**
-   * The first events that a listener may be given, oldest first, among them none of a key whose event waits to be tried again,
-   * and none of the keys that are in progress. An event that is due later than any retry can be is not waited for: the clock was set back.
+   * The first deliverable events of a listener, oldest first, without events of keys that are in progress or whose earlier event waits for
+   * a retry. An event that is due later than any retry can be does not have to wait: the clock was set back.
    */
   next(listener: string, limit: number, inProgress: readonly string[] = []): Promise<OutboxEvent[]> {
     const now = this.clock.now();
@@ -77,12 +77,12 @@ export class OutboxStore {
     return deliverable.getMany();
   }
 
-  /** Deletes the events that were handled, and notes the others. */
+  /** Deletes handled events and updates failed ones. */
   async record(handled: readonly bigint[], failed: readonly FailedDelivery[]): Promise<void> {
     await this.transactions.uncached(async (manager) => {
       if (handled.length > 0) await manager.delete(OutboxEvent, { id: In(handled) });
       for (const { id, failures, dueAt, error } of failed) {
-        // PostgreSQL refuses NUL.
+        // PostgreSQL does not allow NUL.
         const reason = String(error).replaceAll('\0', ' ').slice(0, MAX_ERROR_LENGTH);
         await manager.update(
           OutboxEvent,
@@ -93,23 +93,22 @@ export class OutboxStore {
     });
   }
 
-  /** Waiting events by listener and name, read only from an index; or parked ones. */
+  /** Waiting or parked events by listener and name, read only from an index. */
   async backlog(state: 'waiting' | 'parked' = 'waiting'): Promise<Backlog[]> {
     const rows = await this.dataSource.manager
-      .createQueryBuilder(OutboxEvent, 'kept')
-      .select('kept.listener', 'listener')
-      .addSelect('kept.event', 'event')
+      .createQueryBuilder(OutboxEvent, 'stored')
+      .select('stored.listener', 'listener')
+      .addSelect('stored.event', 'event')
       .addSelect('COUNT(*)', 'events')
-      .addSelect('MIN(kept.published_at)', 'oldest')
-      .where(`kept.due_at IS ${state === 'parked' ? '' : 'NOT '}NULL`)
-      .groupBy('kept.listener')
-      .addGroupBy('kept.event')
-      .orderBy('kept.listener')
+      .addSelect('MIN(stored.published_at)', 'oldest')
+      .where(`stored.due_at IS ${state === 'parked' ? '' : 'NOT '}NULL`)
+      .groupBy('stored.listener')
+      .addGroupBy('stored.event')
+      .orderBy('stored.listener')
       .getRawMany<Omit<Backlog, 'events'> & { events: number | string }>();
     return rows.map((row) => ({ ...row, events: Number(row.events) }));
   }
 
-  /** How many events wait for each listener, or are parked. */
   async byListener(state: 'waiting' | 'parked'): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for (const { listener, events } of await this.backlog(state))
@@ -117,7 +116,7 @@ export class OutboxStore {
     return counts;
   }
 
-  /** The first events that are parked, oldest first. */
+  /** The first parked events, oldest first. */
   parked(limit: number): Promise<OutboxEvent[]> {
     return this.dataSource.manager.find(OutboxEvent, {
       where: { dueAt: IsNull() },
@@ -126,19 +125,19 @@ export class OutboxStore {
     });
   }
 
-  /** An event, whether it is parked or waits; null without one. */
+  /** A parked or waiting event, or null. */
   find(id: bigint): Promise<OutboxEvent | null> {
     return this.dataSource.manager.findOneBy(OutboxEvent, { id });
   }
 
-  /** Releases parked events, one or all; returns their number. */
+  /** Releases one parked event or all; returns their number. */
   async retry(id?: bigint): Promise<number> {
     const released = { failures: 0, dueAt: AT_ONCE };
     const { affected } = await this.dataSource.manager.update(OutboxEvent, parkedOnes(id), released);
     return affected ?? 0;
   }
 
-  /** Deletes an event that is parked, or waits for a removed listener; returns their number. */
+  /** Deletes an event that is parked or waits for a removed listener; returns the number of deleted rows. */
   async discard(id: bigint, listeners: readonly string[]): Promise<number> {
     const { affected } = await this.dataSource.manager.delete(OutboxEvent, [
       parkedOnes(id),

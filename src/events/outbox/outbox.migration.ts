@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
-/** Table of the durable events that wait for their listeners. */
+/** Adds the table of durable events that wait for their listeners. */
 export class Outbox1793491221000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -12,10 +12,10 @@ import { textOfEventData } from './event-data.js';
 
 const MAX_KEY_LENGTH = 255;
 
-/** Where a method keeps which durable events it listens to. */
+/** Metadata key of a method's durable events. */
 export const DURABLE_LISTENER = Symbol('durable listener');
 
-/** One event that a durable listener listens to. */
+/** One event that a durable listener handles. */
 export interface DurableListening {
   readonly event: string;
   /** Name of the listener in the database. */
@@ -23,15 +23,14 @@ export interface DurableListening {
 }
 
 /**
- * Keeps durable events in the database until their listeners have handled them: at least once, those of one key in their order.
- * A process that listens for requests delivers; the command line only publishes.
+ * Stores durable events in the database until their listeners have handled them, at least once and in order for each key. A process that
+ * listens for requests delivers them; the command line only publishes.
  */
 @Injectable()
 export class Outbox implements OnApplicationBootstrap {
   private readonly logger = new Logger('Events');
-  /** By listener, what handles each event. */
+  /** Handlers by listener, then by event. */
   private known: ReadonlyMap<string, ReadonlyMap<string, Handler>> | undefined;
-  /** One for each listener. */
   private loops: readonly BackgroundLoop[] = [];
 
   constructor(
@@ -59,7 +58,8 @@ export class Outbox implements OnApplicationBootstrap {
   }
 
   /**
-   * Keeps an event for its listeners, in the caller's transaction if there is one. Throws TypeError or RangeError for what it cannot keep.
+   * Stores an event for its listeners, in the caller's transaction if there is one. Throws TypeError or RangeError for data that cannot be
+   * stored.
    */
   async add(event: string, key: string, data: object): Promise<void> {
     if (key.length > MAX_KEY_LENGTH)
@@ -73,12 +73,11 @@ export class Outbox implements OnApplicationBootstrap {
     });
   }
 
-  /** Delivers what is committed and due by the clock, and waits for it. Never rejects. */
+  /** Delivers committed events that are due, and waits for that. Never rejects. */
   async deliver(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.run()));
   }
 
-  /** The names of the listeners. */
   get names(): string[] {
     return [...this.listeners.keys()];
   }
@@ -101,7 +100,7 @@ export class Outbox implements OnApplicationBootstrap {
     return found;
   }
 
-  /** Events of a listener that was renamed or removed wait for nobody. */
+  /** No listener handles the events of one that was renamed or removed. */
   private async logOrphans(): Promise<void> {
     try {
       for (const [listener, count] of await this.store.byListener('waiting'))
@@ -110,7 +109,7 @@ export class Outbox implements OnApplicationBootstrap {
             `${count} events are waiting for listener ${listener}, which does not exist in this version`,
           );
     } catch {
-      // The database is unavailable, which is logged already.
+      // The database is unavailable, which is already logged.
     }
   }
 }

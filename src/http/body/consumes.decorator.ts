@@ -4,10 +4,10 @@ import { declareOperation } from '../../core/declared-operation.js';
 import { consumptionOf } from '../operations/consumption.js';
 
 /**
- * Declares that a handler accepts bodies of another media type than `application/json`: a type such as `multipart/form-data`, or
- * a range such as `image/*`. A body of any other type gets 415. `limitBytes` replaces BODY_LIMIT_BYTES for this
- * handler. JSON is parsed for `@Body()`; Nest's `@RawBody()` gets the bytes of any type. Without either, the body is left to
- * an interceptor, such as Nest's `FileInterceptor`, or to the handler, which reads the request as a stream.
+ * Declares that a handler accepts bodies of a media type other than `application/json`: a type such as `multipart/form-data`, or a range
+ * such as `image/*`. A body of any other type gets 415. `limitBytes` replaces BODY_LIMIT_BYTES for this handler. JSON is parsed for
+ * `@Body()`; Nest's `@RawBody()` receives the bytes of any type. Without either, the body is read by an interceptor, such as Nest's
+ * `FileInterceptor`, or by the handler, as a stream.
  */
 export function Consumes(type: string, options: { readonly limitBytes?: number } = {}): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
@@ -15,7 +15,7 @@ export function Consumes(type: string, options: { readonly limitBytes?: number }
     ApiConsumes(type)(prototype, method, descriptor);
     declareOperation(handler, { bodyLimitBytes: options.limitBytes });
     const { isParsed } = consumptionOf(handler, prototype.constructor as Type, String(method));
-    // @nestjs/swagger documents a body by the class of `@Body()`; bytes have none.
+    // @nestjs/swagger documents a body by the class of its `@Body()`; raw bytes have none.
     if (!isParsed) ApiBody({ schema: { type: 'string', format: 'binary' } })(prototype, method, descriptor);
   };
 }

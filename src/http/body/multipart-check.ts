@@ -12,33 +12,33 @@ const PARAMETER = String.raw`[ \t]*;[ \t]*(${TOKEN})=(${TOKEN}|${QUOTED})`;
 const PARAMETERS = new RegExp(PARAMETER, 'g');
 /** The `Content-Disposition` of a part (RFC 7578 section 4.2). */
 const FORM_DATA = new RegExp(`^form-data(?:${PARAMETER})*[ \t]*$`, 'i');
-/** A `Content-Type` as busboy reads it; it takes a part with any other for `text/plain`. */
+/** A `Content-Type` that busboy can parse; it treats a part with any other as `text/plain`. */
 const CONTENT_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:${PARAMETER})*[ \t]*$`);
-/** The charsets that busboy decodes exactly; it drops a text in one that it does not know. */
+/** The charsets that busboy decodes exactly; it drops text in an unknown charset. */
 const CHARSET = /^(?:utf-?8|(?:us-)?ascii|iso-8859-1|latin1|utf-16le)$/i;
 /** An extended value (RFC 8187 section 3.2.1), such as that of `filename*`. */
 const EXTENDED = /^(?:utf-8|iso-8859-1)'[^']*'(?:%[\da-f]{2}|[\w!#$&+.^`|~-])+$/i;
-/** A file name that multer takes for none: it takes the last segment of a path. */
+/** A file name that multer treats as missing: it uses the last segment of a path. */
 const NAMELESS = /(?:^|[\\/])\.{0,2}$/;
 const PROTOTYPE = /(?:^|\[)__proto__(?:$|[[\]])/;
 
 const LINE_BREAK = Buffer.from('\r\n');
-/** Maximum bytes of the header of a part. Beyond 2,000 fields, busboy ignores what follows. */
+/** Maximum size of a part's header, in bytes. Beyond 2,000 fields, busboy ignores the rest. */
 const MAX_HEAD_LENGTH = 4_096;
 
-/** Takes the content of a part, piece by piece; throws when nobody would receive it. */
+/** Receives the content of a part in pieces; throws if nothing would read it. */
 type Content = (piece: Buffer, isLast: boolean) => void;
 
 /**
- * Checks a body of multipart/form-data while an interceptor for files reads it. Multer and its parser, busboy, skip without an error
- * what they do not understand, so anything in the body that would not reach the handler is a refusal: the stream of the body
- * fails with it. Throws malformed_request for a `Content-Type` without one boundary, and writes a valid one as multer reads it.
+ * Checks a multipart/form-data body while an interceptor for files reads it. Multer and its parser, busboy, silently skip what they do not
+ * understand. Anything in the body that would not reach the handler is therefore an error: the body's stream fails with it. Throws
+ * malformed_request for a `Content-Type` without exactly one boundary, and rewrites a valid one in the form that multer parses.
  */
 export function checkMultipart(request: Request, { takesText }: { readonly takesText: boolean }): void {
   const boundary = boundaryOf(request.headers['content-type']);
   request.headers['content-type'] = `multipart/form-data; boundary="${boundary}"`;
   const check = new MultipartCheck(boundary, takesText);
-  // Before the listener of what reads the body, and not earlier: a listener of `data` makes the stream flow.
+  // Just before the reader's listener and not earlier, because a `data` listener starts the stream.
   request.once('resume', () =>
     request.prependListener('data', (chunk: Buffer) => {
       try {
@@ -50,7 +50,7 @@ export function checkMultipart(request: Request, { takesText }: { readonly takes
   );
 }
 
-/** The boundary in a `Content-Type`: quoted or not, in any case, among other parameters, or empty ones (RFC 9110 section 5.6.6). */
+/** The boundary in a `Content-Type`: quoted or not, in any case, among other or empty parameters (RFC 9110 section 5.6.6). */
 function boundaryOf(contentType = ''): string {
   const [boundary, second] = (contentType.match(PARTS) ?? [])
     .map((part) => /^\s*boundary\s*=(.*)/i.exec(part)?.[1])
@@ -64,12 +64,12 @@ function boundaryOf(contentType = ''): string {
   return boundary;
 }
 
-/** The parameters of a valid field, each with its name in lower case and its value as it was sent. */
+/** The parameters of a valid field, each with its lower-case name and its value as sent. */
 function parametersOf(field: string): (readonly [name: string, value: string])[] {
   return [...field.matchAll(PARAMETERS)].map(([, name = '', value = '']) => [name.toLowerCase(), value]);
 }
 
-/** An extended value, its bytes as Latin-1. */
+/** An extended value, with its bytes as Latin-1. */
 function decoded(extended: string): string {
   return extended
     .replace(/^.*'/, '')
@@ -81,7 +81,7 @@ function unquoted(value: string): string {
 }
 
 class MultipartCheck {
-  // The first boundary needs no line break before it.
+  // The first boundary needs no preceding line break.
   private pending: Buffer = LINE_BREAK;
   private place: 'content' | 'delimiter' | 'head' = 'content';
   private content: Content = blank;
@@ -100,7 +100,7 @@ class MultipartCheck {
     while (this.step());
   }
 
-  /** Checks the next piece of what is pending; returns whether another may follow at once. */
+  /** Checks the next pending piece; returns whether to continue immediately. */
   private step(): boolean {
     if (this.hasEnded) blank(this.pending);
     else if (this.place === 'content') return this.readContent();
@@ -164,7 +164,7 @@ class MultipartCheck {
     const [contentType = ''] = field('content-type');
     const type = mediaTypeOf(contentType);
     if (type.startsWith('multipart/')) throw fault('a part is itself multipart (RFC 7578 section 4.3)');
-    // A backslash ends a folder, whether it escapes a character or not.
+    // A backslash is a path separator, whether or not it escapes a character.
     const fileName =
       extended === undefined ? (named('filename')[0] ?? '').replace(/^"|"$/g, '') : decoded(extended);
     if (fileName === '' && type !== 'application/octet-stream') {
@@ -181,7 +181,7 @@ function blank(piece: Buffer): void {
   if (/[^ \t\r\n]/.test(piece.toString('latin1'))) throw fault('it contains bytes outside its parts');
 }
 
-/** What a browser sends for a file that nobody has chosen. */
+/** What browsers send if no file is selected. */
 function empty(piece: Buffer): void {
   if (piece.length > 0) throw fault('a file has no name');
 }

@@ -9,14 +9,14 @@ interface MulterError extends Error {
   readonly field?: string;
 }
 
-/** The exception that Nest's interceptors for files throw, as a refusal of the catalogue; any other error as it is. */
+/** Converts an exception of Nest's interceptors for files to an error of the catalog; any other error is returned unchanged. */
 export function refusalOfMultipart(thrown: unknown): unknown {
   if (!(thrown instanceof HttpException) || thrown instanceof ApiError) return thrown;
   const { cause, message } = thrown;
-  // Nest's own 413 for a file has the code of the catalogue, payload_too_large, already.
+  // Nest's 413 for a file already has the catalog's code, payload_too_large.
   if (thrown.getStatus() === 413) return thrown;
   if (isOfMulter(cause)) return refusalOfMulter(cause);
-  // busboy, which reads the parts, has errors without a code.
+  // Errors of busboy, which parses the parts, have no code.
   return message.startsWith('Multipart: ') && thrown.getStatus() === 400
     ? malformed(`its body is not multipart/form-data (${message.slice('Multipart: '.length)})`, cause)
     : thrown;

@@ -7,13 +7,13 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
 /** Requirements for a body. */
 export interface BodyRule {
-  /** The media types or ranges that the operation accepts, which a refusal names. */
+  /** The accepted media types or ranges, for error messages. */
   readonly types: readonly string[];
-  /** Largest body, decoded, in bytes. */
+  /** Maximum size of the decoded body, in bytes. */
   readonly limitBytes: number;
 }
 
-/** The refusal of a body of another type or coding, which names the supported ones (RFC 9110 section 15.5.16). */
+/** The error for a body of another type or coding, which lists the supported ones (RFC 9110 section 15.5.16). */
 export function unsupported(
   { method }: Request,
   types: readonly string[],
@@ -45,8 +45,8 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map([
 export const CODINGS: readonly string[] = ['gzip', 'deflate', 'br'];
 
 /**
- * Reads the body of a request, decoded. Throws as `openBody()` does and at the limit; unsupported_media_type for a coding that is
- * not understood; malformed_request for a body that is not what its coding says; Node's error for one that breaks off.
+ * Reads and decodes a request's body. Throws like `openBody()`, also when the body exceeds the limit; unsupported_media_type for an unknown
+ * coding; malformed_request for a body that does not match its coding; Node's error if the body is cut off.
  */
 export async function readBody(
   request: Request,
@@ -56,7 +56,7 @@ export async function readBody(
   const coding = codingOf(request);
   const decode = DECODERS.get(coding);
   const isUnderstood = decode !== undefined || coding === 'identity';
-  // A chunked body may turn out to be empty; then its coding does not matter.
+  // A chunked body may turn out to be empty, and then its coding does not matter.
   if (!isUnderstood && request.headers['content-length'] !== undefined)
     throw unsupported(request, types, CODINGS);
   openBody(request, response, limit);
@@ -66,7 +66,7 @@ export async function readBody(
   return decode ? decoded(bytes, decode, limit) : bytes;
 }
 
-/** Leaves the body to the handler, which reads the request as a stream that fails at the limit; throws for a content coding. */
+/** Leaves the body to the handler, which reads the request as a stream that fails at the limit. Throws for a content coding. */
 export function limitBody(request: Request, response: Response, { types, limitBytes }: BodyRule): void {
   if (codingOf(request) !== 'identity') throw unsupported(request, types, []);
   openBody(request, response, limitBytes);
@@ -77,9 +77,9 @@ function codingOf({ headers }: Request): string {
 }
 
 /**
- * Limits a body: beyond `limit` bytes its stream fails with payload_too_large. Asks a client that waits for it to continue. Throws
- * payload_too_large for a body that is announced to be longer, and what a body has failed with by now: it is malformed, or its client
- * is gone.
+ * Limits a body: beyond `limit` bytes its stream fails with payload_too_large. Sends 100 Continue if the client waits for it. Throws
+ * payload_too_large if the announced length exceeds the limit, and any error that the body already has: it is malformed, or its client is
+ * gone.
  */
 function openBody(request: Request, response: Response, limit: number): void {
   if (request.errored) throw request.errored;
@@ -92,12 +92,12 @@ function openBody(request: Request, response: Response, limit: number): void {
 }
 
 /**
- * Makes the stream of a body fail beyond `limit` bytes. Node's parser passes every chunk to `push()`, so counting there limits any reader:
+ * Makes a body's stream fail beyond `limit` bytes. Node's parser passes every chunk to `push()`, so counting there works for any reader:
  * this service, multer, a pipe or an iterator.
  */
 function failAbove(limit: number, request: Request): void {
   const push = request.push.bind(request);
-  // What has arrived already waits in the stream.
+  // Data that has already arrived is in the stream's buffer.
   let received = request.readableLength;
   request.push = (chunk: Buffer | null, encoding) => {
     received += chunk?.length ?? 0;
@@ -107,15 +107,15 @@ function failAbove(limit: number, request: Request): void {
   };
 }
 
-/** Ends the stream of a body with an error, and keeps its connection, which has to carry the refusal. */
+/** Ends a body's stream with an error but keeps the connection, over which the error must be sent. */
 export function failBody(request: IncomingMessage, refusal: Error): void {
   request._destroy = (error, done) => done(error);
-  // A handler that does not read the stream has no listener, and an `error` event without one would end the process.
+  // If the handler does not read the stream, an `error` event without a listener would end the process.
   request.on('error', () => undefined);
   request.destroy(refusal);
 }
 
-/** With listeners: the iterator of a stream takes 5 % of the time of a POST. */
+/** With listeners, because the iterator of a stream takes 5 % of the time of a POST. */
 function bytesOf(request: Request): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -140,12 +140,12 @@ async function decoded(bytes: Buffer, decode: Decode, limit: number): Promise<Bu
   }
 }
 
-/** The refusal of a body of more than `limit` bytes. */
+/** The error for a body of more than `limit` bytes. */
 export function tooLarge(limit: number): ApiError {
   return new ApiError(HTTP_ERRORS.payload_too_large, { params: { limit } });
 }
 
-/** The refusal of a body that is not what its head says; `reason` completes "The request is malformed: …". */
+/** The error for a body that does not match its headers; `reason` completes "The request is malformed: …". */
 export function malformed(reason: string, cause: unknown): ApiError {
   return new ApiError(HTTP_ERRORS.malformed_request, { params: { reason }, cause });
 }

@@ -3,7 +3,7 @@ import { KeyCache } from '../../auth/clients/key-cache.js';
 import { Metrics } from '../../core/metrics/metrics.js';
 import { ResponseCache } from './response-cache.js';
 
-/** Shows how the caches of a process are used. */
+/** Metrics of a process's caches. */
 @Injectable()
 export class CacheMetrics {
   constructor(metrics: Metrics, keys: KeyCache, responses: ResponseCache) {

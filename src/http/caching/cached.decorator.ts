@@ -7,7 +7,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { invalidDeclaration, decorated } from '../../core/declaration-errors.js';
 import { declareOperation } from '../../core/declared-operation.js';
 import type { Versions } from '../../database/data-version.js';
 import { JsonText } from '../../database/json-rows.js';
@@ -18,27 +18,26 @@ import { ResponseCache } from './response-cache.js';
 /** Dependencies of an operation's responses. */
 export interface CachedOptions {
   /**
-   * The response is what `JsonRows` has read, as it is, and depends on nothing else of the database: not on other rows, and not on
-   * whether there are any. Then, on SQLite, a new row does not invalidate a response with one row, or a page, in the order of the
-   * id, that another follows. Default: false.
+   * The response is the unchanged result of `JsonRows` and depends on nothing else in the database: neither on other rows nor on their
+   * absence. On SQLite, a new row then does not invalidate a response with a single row, or a page sorted by id that is followed by
+   * another. Default: false.
    */
   readonly rowsOnly?: boolean;
 }
 
 /**
- * Caches the JsonText that a GET handler returns until a commit to the database may change it. Only for a handler
- * whose result depends only on the request target and the database: not on the caller, the time or another service; on PostgreSQL a
- * response may show a sequence, a foreign table or a setting of the server as it was up to 5 s ago. Guards,
- * interceptors, pipes, keys, scopes, quotas, headers, logs and metrics are as without it. A response is not cached when the handler
- * sets another header than `Link`, or another status than 200. A parameter that may depend on more than the target, such as
- * `@CurrentCaller()`, stops the start.
+ * Caches the JsonText returned by a GET handler until a commit to the database may change it. Use it only if the result depends solely on
+ * the request target and the database: not on the caller, the time or another service. On PostgreSQL, a response may show a sequence, a
+ * foreign table or a server setting as it was up to 5 s ago. Guards, interceptors, pipes, keys, scopes, quotas, headers, logs and metrics
+ * work as usual. A response is not cached if the handler sets a header other than `Link`, or a status other than 200. The service does not
+ * start if a parameter may depend on more than the target, such as `@CurrentCaller()`.
  */
 export function Cached({ rowsOnly = false }: CachedOptions = {}): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
     const name = `${decorated(prototype)}.${String(method)}`;
     const parameters = parametersOf(prototype.constructor as Type, String(method));
     if (!parameters.every(dependsOnTargetAlone))
-      declarationFault(
+      invalidDeclaration(
         `${name}: it is @Cached(), but a parameter may depend on more than the request target. Remove the parameter or @Cached().`,
       );
     let isLogged = false;
@@ -58,7 +57,10 @@ export function Cached({ rowsOnly = false }: CachedOptions = {}): MethodDecorato
 
 const logger = new Logger('Cache');
 
-/** Responds to a request of a `@Cached()` handler from the cache, past the pipes; otherwise notes the cache for the handler. */
+/**
+ * Responds to a request of a `@Cached()` handler from the cache, skipping the pipes; otherwise attaches the cache to the request for the
+ * handler.
+ */
 @Injectable()
 class CachedGuard implements CanActivate {
   constructor(
@@ -69,7 +71,7 @@ class CachedGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const { method, originalUrl } = context.getArgByIndex<Request>(0);
     if (method !== 'GET') return true;
-    // Requested once: versions from just before the handler reads are also valid for what it reads.
+    // Read once: versions from just before the handler's read are also valid for its result.
     const versions = this.cache.versionsFor(originalUrl);
     return versions instanceof Promise
       ? versions.then((known) => this.respond(context, known))

@@ -7,7 +7,7 @@ import { DataVersion, OwnWritesVersion, type Versions } from '../../database/dat
 import { JsonText } from '../../database/json-rows.js';
 import { ResponseCache } from './response-cache.js';
 
-/** The response to a request of a target, as far as the cache knows it. */
+/** A response to a request of a target, with what the cache uses of it. */
 function responseTo(originalUrl: string): Response {
   const headers: Record<string, string> = {};
   return {
@@ -22,7 +22,7 @@ function responseTo(originalUrl: string): Response {
 
 const settings = new Settings({ ...exampleEnvironment(), RESPONSE_CACHE_MIB: '16' });
 
-/** A cache, and requests to it by their target, each with the handler that it would run. */
+/** A cache, and a function that requests a target with the handler to run. */
 function cacheOf(version: DataVersion) {
   const cache = new ResponseCache(version, new SystemClock(), settings);
   const request = async (target: string, handler: () => unknown, rowsOnly = false) => {
@@ -32,7 +32,7 @@ function cacheOf(version: DataVersion) {
   return { cache, request };
 }
 
-/** Versions that a test raises. */
+/** Versions that a test increments. */
 class CountedVersion extends DataVersion {
   responses = 0;
   rows = 0;

@@ -10,49 +10,46 @@ import { JsonText } from '../../database/json-rows.js';
 import { TransientMap } from '../../core/transient-map.js';
 
 const MIB = 1_048_576;
-/** The share of its memory that a process uses for responses unless RESPONSE_CACHE_MIB is set. */
+/** The share of the process's memory used for responses unless RESPONSE_CACHE_MIB is set. */
 const SHARE = 1 / 16;
 /** Bounds of that, in MiB. */
 const MIN_MIB = 16;
 const MAX_MIB = 64;
-/** Memory of a response besides its target and its body, in bytes: measured, with its entity tag. */
+/** Memory of a response in addition to its target and body, in bytes; measured, including its entity tag. */
 const OVERHEAD_BYTES = 256;
-/** Longest request target whose response is cached, in characters. */
+/** Maximum length of a request target whose response is cached, in characters. */
 const MAX_TARGET_LENGTH = 512;
 
-/** What every request of a target gets, as long as the data is the same. */
+/** The response to every request of a target while the data is the same. */
 interface CachedResponse {
   readonly body: JsonText;
-  /** The `Link` that the handler set, after that of a guard; undefined when it set none. */
+  /** The `Link` set by the handler, after that of a guard; undefined if it set none. */
   readonly link: OutgoingHttpHeader | undefined;
 }
 
 /** A cached response, and when it was read. */
 interface Entry {
   readonly cached: CachedResponse;
-  /** The version that it was read at. */
   readonly version: number;
-  /** Commits that invalidate it: all, or all except those of new rows. */
+  /** Which commits invalidate it: all, or all except inserts. */
   readonly kind: 'responses' | 'rows';
-  /** When its read began, by the steady clock. */
+  /** When its read started, by the monotonic clock. */
   readonly readAt: number;
 }
 
 /** A running read. */
 interface Pending {
   readonly version: number;
-  /** Undefined when the read failed, or its response must not be shared. */
+  /** Undefined if the read failed or its response must not be shared. */
   readonly cached: Promise<CachedResponse | undefined>;
 }
 
-/**
- * Caches the responses of `@Cached()` operations by request target, each while the data version is unchanged since its read: never stale.
- */
+/** Caches responses of `@Cached()` operations by request target, each until the data version changes after its read. Never stale. */
 @Injectable()
 export class ResponseCache {
   /** Hits and misses; a shared running read is a hit. */
   readonly use = { hits: 0, misses: 0 };
-  /** Approximate maximum memory of the responses, in bytes; beyond it the least recently used ones are evicted. */
+  /** Approximate maximum memory of the responses, in bytes. Beyond it, the least recently used ones are evicted. */
   readonly maxBytes: number;
   private readonly entries: LRUCache<string, Entry>;
   private readonly pending = new TransientMap<string, Pending>();
@@ -69,7 +66,6 @@ export class ResponseCache {
     });
   }
 
-  /** The number of responses. */
   get size(): number {
     return this.entries.size;
   }
@@ -79,12 +75,12 @@ export class ResponseCache {
     return this.entries.calculatedSize;
   }
 
-  /** The versions as of a moment after a request of this target has arrived. */
+  /** The versions at a moment after a request of this target has arrived. */
   versionsFor(target: string): Versions | Promise<Versions> {
     return target.length > MAX_TARGET_LENGTH ? NO_VERSIONS : this.dataVersion.fresh();
   }
 
-  /** The cached body for a response, which gets the cached `Link`; undefined when nothing of these versions is cached. */
+  /** The cached body for a response, which gets the cached `Link`; undefined if nothing is cached at these versions. */
   find(response: Response, versions: Versions): JsonText | undefined {
     const entry = this.entries.get(response.req.originalUrl);
     if (!entry || entry.version !== versions[entry.kind]) return undefined;
@@ -93,8 +89,8 @@ export class ResponseCache {
   }
 
   /**
-   * What a handler returns for a request: from the cache, from a read of the same target that is under way, or from the handler, whose
-   * result is cached. A commit after `versions` were taken changes them, and what was read is not used again. `rowsOnly`: see Cached.
+   * The result for a request: from the cache, from a running read of the same target, or from the handler, whose result is cached. A commit
+   * after `versions` were read changes them, so that the cached result is not used again. For `rowsOnly`, see CachedOptions.
    */
   async wrap(
     response: Response,
@@ -105,13 +101,13 @@ export class ResponseCache {
     const target = response.req.originalUrl;
     const found = this.find(response, versions);
     if (found) return found;
-    // A read that began at this version sees every commit that this request must see.
+    // A read that started at this version sees every commit that this request must see.
     const shared = this.pending.get(target);
     if (shared && shared.version === versions.responses) {
       const cached = await shared.cached;
       if (cached) return this.used(cached, response);
     }
-    // Nothing was awaited where nothing is shared, so that the next request finds this read.
+    // No await up to here without a shared read, so that the next request finds this one.
     this.use.misses += 1;
     const readAt = this.clock.steady();
     const reading = read(response, handler);
@@ -122,7 +118,7 @@ export class ResponseCache {
     if (pending) this.pending.set(target, pending);
     try {
       const { result, cached } = await reading;
-      // A new row that came while it was read changes a response no more than a later one that outlasts it.
+      // A row inserted during the read does not affect the response, like later ones.
       const kind = rowsOnly && cached?.body.survivesInserts ? 'rows' : 'responses';
       const version = versions[kind];
       if (cached && version !== undefined) this.entries.set(target, { cached, version, kind, readAt });
@@ -140,8 +136,8 @@ export class ResponseCache {
 }
 
 /**
- * Runs a handler. Its response can be cached if it is a JsonText with status 200, and the handler has set no other header than `Link`,
- * whose value depends on the target alone: a response with any other, such as Set-Cookie, belongs to its request.
+ * Runs a handler. Its response can be cached if it is a JsonText with status 200 and the handler has set no header other than `Link`, which
+ * depends only on the target. A response with any other header, such as Set-Cookie, belongs to its request.
  */
 async function read(
   response: Response,
@@ -159,13 +155,12 @@ async function read(
 
 const nothing = (): undefined => undefined;
 
-/** The bytes that the process may use: of its container, if that has a limit, or of the machine. */
+/** The memory available to the process in bytes: its container's limit or, without one, the machine's memory. */
 function memoryOfProcess(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-/** In whole MiB. */
 function shareOf(bytes: number): number {
   return Math.min(Math.max(Math.floor((bytes * SHARE) / MIB), MIN_MIB), MAX_MIB);
 }
@@ -174,7 +169,7 @@ function bytesOf({ cached: { body, link = '' } }: Entry, target: string): number
   return OVERHEAD_BYTES + target.length + String(link).length + bytesOfText(body.text);
 }
 
-/** V8 keeps a text with a character beyond Latin-1 as two bytes a character. */
+/** V8 stores text that contains a character beyond Latin-1 with two bytes per character. */
 function bytesOfText(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }

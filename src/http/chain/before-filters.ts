@@ -10,8 +10,8 @@ const ELSEWHERE =
 type Prepare = (thrown: unknown, host: ArgumentsHost, isOfModule: boolean) => unknown;
 
 /**
- * Calls `prepare` with each exception of a request before its filter, and with whether that may belong to a module; the filter gets the
- * returned or resolved value. Nest has no public hook for this, because a filter of a module replaces that of the service.
+ * Calls `prepare` with each exception of a request before its filter, and with whether the filter may belong to a module. The filter
+ * receives the returned or resolved value. Nest has no public hook for this, because a module's filter replaces the service's.
  */
 export function beforeFilters(application: INestApplication, prepare: Prepare): void {
   const { middlewareModule, routesResolver } = application as unknown as {
@@ -57,12 +57,12 @@ function prepareIn(filters: unknown, prepare: Prepare): void {
 }
 
 /**
- * A filter of which the service refuses what it throws, or rejects with. Express would send a stack trace, and nothing would end the
- * response of one that rejects.
+ * Wraps a filter so that the service handles its own errors. Otherwise Express would send a stack trace, or a rejecting filter would leave
+ * the response open.
  */
 function refusing(filter: ExceptionFilterMetadata['func']): ExceptionFilterMetadata['func'] {
   return (exception: unknown, host: ArgumentsHost): unknown => {
-    // A filter that throws its exception again leaves it to the service.
+    // A filter that rethrows its exception leaves it to the service.
     const failed = (failure: unknown): void =>
       refuse(failure === exception ? host.getArgByIndex<Request>(0).exception : failure, host);
     try {

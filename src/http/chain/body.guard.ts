@@ -14,9 +14,9 @@ import { CODINGS, limitBody, readBody, unsupported } from '../body/read-body.js'
 import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
 
 const NO_BYTES = Buffer.alloc(0);
-/** Throws for bytes that are not UTF-8. */
+/** Throws for invalid UTF-8. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
-/** A text of nothing but white space, which is how a client sends no body. */
+/** White space only, which some clients send for an empty body. */
 const BLANK = /^[ \t\n\r]*$/;
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -26,7 +26,9 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
 }
 
-/** Reads and parses the body as `@Consumes()` declares it; the last global guard, so that a caller who is refused has no body read. */
+/**
+ * Reads and parses the body as declared by `@Consumes()`. It is the last global guard, so that the body of a refused request is not read.
+ */
 @Injectable()
 export class BodyGuard implements CanActivate {
   constructor(private readonly settings: Settings) {}
@@ -36,17 +38,17 @@ export class BodyGuard implements CanActivate {
     if (!request) return true;
     const response = responseOf(context);
     const operation = OPERATIONS.of(context);
-    // Nest gives its execution context neither to the adapter nor to filters.
+    // Nest passes its execution context neither to the adapter nor to filters.
     request.operation = operation;
     const link = response.getHeader('Link');
     if (link !== undefined) request.linkOfGuards = String(link);
-    // 404 and 405 come before 415, 413 and 400.
+    // 404 and 405 take precedence over 415, 413 and 400.
     if (BODILESS.has(request.method) || context.getClass() === UnmatchedRoutes) return true;
     if (!announcesBody(request)) {
       keepRawBody(request, NO_BYTES);
       return true;
     }
-    // A middleware of a module has read it.
+    // A module's middleware has read it.
     if (request.readableEnded) {
       const { body } = request as { readonly body: unknown };
       keepRawBody(request, Buffer.isBuffer(body) ? body : Buffer.from(writeExactJson(body)));
@@ -62,13 +64,13 @@ export class BodyGuard implements CanActivate {
     if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
     if (sent === 'multipart/form-data') checkMultipart(request, { takesText: id === undefined || takesText });
     limitBody(request, response, { types, limitBytes });
-    // What reads the body replaces this; ValidationPipe throws it where nothing has.
+    // Replaced by whatever reads the body; otherwise, ValidationPipe throws it.
     if (isParsed) request.body = unsupported(request, types, []);
     return true;
   }
 }
 
-/** Reads the whole body, for `@Body()` and `@RawBody()`. */
+/** Reads the whole body for `@Body()` and `@RawBody()`. */
 async function read(
   request: Request,
   response: Response,
@@ -78,7 +80,7 @@ async function read(
   const { 'content-type': contentType, 'content-length': length } = request.headers;
   const { types, isParsed } = consumption;
   const isTaken = takes(consumption, contentType);
-  // A chunked body may turn out to be empty; then it needs no type.
+  // A chunked body may turn out to be empty, and then needs no type.
   if (!isTaken && length !== undefined) throw unsupported(request, types, CODINGS);
   const bytes = await readBody(request, response, { types, limitBytes });
   if (!isTaken && bytes.length > 0) throw unsupported(request, types, CODINGS);
@@ -87,12 +89,12 @@ async function read(
   return true;
 }
 
-/** Stores the bytes of a body where Nest's `@RawBody()` and `RawBodyRequest` read them. */
+/** Stores the bytes of a body for Nest's `@RawBody()` and `RawBodyRequest`. */
 function keepRawBody(request: RawBodyRequest<Request>, bytes: Buffer): void {
   request.rawBody ??= bytes;
 }
 
-/** Refuses a body that the operation would ignore, although the client relies on it; one without a field says nothing. */
+/** Refuses a body that the operation would ignore although the client relies on it. A body without fields is allowed. */
 function refuseIgnored(body: unknown): true {
   if (body === undefined || body === null) return true;
   const isObject = Object.getPrototypeOf(body) === Object.prototype;
@@ -111,7 +113,7 @@ function parsed(bytes: Buffer): unknown {
   try {
     return parseExactJson(text);
   } catch (error) {
-    // The parser quotes the character that it does not expect, which may be half of a surrogate pair.
+    // The parser quotes the unexpected character, which may be half of a surrogate pair.
     throw error instanceof SyntaxError ? notJson(error.message.toWellFormed(), error) : error;
   }
 }

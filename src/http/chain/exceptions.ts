@@ -13,8 +13,8 @@ import { refuseAtEnd } from '../replies/reply.js';
 import { InvalidArgument, ValidationPipe } from '../validation/validation.pipe.js';
 
 /**
- * Prepares the response to an exception before its filter, ErrorFilter or one of a module, sends it: sets the headers of the exception and
- * of the rate limit. A 400 for invalid values lists the errors of all arguments, not only of the first.
+ * Prepares the response to an exception before ErrorFilter or a module's filter sends it: sets the headers of the exception and of the rate
+ * limit. A 400 for invalid values lists the errors of all arguments, not only of the first.
  */
 @Injectable()
 export class Exceptions {
@@ -22,7 +22,9 @@ export class Exceptions {
 
   constructor(private readonly quota: QuotaService) {}
 
-  /** Returns, or resolves to, the exception for the filter; `isOfModule`: it may be one that sends what it likes. */
+  /**
+   * Returns, or resolves to, the exception for the filter. `isOfModule`: the filter may belong to a module, which can send any response.
+   */
   prepare(thrown: unknown, host: ArgumentsHost, isOfModule: boolean): unknown {
     const [request, response] = host.getArgs<[Request, Response]>();
     const { operation } = request;
@@ -38,8 +40,8 @@ export class Exceptions {
   }
 
   /**
-   * A request that nothing has counted was for a page, a file or a probe, or ended before the guards, as in a middleware. A refusal
-   * counts for the address, a failure does not; either way an address has few lines in the log.
+   * Requests not counted yet were for a page, a file or a probe, or ended before the guards, for example in a middleware. A refusal counts
+   * for the address, a failure does not; either way, the log lines of an address are limited.
    */
   private prepared(
     thrown: unknown,
@@ -70,16 +72,16 @@ export class Exceptions {
     request: Request,
     { parameters }: RegisteredOperation,
   ): Promise<ApiError> {
-    const faults = [...error.faults];
+    const errors = [...error.faults];
     for (const argument of validatedArguments(parameters)) {
       const isKnown = error instanceof InvalidArgument && isSame(error.argument, argument);
-      if (!isKnown) faults.push(...(await this.faultsOf(argument, request)));
+      if (!isKnown) errors.push(...(await this.errorsOf(argument, request)));
     }
-    if (faults.length === error.faults.length) return error;
-    return new ApiError(HTTP_ERRORS.validation_failed, { details: faults, headers: error.headers });
+    if (errors.length === error.faults.length) return error;
+    return new ApiError(HTTP_ERRORS.validation_failed, { details: errors, headers: error.headers });
   }
 
-  private async faultsOf(argument: ArgumentMetadata, request: Request): Promise<readonly ErrorDetail[]> {
+  private async errorsOf(argument: ArgumentMetadata, request: Request): Promise<readonly ErrorDetail[]> {
     try {
       await this.pipe.transform(valueOf(argument, request), argument);
       return [];
@@ -90,7 +92,7 @@ export class Exceptions {
   }
 }
 
-/** The status of what was thrown: an exception, or an error of the package http-errors, which Express's middlewares throw. */
+/** The status of a thrown exception, or of an http-errors error, which Express's middlewares throw. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const { statusCode } = (error ?? {}) as { readonly statusCode?: unknown };

@@ -8,15 +8,15 @@ import { OPERATIONS } from '../operations/registered-operation.js';
 import { UnmatchedRoutes } from './unmatched-routes.js';
 import { accepts } from '../../core/media-type.js';
 
-/** Longest request target, in characters; RFC 9110 section 4.1 recommends supporting at least 8,000 octets. */
+/** Maximum length of a request target, in characters; RFC 9110 section 4.1 recommends supporting at least 8,000 octets. */
 const LIMIT = 8_192;
 
 /** Methods that change a resource. */
 const CHANGING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * Refuses targets that are too long, an `Accept` that excludes the type of the response, and a request that changes something and has
- * a header that its handler would ignore.
+ * Refuses targets that are too long, an `Accept` that excludes the response's type, and a request that changes something but has a header
+ * that its handler would ignore.
  */
 @Injectable()
 export class RequestHeadGuard implements CanActivate {
@@ -38,7 +38,7 @@ export class RequestHeadGuard implements CanActivate {
 }
 
 /**
- * Refuses an `If-Match` with tags, or an `If-None-Match` of what exists, without `@IfMatch()`, and the `Idempotency-Key` of a POST
+ * Refuses an `If-Match` with tags, or an `If-None-Match` of an existing resource, without `@IfMatch()`, and the `Idempotency-Key` of a POST
  * without `@Idempotent()`.
  */
 function refuseIgnored(
@@ -53,7 +53,7 @@ function refuseIgnored(
     });
   }
   const ifMatch = headers['if-match'];
-  // `*` needs no tag (RFC 9110 section 13.1.1): a missing resource is 404, unless a PUT creates it.
+  // `*` needs no tag (RFC 9110 section 13.1.1): a missing resource gets 404, unless a PUT creates it.
   const holds =
     (ifMatch === undefined || (ifMatch === '*' && method !== 'PUT')) &&
     (method === 'POST' || headers['if-none-match'] === undefined);

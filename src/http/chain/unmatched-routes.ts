@@ -12,9 +12,9 @@ import { type RegisteredRoute, routesOf, versionOf } from '../operations/registe
 const GUARDED_SEGMENTS = ['v1', 'account', 'admin'];
 
 /**
- * Handles requests that no route matches (404, 405, a broken percent-encoding). They pass the guards of the chain, which Nest alone
- * does not run for them: they count towards the quota, and the response carries the headers. They need a key below the guarded segments,
- * each other version, and the first segment of each operation that needs one; elsewhere, without a key, they count for their address.
+ * Handles requests that no route matches (404, 405, invalid percent-encoding). It runs the guards of the chain, which Nest does not for
+ * such requests: they count toward the quota, and the response has its headers. They require a key below the guarded segments, any version
+ * prefix, and the first segment of any operation that requires one. Elsewhere, without a key, they count for their address.
  */
 @Injectable()
 export class UnmatchedRoutes implements OnModuleInit {
@@ -26,10 +26,10 @@ export class UnmatchedRoutes implements OnModuleInit {
     private readonly deprecations: DeprecationService,
   ) {}
 
-  /** Nest calls this after it has registered all routes, and before it registers its own 404, which is replaced. */
+  /** Nest calls this after it has registered all routes and before it registers its own 404, which this replaces. */
   onModuleInit(): void {
     const httpAdapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
-    // NestFactory.createApplicationContext() makes no server.
+    // NestFactory.createApplicationContext() creates no server.
     if (!httpAdapter) return;
     const express = httpAdapter.getInstance<Application>();
     const guarded = new Set([...GUARDED_SEGMENTS, ...routesOf(express).flatMap(guardedSegmentOf)]);
@@ -38,7 +38,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     const respond = this.throughChain(this.refuse);
     const respondToAnyone = this.throughChain(anyone);
     const refuse: RequestHandler = (request, response, next) => {
-      // A route that has passed the request on is not the one of logs and metrics.
+      // A route that has passed the request on must not appear in logs and metrics.
       request.route = undefined;
       const isOpen =
         request.headers.authorization === undefined && !guarded.has(segmentOf(request.originalUrl));
@@ -47,7 +47,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     const setNotFoundHandler = httpAdapter.setNotFoundHandler?.bind(httpAdapter);
     httpAdapter.setNotFoundHandler = (_, ...rest) => {
       setNotFoundHandler?.(refuse, ...rest);
-      // Where Express cannot decode a parameter of the path.
+      // Express could not decode a path parameter.
       express.use((error: unknown, request: Request, response: Response, next: NextFunction) => {
         if (error instanceof URIError) refuse(request, response, next);
         else next(error);
@@ -67,7 +67,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     };
   }
 
-  /** A page for browsers at a path without a route; everything else is refused. Paths below the API always get the Error body. */
+  /** The page for browsers at an unknown path; all other requests are refused. Paths below the API always get the Error body. */
   private pageFor(request: Request, response: Response): string | undefined {
     refuseUndecodable(request);
     if (!request.missingPage || this.routesAt(request).length > 0) return this.refuse(request, response);
@@ -82,7 +82,7 @@ export class UnmatchedRoutes implements OnModuleInit {
     const routes = this.routesAt(request);
     const allowed = this.methodsOf(routes);
     const { method } = request;
-    // A route of this path and method may have passed the request on, because it is for another host or version.
+    // A route for this path and method may have passed the request on because it is for another host or version.
     if (allowed.length === 0 || (allowed.includes(method) && method !== 'OPTIONS'))
       throw new ApiError(HTTP_ERRORS.route_not_found);
     const allow = allowed.join(', ');
@@ -122,20 +122,20 @@ function refuseUndecodable({ path }: Request): void {
   }
 }
 
-/** The media types that a PATCH takes (RFC 5789 section 3.1). */
+/** The media types that a PATCH accepts (RFC 5789 section 3.1). */
 function patchTypesOf({ handler }: RegisteredRoute): readonly string[] {
   const { controller, method } = declaredOn(handler);
   return controller && method !== undefined ? consumptionOf(handler, controller, method).types : [];
 }
 
-/** The first segment of a route with a version, or of an operation that needs a key; none for other routes. */
+/** The first segment of a versioned route or of an operation that requires a key; undefined for other routes. */
 function guardedSegmentOf({ path, handler }: RegisteredRoute): readonly string[] {
   const { controller } = declaredOn(handler);
   const isOpen = !controller || DECLARATIONS.for(handler, controller).isPublic;
   return isOpen && versionOf(path) === undefined ? [] : [segmentOf(path)];
 }
 
-/** `v1` of `/v1/pets?limit=5`. */
+/** Extracts `v1` from `/v1/pets?limit=5`. */
 function segmentOf(target: string): string {
   return target.split(/[/?]/, 2)[1] ?? '';
 }

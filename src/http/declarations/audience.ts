@@ -8,28 +8,28 @@ import type { Scope } from '../../auth/scopes.js';
 import { Uncounted } from '../../throttling/uncounted.decorator.js';
 import { Tag } from './operation.decorator.js';
 
-/** The users of one path: operators for all clients, or key holders for their client. */
+/** The users of a path prefix: operators for all clients, or key holders for their own client. */
 export interface Audience {
-  /** First part of the paths. */
+  /** First segment of the paths. */
   readonly prefix: string;
   readonly scope: Scope;
-  /** Scope of read operations, if it is a smaller one. */
+  /** Scope of read operations, if it differs. */
   readonly readScope?: Scope;
-  /** The bound of the operations, if no quota counts them. */
+  /** The limit of the operations, if they do not count toward the quota. */
   readonly uncounted?: UncountedBound;
-  /** The bound of read operations, if it is another one. */
+  /** The limit of read operations, if it differs. */
   readonly uncountedReads?: UncountedBound;
-  /** The client to which a caller is limited; throws no_account. Without it, all clients. */
+  /** The client that a caller is limited to; throws no_account. Undefined for operators. */
   readonly holderOf?: (caller: Caller | undefined) => { readonly clientId: string };
 }
 
-/** Differences between operations on one client and on all clients. */
+/** Differences between the operations on one client and those on all clients. */
 export function differencesOf({ holderOf }: Audience) {
   const isOwn = holderOf !== undefined;
   return { isOwn, own: isOwn ? 'Own' : '', errors: isOwn ? [CLIENTS_ERRORS.no_account] : [] };
 }
 
-/** A controller below the path of an audience. */
+/** A controller under the path of an audience. */
 export function AudienceController(
   audience: Audience,
   path: string,
@@ -44,7 +44,7 @@ export function AudienceController(
   );
 }
 
-/** Has each operation of a controller need its scope and keep its bound: those of reads for GET, the others for every other method. */
+/** Sets the scope and limit of each operation in a controller: those of reads for GET, the others for all other methods. */
 function separateReads(
   prototype: object,
   { scope, readScope = scope, uncounted, uncountedReads = uncounted }: Audience,
@@ -58,7 +58,7 @@ function separateReads(
   }
 }
 
-/** Handler parameter: validates and documents it as this class, where audiences differ; by default as the declared one. */
+/** Handler parameter: validates and documents it as this class if audiences differ; by default, as declared. */
 export function OfClass(dto: Type): ParameterDecorator {
   return (prototype, method, place) => {
     if (method === undefined) return;

@@ -8,8 +8,8 @@ import { reading } from '../../core/execution-context.js';
 import { addressOf } from '../../core/request-address.js';
 
 /**
- * Handler parameter: the caller of an administrative operation, for the audit trail and for the scopes that it may grant; with an
- * audience of key holders also the client that it is limited to. Throws no_account.
+ * Handler parameter: the caller of an administrative operation, for the audit trail and the scopes that it may grant; for key holders, with
+ * the client that it is limited to. Throws no_account.
  */
 export const CurrentRequester = createParamDecorator(
   reading('head', (audience: Audience | undefined, context: ExecutionContext): Requester => {

@@ -4,7 +4,7 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { ApplicationConfig } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { ThrottlerGuard } from '@nestjs/throttler';
-import { declarationFault } from '../../core/declaration-faults.js';
+import { invalidDeclaration } from '../../core/declaration-errors.js';
 import { declaredOn } from '../../core/declared-operation.js';
 import { QuotaGuard } from '../../throttling/quota.guard.js';
 import type { RegisteredOperation } from '../operations/registered-operation.js';
@@ -12,26 +12,26 @@ import { ErrorFilter } from '../replies/error.filter.js';
 
 const logger = new Logger('Start');
 
-/** Parameters with values of the request target. */
+/** Parameters whose values are in the request target. */
 const OF_TARGET: ReadonlySet<unknown> = new Set([RouteParamtypes.QUERY, RouteParamtypes.PARAM]);
 
 /** Checks the guards and interceptors of all requests. */
 export function checkGlobalEnhancers(config: ApplicationConfig): void {
   for (const guard of [...config.getGlobalGuards(), ...config.getGlobalRequestGuards()]) {
-    const fault = throttlerFault(classOf(guard));
-    if (fault !== undefined) declarationFault(fault);
+    const error = throttlerError(classOf(guard));
+    if (error !== undefined) invalidDeclaration(error);
   }
   for (const part of [...config.getGlobalInterceptors(), ...config.getGlobalRequestInterceptors()]) {
     const { name } = classOf(part);
     if (cacheInterceptorOf(classOf(part)))
-      declarationFault(
+      invalidDeclaration(
         `${name} for all requests would give a client the responses of another, and pages without their Link. ` +
           'Remove it; use @UseInterceptors() on a route, or @Cached().',
       );
   }
 }
 
-/** Warns of filters of all requests whose errors are not in the OpenAPI documents. */
+/** Warns of global filters whose errors are not in the OpenAPI documents. */
 export function warnOfFilters(config: ApplicationConfig): void {
   for (const filter of [...config.getGlobalFilters(), ...config.getGlobalRequestFilters()]) {
     const type = classOf(filter);
@@ -48,27 +48,27 @@ export function checkEnhancers(
   { name, controller, handler, parameters }: RegisteredOperation,
   isOfRequest: boolean,
 ): void {
-  const fault = (text: string) => declarationFault(`${name}: ${text}`);
+  const error = (text: string) => invalidDeclaration(`${name}: ${text}`);
   const classesOf = (key: string): Type[] =>
     [handler, controller].flatMap((target) =>
       ((Reflect.getMetadata(key, target) ?? []) as readonly object[]).map(classOf),
     );
   for (const guard of classesOf(GUARDS_METADATA)) {
-    const text = throttlerFault(guard);
-    if (text !== undefined) fault(text);
+    const text = throttlerError(guard);
+    if (text !== undefined) error(text);
   }
   const isOfTarget = !isOfRequest && parameters.every(({ kind }) => OF_TARGET.has(kind));
   for (const part of classesOf(INTERCEPTORS_METADATA)) {
     const stock = cacheInterceptorOf(part);
     if (stock && !isOfTarget && trackByOf(part) === trackByOf(stock))
-      fault(
+      error(
         `${part.name} stores its response by the URL alone, but it may depend on more, such as the client. ` +
           'Override trackBy() in a subclass, with a key that includes the client, or remove it.',
       );
   }
 }
 
-function throttlerFault(guard: Type): string | undefined {
+function throttlerError(guard: Type): string | undefined {
   if (!(guard.prototype instanceof ThrottlerGuard || guard === ThrottlerGuard)) return undefined;
   if (guard.prototype instanceof QuotaGuard || guard === QuotaGuard) return undefined;
   return (
@@ -77,7 +77,7 @@ function throttlerFault(guard: Type): string | undefined {
   );
 }
 
-/** CacheInterceptor of @nestjs/cache-manager, which is no dependency, where a class is one or extends it. */
+/** The class if it is, or extends, CacheInterceptor of @nestjs/cache-manager, which is not a dependency. */
 function cacheInterceptorOf(type: Type): Type | undefined {
   const parent = Object.getPrototypeOf(type) as Type;
   if (type.name === 'CacheInterceptor' && trackByOf(type) !== undefined) return type;
@@ -88,7 +88,7 @@ function trackByOf({ prototype }: Type): unknown {
   return (prototype as { readonly trackBy?: unknown } | undefined)?.trackBy;
 }
 
-/** The class of an enhancer, which is given as a class or an instance, or created per request. */
+/** The class of an enhancer, which is registered as a class or an instance, or created per request. */
 function classOf(part: object): Type {
   if (part instanceof InstanceWrapper) return part.metatype as Type;
   return (typeof part === 'function' ? part : part.constructor) as Type;

@@ -7,18 +7,18 @@ import { isJsonType, mediaTypeOf } from '../../core/media-type.js';
 interface Success {
   readonly status: number;
   readonly description: string;
-  /** Response headers of this operation, name to description; those of every response are added automatically. */
+  /** Descriptions of the operation's response headers by name. Headers of every response are added automatically. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers that only some of these responses have. */
   readonly optionalHeaders?: Readonly<Record<string, string>>;
 }
 
-/** One resource: its DTO, where it is found, and whether it carries the `ETag` that GET returns for it. */
+/** One resource: its DTO, its location, and whether it has the `ETag` that GET returns for it. */
 interface Resource<Dto> extends Success {
   readonly type: Type<Dto>;
-  /** The address of the created resource, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is put before it. */
+  /** The path of the created resource, such as `/v1/toys/7`, for `Location`; the path of PUBLIC_BASE_URL is prefixed. */
   readonly location?: (resource: Dto) => string;
-  /** Sends the entity tag of the resource, for a later `If-Match`; GET has one without this. */
+  /** Sends the entity tag of the resource, for a later `If-Match`. GET sends it without this option. */
   readonly entityTag?: boolean;
 }
 
@@ -28,7 +28,7 @@ interface Resources extends Success {
   readonly schemaName: string;
 }
 
-/** A text, a file or a stream of a media type other than JSON, such as `text/csv`. */
+/** Text, a file or a stream of a media type other than JSON, such as `text/csv`. */
 interface OtherType extends Success {
   readonly contentType: string;
 }
@@ -41,10 +41,10 @@ interface Nothing extends Success {
 /** The success response of an operation. */
 export type SuccessResponse<Dto = unknown> = Resource<Dto> | Resources | OtherType | Nothing;
 
-/** The header of a page that has a next page. */
-export const NEXT_PAGE = { Link: 'The next page and the first (RFC 8288), when there is a next page' };
+/** The header of a page that is followed by another. */
+export const NEXT_PAGE = { Link: 'Links to the next and the first page (RFC 8288), if there is a next page' };
 
-/** The response of an operation that lists something page by page, and perhaps counts all of it. */
+/** The response of an operation that returns a list by page, and optionally its total count. */
 export function pageOf(
   arrayOf: Type,
   schemaName: string,
@@ -52,13 +52,13 @@ export function pageOf(
   { isCounted = false } = {},
 ): SuccessResponse {
   const headers: Record<string, string> = isCounted
-    ? { 'X-Total-Count': 'How many entries the whole list has' }
+    ? { 'X-Total-Count': 'Total number of entries in the list' }
     : {};
   return { status: 200, description, arrayOf, schemaName, headers, optionalHeaders: NEXT_PAGE };
 }
 
 /**
- * Declares the id, texts and success responses of an operation. What the chain adds (errors, headers, security) is documented
+ * Declares the id, descriptions and success responses of an operation. What the chain adds (errors, headers, security) is documented
  * automatically.
  */
 export function Operation<Dto>(operation: {
@@ -100,7 +100,7 @@ function partsOf<Dto>(responses: SuccessResponse<Dto>): {
   const headers = documentedHeaders(
     {
       ...(location ? { Location: 'Address of the created resource' } : {}),
-      ...(entityTag ? { ETag: 'Entity tag of the resource as it is now, for `If-Match`' } : {}),
+      ...(entityTag ? { ETag: 'Current entity tag of the resource, for `If-Match`' } : {}),
       ...responses.headers,
     },
     true,
@@ -116,12 +116,12 @@ function successOf({ status, description, headers, optionalHeaders }: Success) {
   return { status, description, headers: documented };
 }
 
-/** A text is sent in UTF-8. */
+/** Text is sent in UTF-8. */
 function withCharset(contentType: string): string {
   return /^text\/[^;]+$/.test(contentType) ? `${contentType}; charset=utf-8` : contentType;
 }
 
-/** A body that the handler writes itself, for the document: an object of JSON, a text, or bytes. */
+/** Documents a body that the handler writes itself: a JSON object, text, or bytes. */
 function contentOf(contentType: string) {
   const type = mediaTypeOf(contentType);
   if (isJsonType(type))
@@ -137,7 +137,7 @@ function documentedHeaders(meanings: Readonly<Record<string, string>> = {}, requ
   );
 }
 
-/** Groups the operations of a controller in the docs, under a name and with a text. */
+/** Groups the operations of a controller in the docs, with a name and description. */
 export function Tag(name: string, description: string): ClassDecorator {
   return applyDecorators(ApiTags(name), declaring({ tagDescription: description }));
 }

@@ -3,7 +3,7 @@ import { Logger, RequestMethod, type Type } from '@nestjs/common';
 import { HOST_METADATA, METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { DiscoveryService, ModulesContainer } from '@nestjs/core';
-import { declarationFault } from '../../core/declaration-faults.js';
+import { invalidDeclaration } from '../../core/declaration-errors.js';
 import type { RegisteredRoute } from '../operations/registered-routes.js';
 import { declaredSelectionOf } from '../paging/selection.decorators.js';
 import { type RegisteredOperation, metadataOf, operationsOf } from '../operations/registered-operation.js';
@@ -12,7 +12,7 @@ import { declaredFieldsOf } from '../validation/field-table.js';
 
 /** Parameters in a path of Express 5: `:name` and `*name`. */
 const IN_PATH = /[:*](\w+)/g;
-/** Name of a whole body, query or path in a message. */
+/** Name of an undivided body, query or path in a message. */
 const WHOLE: ReadonlyMap<unknown, string> = new Map([
   [RouteParamtypes.BODY, '@Body()'],
   [RouteParamtypes.QUERY, '@Query()'],
@@ -23,9 +23,9 @@ const UNKNOWN: ReadonlySet<unknown> = new Set([Object, Function, Array]);
 
 const logger = new Logger('Start');
 
-/** Checks that no route hides one that is registered after it: Express takes the first that a request matches. */
+/** Checks that no route hides a later one: Express uses the first that matches. */
 export function checkHidden(routes: readonly RegisteredRoute[], discovery: DiscoveryService): void {
-  // Nest names the function that it registers after the handler.
+  // Nest gives the registered function the handler's name.
   const operations = new Map(operationsOf(discovery).map((one) => [one.name, one]));
   const found = routes.flatMap((route) => {
     const operation = operations.get(route.handler.name);
@@ -41,21 +41,21 @@ export function checkHidden(routes: readonly RegisteredRoute[], discovery: Disco
       );
     });
     if (first)
-      declarationFault(
+      invalidDeclaration(
         `${operation.name}: ${method} ${path} is never reached, because ${first.method} ${first.path} of ${first.operation.name} ` +
           'is registered before it. Declare it, or import its module, first; or change one of the paths.',
       );
   }
 }
 
-/** Whether an operation passes no request for the host of another one on to it. */
+/** Whether an operation does not pass requests for the host of another operation on to it. */
 function takesAllOf(one: RegisteredOperation, other: RegisteredOperation): boolean {
   const host = metadataOf(one, HOST_METADATA);
   if (host !== undefined && !isDeepStrictEqual(host, metadataOf(other, HOST_METADATA))) return false;
   return one.parameters.every(({ kind }) => kind !== RouteParamtypes.NEXT);
 }
 
-/** Paths of a route, with and without its optional parts, whose parameters have a value that no other route names. */
+/** Sample paths of a route, with and without its optional parts, whose parameter values appear in no other route. */
 function samplesOf(path: string): string[] {
   const least = path.replaceAll(/\{[^{}]*\}/g, '');
   return [path.replaceAll(/[{}]/g, ''), least === path || least.includes('{') ? path : least].map((one) =>
@@ -75,7 +75,7 @@ export function checkParameters(operation: RegisteredOperation, modulePaths: rea
     const fields = metatype === undefined ? [] : [...declaredFieldsOf(metatype)];
     for (const { parameter } of metatype ? (declaredSelectionOf(metatype)?.filters ?? []) : [])
       if (!fields.includes(parameter))
-        declarationFault(
+        invalidDeclaration(
           `${metatype?.name}.${parameter}: @Filter() has no effect without a decorator of a field. Add one, such as @Text().`,
         );
     const isWhole = data === undefined || data === '';
@@ -89,17 +89,17 @@ export function checkParameters(operation: RegisteredOperation, modulePaths: rea
     for (const field of read) {
       unread.delete(field);
       if (!inPath.has(field))
-        declarationFault(
+        invalidDeclaration(
           `${name}: it reads the path parameter "${field}", which is not in its path ${paths.join(', ')}.`,
         );
     }
-    // A decorator of a module, the request, or a class without declared fields may read any of them.
+    // A module's decorator, the request, or a class without declared fields may read any of them.
     if (kind === 'custom' || kind === RouteParamtypes.REQUEST || (isPath && read.length === 0))
       unread.clear();
     const decorator = WHOLE.get(kind);
     if (!decorator || !isWhole || pipes.length > 0 || fields.length > 0) continue;
     if (id !== undefined && UNKNOWN.has(metatype))
-      declarationFault(
+      invalidDeclaration(
         `${name}: ${decorator}, its parameter ${index + 1}, is not validated, because its type is unknown at run time. ` +
           'Declare a class with decorators such as @Text() and @Int64(), and import it without "type"; or give the parameter a pipe.',
       );
@@ -115,7 +115,7 @@ export function checkParameters(operation: RegisteredOperation, modulePaths: rea
     );
 }
 
-/** The paths that RouterModule gives to the modules of a controller; `` without one. */
+/** The paths that RouterModule assigns to a controller's modules; `` if there are none. */
 export function modulePathsOf(
   controller: Type,
   discovery: DiscoveryService,

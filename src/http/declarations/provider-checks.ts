@@ -1,17 +1,17 @@
 import { type DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { getOptionsToken } from '@nestjs/throttler';
-import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { invalidDeclaration, decorated } from '../../core/declaration-errors.js';
 import { declaredOn } from '../../core/declared-operation.js';
 import { JOB, type JobOptions } from '../../events/jobs/job.decorator.js';
 import { DURABLE_LISTENER, type DurableListening } from '../../events/outbox/outbox.js';
-import { throttleFault } from '../../throttling/throttle-decorators.js';
+import { throttleError } from '../../throttling/throttle-decorators.js';
 
 const scanner = new MetadataScanner();
 
-/** Nest's metadata key of a gateway, by @nestjs/websockets, which the service itself does not need. */
+/** Metadata key for gateways in @nestjs/websockets, which the service itself does not use. */
 const IS_GATEWAY = 'websockets:is_gateway';
 
-/** Checks that each name of a job or durable listener, which the database stores, belongs to one method of a provider. */
+/** Checks that each name of a job or durable listener, which the database stores, belongs to only one provider method. */
 export function checkNames(discovery: DiscoveryService): void {
   const sources = new Map<string, string>();
   const providers = discovery.getProviders();
@@ -21,19 +21,19 @@ export function checkNames(discovery: DiscoveryService): void {
       const source = `${String(name)}.${key}`;
       const other = sources.get(named);
       if (other !== undefined)
-        declarationFault(`${named} is declared twice: by ${other} and ${source}. Rename one of them.`);
+        invalidDeclaration(`${named} is declared twice: by ${other} and ${source}. Rename one of them.`);
       sources.set(named, source);
     }
   }
   for (const { metatype } of discovery.getControllers())
     if (metatype && providers.every((provider) => provider.metatype !== metatype))
       for (const [named, key] of namesOf(metatype))
-        declarationFault(
+        invalidDeclaration(
           `${metatype.name}.${key}: ${named} never runs, because its class is a controller. Move it to a provider.`,
         );
 }
 
-/** The jobs and durable listeners that a class declares, each with its method. */
+/** The jobs and durable listeners declared by a class, each with its method. */
 function namesOf({ prototype }: { readonly prototype: object }): [named: string, method: string][] {
   return scanner.getAllMethodNames(prototype).flatMap((key) => {
     const method = (prototype as Readonly<Record<string, unknown>>)[key];
@@ -48,10 +48,10 @@ function namesOf({ prototype }: { readonly prototype: object }): [named: string,
   });
 }
 
-/** Checks that the module of Throttler is the service's, and what its decorators say on controllers, gateways and their methods. */
+/** Checks that the Throttler module is the service's own, and its decorators on controllers, gateways and their methods. */
 export function checkThrottles(discovery: DiscoveryService): void {
   if (discovery.getProviders().filter(({ token }) => token === getOptionsToken()).length > 1)
-    declarationFault(
+    invalidDeclaration(
       'ThrottlerModule: the service counts requests by the plan of their client, and these options would have no effect. ' +
         'Remove the import; limit a route with @Throttle({ minute: { limit, ttl } }), a plan with the setting PLANS.',
     );
@@ -60,13 +60,13 @@ export function checkThrottles(discovery: DiscoveryService): void {
     if (!metatype || !prototype) continue;
     const methods = scanner.getAllMethodNames(prototype).map((key) => [prototype[key], key] as const);
     for (const [target, member] of [[metatype, undefined] as const, ...methods]) {
-      const fault = typeof target === 'function' ? throttleFault(target) : undefined;
-      if (fault !== undefined) declarationFault(`${decorated(metatype, member)}: ${fault}`);
+      const error = typeof target === 'function' ? throttleError(target) : undefined;
+      if (error !== undefined) invalidDeclaration(`${decorated(metatype, member)}: ${error}`);
     }
   }
 }
 
-/** Checks that every gateway is declared open: no guard of the service checks its connections and messages. */
+/** Checks that every gateway is declared public: no guard of the service checks its connections and messages. */
 export function checkGateways(discovery: DiscoveryService): void {
   for (const { metatype } of discovery.getProviders()) {
     if (typeof metatype !== 'function' || Reflect.getMetadata(IS_GATEWAY, metatype) !== true) continue;
@@ -74,7 +74,7 @@ export function checkGateways(discovery: DiscoveryService): void {
     const members = scanner.getAllMethodNames(prototype).map((key) => prototype[key] ?? {});
     const hasScopes = [metatype, ...members].some((target) => declaredOn(target).scopes);
     if (hasScopes || !declaredOn(metatype).isPublic)
-      declarationFault(
+      invalidDeclaration(
         `${metatype.name}: a gateway is outside of keys, scopes and quotas. Declare it @Public(), without @RequireScopes(), ` +
           'or send server-sent events with @Sse(), which need a key.',
       );

@@ -4,59 +4,59 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { DiscoveryService } from '@nestjs/core';
 import type { InstanceWrapper, PropertyMetadata } from '@nestjs/core/injector/instance-wrapper.js';
 import { DECORATORS } from '@nestjs/swagger';
-import { declarationFault } from '../../core/declaration-faults.js';
-import { openThrottleFault } from '../../throttling/throttle-decorators.js';
+import { invalidDeclaration } from '../../core/declaration-errors.js';
+import { openThrottleError } from '../../throttling/throttle-decorators.js';
 import { leavesResponseToHandler } from '../operations/handler-parameters.js';
 import { type RegisteredOperation, metadataOf, operationsOf } from '../operations/registered-operation.js';
 import { knowModels } from '../operations/declared-shape.js';
 import { checkEnhancers } from './enhancer-checks.js';
 import { checkResponseNames } from '../validation/class-checks.js';
 
-/** Methods that change nothing (RFC 9110 section 9.2.1), so that a client may repeat them anyway. */
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that clients can always repeat them. */
 const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS]);
 
 const logger = new Logger('Start');
 
-/** Checks the decorators of an operation with one another. */
+/** Checks that the decorators of an operation are compatible. */
 export function checkOperation(operation: RegisteredOperation, isProduction: boolean): void {
   const { name, handler, controller, consumption, isPublic } = operation;
-  const fault = (text: string) => declarationFault(`${name}: ${text}`);
+  const error = (text: string) => invalidDeclaration(`${name}: ${text}`);
   const method = metadataOf(operation, METHOD_METADATA) as RequestMethod;
   if (operation.isCached && method !== RequestMethod.GET)
-    fault('@Cached() works only for GET. Remove it, or use @Get().');
+    error('@Cached() works only for GET. Remove it, or use @Get().');
   if (operation.isCached && metadataOf(operation, HOST_METADATA) !== undefined)
-    fault(
+    error(
       'it is @Cached() by its path and query, but its controller also depends on the host. Remove one of them.',
     );
   const dto = operation.response?.dto;
   knowModels(dto, handler, controller);
   if (dto) checkResponseNames(dto);
   if (dto && Reflect.hasMetadata(SSE_METADATA, handler))
-    fault(
+    error(
       `it is @Sse(), whose events are not reduced to what ${dto.name} declares. Declare contentType: 'text/event-stream' instead of a type.`,
     );
-  const openThrottle = isPublic ? openThrottleFault((key) => metadataOf(operation, key)) : undefined;
-  if (openThrottle !== undefined) fault(openThrottle);
+  const openThrottle = isPublic ? openThrottleError((key) => metadataOf(operation, key)) : undefined;
+  if (openThrottle !== undefined) error(openThrottle);
   if (operation.isIdempotent) {
-    if (SAFE.has(method)) fault('@Idempotent() is for operations that change something. Remove it.');
+    if (SAFE.has(method)) error('@Idempotent() is for operations that change something. Remove it.');
     if (isPublic)
-      fault(
+      error(
         '@Idempotent() stores the response for its client, and a @Public() operation has none. Remove one of them.',
       );
-    // Requests with one key are distinguished by their bodies.
+    // Requests with the same key are distinguished by their bodies.
     if (!consumption.isRead)
-      fault(
+      error(
         `it is @Idempotent(), but its body of ${consumption.types.join(' or ')} is not read before it runs. Remove one of them.`,
       );
     const takesResponse = operation.parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
     if (takesResponse && !leavesResponseToHandler(controller, operation.method))
-      fault('@Idempotent() stores the result of the handler. Return it, with @Res({ passthrough: true }).');
+      error('@Idempotent() stores the result of the handler. Return it, with @Res({ passthrough: true }).');
   }
   const isOperation = operation.id !== undefined;
   if (!operation.scopes && !isPublic && (isOperation || !SAFE.has(method))) {
     const text =
       'every valid key may call it. Add @RequireScopes(…), without an argument if that is intended, or @Public().';
-    if (isProduction && !isOperation) fault(text);
+    if (isProduction && !isOperation) error(text);
     logger.warn(`${name}: ${text}`);
   }
 }
@@ -75,14 +75,14 @@ export function checkStored(discovery: DiscoveryService): void {
     const { name, controller, isCached } = operation;
     const isOfRequest = ofRequests.some(({ metatype }) => metatype === controller);
     if (isOfRequest && isCached)
-      declarationFault(
+      invalidDeclaration(
         `${name}: it is @Cached(), but its controller is made for each request, on which the response may depend. Remove @Cached().`,
       );
     checkEnhancers(operation, isOfRequest);
   }
 }
 
-/** Checks the operation ids of each version of the API, which generated clients take for names of functions. */
+/** Checks the operation ids of each API version, which generated clients use as function names. */
 export function checkIds(operations: readonly RegisteredOperation[]): void {
   const byId = new Map<string, RegisteredOperation>();
   for (const one of operations) {
@@ -96,8 +96,8 @@ export function checkIds(operations: readonly RegisteredOperation[]): void {
       byId.set(place, one);
       if (!other) continue;
       const text = `${one.name}: ${other.name} also has the operation id "${id}". Rename one of them.`;
-      // Controllers that inherit one handler cannot name it differently, and each may be right.
-      if (other.handler !== one.handler) declarationFault(text);
+      // Controllers that inherit a handler cannot give it different ids, and each may be right.
+      if (other.handler !== one.handler) invalidDeclaration(text);
       logger.warn(text);
     }
   }

@@ -10,7 +10,7 @@ import {
 import type { Application } from 'express';
 import { DataSource } from 'typeorm';
 import { Settings } from '../../core/config/settings.js';
-import { declarationFault } from '../../core/declaration-faults.js';
+import { invalidDeclaration } from '../../core/declaration-errors.js';
 import { type Database, DeclarationChecks } from '../../database/database.js';
 import type { Tables } from '../../database/tables.module.js';
 import { isInMemory } from '../../database/sqlite/sqlite-data-source.js';
@@ -27,7 +27,7 @@ import { checkHidden, checkParameters, modulePathsOf } from './path-checks.js';
 import { checkIds, checkOperation, checkStored } from './route-checks.js';
 import { operationsOf } from '../operations/registered-operation.js';
 
-/** Checks the declarations of the whole application before the database is opened: throws for an error, warns of a likely mistake. */
+/** Checks the declarations of the whole application before the database is opened. Throws for an error, and warns of a likely mistake. */
 @Injectable()
 class ModuleChecks extends DeclarationChecks {
   constructor(
@@ -46,7 +46,7 @@ class ModuleChecks extends DeclarationChecks {
     checkThrottles(this.discovery);
     checkGateways(this.discovery);
     await checkEntities(declared, !isProduction);
-    // LateChecks compares a database in memory, of which nothing is left if the start is refused.
+    // LateChecks compares a database in memory, since a refused start leaves nothing of it.
     if (!isProduction && !isInMemory(declared))
       await checkDeclaredMigrations(declared.options as unknown as Tables);
   }
@@ -54,8 +54,8 @@ class ModuleChecks extends DeclarationChecks {
 
 /**
  * Checks that need all providers and the open database. Throws DeclarationError for stored responses of request-scoped controllers, for
- * what the application adds to all requests or changes in their paths, and, outside of production, if the database lacks what entities
- * declare.
+ * unsupported global enhancers and path options of the application and, outside of production, if the database lacks something that
+ * entities declare.
  */
 @Injectable()
 export class LateChecks implements OnModuleInit {
@@ -69,7 +69,7 @@ export class LateChecks implements OnModuleInit {
     private readonly modules: ModulesContainer,
   ) {}
 
-  /** Registers the configuration of an application, which is checked at the start; setupApp() calls this. */
+  /** Registers an application's configuration, which is checked at startup; called by setupApp(). */
   watch(config: ApplicationConfig): void {
     this.config = config;
   }
@@ -77,7 +77,7 @@ export class LateChecks implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const { discovery, modules } = this;
     checkStored(discovery);
-    // By now RouterModule has given the modules their paths.
+    // By now, RouterModule has assigned the modules' paths.
     for (const operation of operationsOf(discovery))
       checkParameters(operation, modulePathsOf(operation.controller, discovery, modules));
     const adapter = this.adapterHost.httpAdapter as AbstractHttpAdapter | null;
@@ -87,7 +87,7 @@ export class LateChecks implements OnModuleInit {
       checkPaths(this.config);
       warnOfFilters(this.config);
     } else if (adapter)
-      declarationFault(
+      invalidDeclaration(
         'NestFactory.create(AppModule): the application is not set up. Call setupApp(app), or create it with createApp().',
       );
     if (this.settings.nodeEnv === 'production') return;
@@ -95,17 +95,17 @@ export class LateChecks implements OnModuleInit {
   }
 }
 
-/** Checks that the paths of an application are those of the documents, of links and of keys. */
+/** Checks that the application's paths are those of the documents, links and keys. */
 function checkPaths(config: ApplicationConfig): void {
   if (config.getGlobalPrefix() !== '')
-    declarationFault(
+    invalidDeclaration(
       `setGlobalPrefix('${config.getGlobalPrefix()}'): documents, links and keys know the paths without it. Remove it; ` +
         'give PUBLIC_BASE_URL a path that a proxy removes, or a module a path in RouterModule.',
     );
   const versioning = config.getVersioning();
   const isChanged = versioning?.type !== VersioningType.URI || versioning.prefix !== undefined;
   if (isChanged || versioning.defaultVersion !== undefined)
-    declarationFault(
+    invalidDeclaration(
       'enableVersioning(): the service has enabled versions in paths, such as /v1. Remove it; ' +
         "give a controller its version: @Controller({ path: 'toys', version: '2' }).",
     );

@@ -1,14 +1,15 @@
-import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { invalidDeclaration, decorated } from '../../core/declaration-errors.js';
 import { type Deprecation, declareOperation } from '../../core/declared-operation.js';
 
 /**
- * Deprecates an operation: every response carries `Deprecation`, `Sunset` and `Link`, the document says so,
- * `petstore usage` shows which clients still call it, and from the sunset on it responds 410 operation_removed and is named in no `Allow`.
+ * Deprecates an operation: every response has `Deprecation`, `Sunset` and `Link` headers, the document marks it as deprecated, and
+ * `petstore usage` shows which clients still call it. From the sunset on, it responds with 410 operation_removed and is not listed in
+ * `Allow`.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
   return (target, member, descriptor: PropertyDescriptor) => {
     if (deprecation.sunset < deprecation.since)
-      declarationFault(
+      invalidDeclaration(
         `${decorated(target, member)}: @Deprecated() has a sunset before its since. Swap them.`,
       );
     declareOperation(descriptor.value as object, { deprecation });

@@ -25,10 +25,10 @@ export function effectiveSunset(
 export class DeprecationService {
   private readonly calls;
   private readonly sunsets;
-  /** Those whose sunset the metrics show. */
+  /** Deprecations whose sunset is in the metrics. */
   private readonly shown = new WeakSet<Deprecation>();
   private readonly prefix;
-  /** The header fields of each, cached: formatting a date takes longer than all other headers of a response. */
+  /** The header fields of each, cached because formatting a date takes longer than all other headers of a response. */
   private readonly fields = new HandlerMetadata(([handler]) =>
     this.fieldsOf(declaredOn(handler).deprecation),
   );
@@ -43,7 +43,7 @@ export class DeprecationService {
     this.calls = metrics.counter(
       'petstore_deprecated_requests_total',
       'Calls of deprecated operations; `petstore usage list --deprecated` shows by which clients.',
-      // No label by client: there may be a hundred thousand.
+      // No client label: there may be a hundred thousand clients.
       ['method', 'route'],
     );
     this.sunsets = metrics.gauge(
@@ -71,7 +71,7 @@ export class DeprecationService {
     };
   }
 
-  /** Whether the operation of a handler is past its sunset: it is not a method of its path any more, although it responds 410. */
+  /** Whether a handler's operation is past its sunset. It responds with 410, but its path no longer supports the method. */
   isRemoved(handler: object): boolean {
     const { deprecation } = declaredOn(handler);
     return deprecation !== undefined && effectiveSunset(deprecation, this.settings) <= this.clock.now();
@@ -95,7 +95,7 @@ export class DeprecationService {
   }
 }
 
-/** Announces a deprecation on every response; it is the first guard, so that refusals carry it too. */
+/** Announces a deprecation on every response. It is the first guard, so that refusals include the headers. */
 @Injectable()
 export class DeprecationHeadersGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}
@@ -106,7 +106,7 @@ export class DeprecationHeadersGuard implements CanActivate {
   }
 }
 
-/** Counts the calls of a deprecated operation, and refuses it from its sunset on. The last guard: what it counts was admitted. */
+/** Counts calls of a deprecated operation, and refuses it from its sunset on. It is the last guard, so that only admitted calls count. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}

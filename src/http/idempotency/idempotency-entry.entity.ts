@@ -1,14 +1,14 @@
 import type { OutgoingHttpHeader } from 'node:http';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** The response to a request that carried an `Idempotency-Key`; it commits with what the request did. */
+/** The response to a request with an `Idempotency-Key`, committed together with the request's changes. */
 @Entity('idempotency_entries')
 @Index('idempotency_entries_created', ['createdAt'])
 export class IdempotencyEntry {
   @PrimaryColumn('varchar', { name: 'client_id', length: 36 })
   clientId!: string;
 
-  /** The `Idempotency-Key`, parsed. */
+  /** The parsed `Idempotency-Key`. */
   @PrimaryColumn('varchar', { length: 255 })
   key!: string;
 
@@ -19,7 +19,7 @@ export class IdempotencyEntry {
   @Column('integer')
   status!: number;
 
-  /** The headers that the handler set. */
+  /** The headers set by the handler. */
   @Column('simple-json')
   headers!: Record<string, OutgoingHttpHeader>;
 

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 
-/** Table of the responses that are stored for retries. */
+/** Adds the table of stored responses for retries. */
 export class Idempotency1793491206000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -15,12 +15,12 @@ const FIND = `SELECT digest, status, headers, body FROM idempotency_entries
 export type StoredResponse = Pick<IdempotencyEntry, 'digest' | 'status' | 'headers' | 'body'>;
 
 /**
- * Keeps the responses of requests with an `Idempotency-Key`, for IDEMPOTENCY_RETENTION_DAYS by the clock of the machine.
- * After a clock was put back a response is kept longer by as much, at most until that time and an hour from then.
+ * Stores responses of requests with an `Idempotency-Key` for IDEMPOTENCY_RETENTION_DAYS by the machine's clock. If the clock is set back, a
+ * response is kept longer by the same amount, but at most until its original time plus one hour.
  */
 @Injectable()
 export class IdempotencyStore {
-  /** The keys whose requests this process carries out now, each after the id of its client. */
+  /** Idempotency keys that this process is executing, each after its client's id. */
   readonly inProgress = new TransientMap<string, true>();
 
   constructor(
@@ -35,7 +35,7 @@ export class IdempotencyStore {
       { entity, where: 'created_at <= :oldest', parameters: (now) => ({ oldest: this.oldest(now) }) },
       {
         entity,
-        // Written while the clock was ahead. If they were deleted, a retry would be carried out again; so they count as new.
+        // Written while the clock was ahead. If they were deleted, a retry would be executed again, so they count as new.
         where: 'created_at > :ahead',
         parameters: (now) => ({ ahead: isoOf(now + CLOCKS_DIFFER_MS) }),
         set: (now) => ({ createdAt: isoOf(now) }),
@@ -43,7 +43,7 @@ export class IdempotencyStore {
     );
   }
 
-  /** The response stored for a client's key; undefined without one, or if it is too old to count. */
+  /** The stored response for a client's key; undefined if there is none or it is too old. */
   async find(clientId: string, key: string): Promise<StoredResponse | undefined> {
     const row = await this.reader.first(FIND, [clientId, key, this.oldest()]);
     return (
@@ -56,7 +56,7 @@ export class IdempotencyStore {
     );
   }
 
-  /** Stores a response, in the caller's transaction. Fails when another process has stored one in the meantime. */
+  /** Stores a response in the caller's transaction. Fails if another process has stored one meanwhile. */
   async add(entry: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
     const { clientId, key } = entry;
     const { manager } = this.dataSource;

@@ -24,8 +24,9 @@ import { IdempotencyStore, type StoredResponse } from './idempotency.store.js';
 import { JSON_CONTENT_TYPE, isOf, isValue, represent } from '../replies/reply.js';
 
 /**
- * Makes an operation safe to retry: with an `Idempotency-Key` it is carried out once and has the same response for 24 hours. Writes of the
- * handler, by repositories or the DataSource, are committed together with the stored response, and no other request sees it before.
+ * Makes an operation safe to retry: with an `Idempotency-Key`, it is executed once and returns the same response for 24 hours. Writes of
+ * the handler, through repositories or the DataSource, are committed together with the stored response and are invisible to other requests
+ * until then.
  */
 export function Idempotent(): MethodDecorator {
   return (prototype, method, descriptor: PropertyDescriptor) => {
@@ -42,7 +43,7 @@ const SERIALIZE_OPTIONS = 'class_serializer:options';
 
 const MAX_LENGTH = 255;
 
-/** Allowed values of an `Idempotency-Key`, as JSON Schema: visible ASCII characters, or a String of Structured Fields. */
+/** Allowed values of an `Idempotency-Key`, as JSON Schema: visible ASCII characters, or a Structured Fields String. */
 export const IDEMPOTENCY_KEY_FORM = {
   minLength: 1,
   maxLength: 2 * MAX_LENGTH + 2,
@@ -51,17 +52,14 @@ export const IDEMPOTENCY_KEY_FORM = {
 
 const ALLOWED = new RegExp(IDEMPOTENCY_KEY_FORM.pattern);
 
-/**
- * The key that a header field has, bare or as a String (RFC 9651 section 3.3.3), so that `q1` and `"q1"` are one; undefined when it is
- * malformed.
- */
+/** The key in a header field, bare or as a String (RFC 9651 section 3.3.3): `q1` and `"q1"` are the same. Undefined if malformed. */
 export function keyIn(field: string): string | undefined {
   if (!ALLOWED.test(field)) return undefined;
   const key = field.startsWith('"') ? field.slice(1, -1).replaceAll(/\\(.)/g, '$1') : field;
   return key.length <= MAX_LENGTH ? key : undefined;
 }
 
-/** The `Idempotency-Key` of a request; undefined without one. Throws validation_failed when it is malformed. */
+/** The `Idempotency-Key` of a request; undefined if there is none. Throws validation_failed if it is malformed. */
 export function idempotencyKeyOf(request: Request): string | undefined {
   const field = request.headers['idempotency-key'];
   if (field === undefined) return undefined;
@@ -74,7 +72,7 @@ export function idempotencyKeyOf(request: Request): string | undefined {
   });
 }
 
-/** Digest that distinguishes two requests with one key: SHA-256 of method, target and body as sent. */
+/** A digest to distinguish two requests with the same key: SHA-256 of method, target and body as sent. */
 export function requestDigest(request: RawBodyRequest<Request>): string {
   return createHash('sha256')
     .update(`${request.method} ${request.originalUrl}\n`)
@@ -82,26 +80,25 @@ export function requestDigest(request: RawBodyRequest<Request>): string {
     .digest('hex');
 }
 
-/** A request with an `Idempotency-Key`. */
 interface KeyedRequest {
   readonly clientId: string;
   readonly key: string;
   readonly digest: string;
 }
 
-/** What the guard notes of such a request for its handler. */
+/** What the guard attaches to such a request for its handler. */
 export interface IdempotentRequest {
   readonly guard: IdempotencyGuard;
   readonly keyed: KeyedRequest;
   /** The response to an earlier request with the key. */
   readonly stored: StoredResponse | undefined;
-  /** Whether interceptors get the result of the handler. */
+  /** Whether interceptors receive the handler's result. */
   readonly isIntercepted: boolean;
 }
 
 /**
- * Carries out an `@Idempotent()` handler once per `Idempotency-Key` of a client, and sends retries the same response. The handler
- * runs inside one transaction with the stored response; guards, pipes and interceptors run outside of it.
+ * Executes an `@Idempotent()` handler once per `Idempotency-Key` of a client, and sends retries the same response. The handler runs in one
+ * transaction with the stored response; guards, pipes and interceptors run outside of it.
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
@@ -146,7 +143,7 @@ export class IdempotencyGuard implements CanActivate {
     try {
       return await this.inTransaction(keyed, response, handler, isIntercepted);
     } catch (error) {
-      // Another process may have carried it out by now; then this one has committed nothing.
+      // Another process may have executed it by now; this one has then committed nothing.
       const ofOther = await this.store.find(keyed.clientId, keyed.key).catch(() => undefined);
       if (!ofOther) throw error;
       for (const header of response.getHeaderNames()) if (!before.has(header)) response.removeHeader(header);
@@ -165,7 +162,7 @@ export class IdempotencyGuard implements CanActivate {
   ): Promise<unknown> {
     const { operation } = response.req;
     const first = async (): Promise<void> => {
-      // Another instance may be carrying it out, or has done so by now, and the same would be committed again.
+      // Another instance may be executing it or have done so; this one must not commit the same again.
       const isLocked = await this.transactions.tryLock(`idempotency ${keyed.clientId} ${keyed.key}`);
       if (!isLocked || (await this.store.find(keyed.clientId, keyed.key))) throw inProgress();
     };
@@ -173,9 +170,9 @@ export class IdempotencyGuard implements CanActivate {
       inside(async () => {
         const before = new Set(response.getHeaderNames());
         const result = await handler();
-        // An Observable works until its last value.
+        // An Observable is finished after its last value.
         const last = isObservable(result) ? await lastValueFrom(result) : result;
-        // Nothing is stored of an error, so nothing may be committed either.
+        // Errors are not stored, so nothing may be committed either.
         if (response.statusCode >= 400) throw new HttpException(last as object, response.statusCode);
         const isForInterceptors = isIntercepted && isValue(response, last) && !isDeclared(operation, last);
         const text = isForInterceptors ? writeExactJson(resultOf(last, response)) : undefined;
@@ -193,7 +190,7 @@ function inProgress(): ApiError {
   return new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
 }
 
-/** The text of a response to store; throws for a stream, so that nothing is committed. */
+/** The text of a response to store. Throws for a stream, so that nothing is committed. */
 function textOf(body: unknown): string {
   if (body === undefined || body === null) return '';
   if (body instanceof JsonText) return body.text;
@@ -201,20 +198,20 @@ function textOf(body: unknown): string {
   return typeof body === 'string' ? body : writeExactJson(body);
 }
 
-/** Whether the DTO of an operation describes a result, which is therefore not to be put in an envelope that the operation declares. */
+/** Whether the operation's DTO describes the result, so that it must not be wrapped in the declared envelope. */
 function isDeclared(operation: RegisteredOperation | undefined, result: unknown): boolean {
   const dto = operation?.response?.dto;
   return dto !== undefined && isOf(dto, result);
 }
 
-/** A result to store; where no DTO is declared, as Nest's ClassSerializerInterceptor makes it, to which what is stored has no class. */
+/** A result to store. Without a DTO, it is serialized by Nest's ClassSerializerInterceptor first, because a stored result has no class. */
 function resultOf(result: unknown, { req }: Response): unknown {
   const { operation } = req;
   if (!operation || operation.response?.dto) return result;
   return instanceToPlain(result, metadataOf(operation, SERIALIZE_OPTIONS) as ClassTransformOptions);
 }
 
-/** A result that is represented only after interceptors have got it: the first time as later. */
+/** A result that is serialized after interceptors have received it, both for the first request and for retries. */
 function resultIn(text: string): unknown {
   return plainNumbers(parseExactJson(text));
 }
@@ -224,7 +221,7 @@ function checkDigest(stored: StoredResponse, { digest }: KeyedRequest): void {
   if (stored.digest !== digest) throw new ApiError(HTTP_ERRORS.idempotency_key_reused);
 }
 
-/** Gives a response the status and the headers of the stored one; returns its body. */
+/** Sets the status and headers of the stored response; returns its body. */
 function replay({ status, headers, body }: StoredResponse, response: Response): unknown {
   response.status(status).setHeader('Idempotent-Replayed', 'true');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -8,14 +8,14 @@ interface StoredRow {
 }
 
 /**
- * Removes the double quotes of stored keys. If a key also exists without quotes, the later response is kept: a retry comes soon, and one of
- * the earlier request is refused or gets this response, so nothing runs twice.
+ * Removes double quotes from stored keys. If a key also exists without quotes, the later response is kept: retries come soon, and a retry
+ * of the earlier request is refused or gets this response, so nothing runs twice.
  */
 export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const [one, two, three] = [0, 1, 2].map((at) => runner.connection.driver.createParameter(`p${at}`, at));
     const entry = `idempotency_entries WHERE client_id = ${one} AND key = ${two}`;
-    // A parsed key is shorter than what was sent: its place is free by then, if it was another key in quotes.
+    // A parsed key is shorter than the sent one, so in this order it cannot collide with another quoted key.
     const quoted = (await runner.query(
       `SELECT client_id, key, created_at FROM idempotency_entries WHERE key LIKE '"%' ORDER BY length(key)`,
     )) as StoredRow[];
@@ -36,7 +36,7 @@ export class ParsedIdempotencyKeys1795500000000 implements MigrationInterface {
     }
   }
 
-  /** Nothing: the original form of a key is not stored. */
+  /** The original form of a key is not stored. */
   down(): Promise<void> {
     return Promise.resolve();
   }

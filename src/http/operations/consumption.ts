@@ -11,23 +11,23 @@ const FORM_ALONE: readonly string[] = ['multipart/form-data'];
 
 const OF_FILES: ReadonlySet<unknown> = new Set([RouteParamtypes.FILE, RouteParamtypes.FILES]);
 
-/** The bodies that a handler accepts, and who reads them. */
+/** The bodies that a handler accepts, and how they are read. */
 export interface Consumption {
-  /** The media types, or ranges such as `image/*`, in lower case. */
+  /** Media types, or ranges such as `image/*`, in lower case. */
   readonly types: readonly string[];
-  /** Whether the body is read before the handler runs; otherwise an interceptor of the handler or the handler itself reads it. */
+  /** Whether the body is read before the handler runs; otherwise, an interceptor or the handler reads it. */
   readonly isRead: boolean;
-  /** Whether a body that is JSON is parsed. */
+  /** Whether a JSON body is parsed. */
   readonly isParsed: boolean;
   /** Whether the handler may read a body, or its document describes one. */
   readonly isWanted: boolean;
-  /** Whether the handler may read the texts of a form, and not only its files. */
+  /** Whether the handler may read the text fields of a form, not only its files. */
   readonly takesText: boolean;
 }
 
 /**
- * The bodies that a handler accepts: those of `@ApiConsumes()`, which is part of `@Consumes()`, otherwise a form where it takes
- * files, or JSON of the types of its `@Body()` class.
+ * The bodies that a handler accepts: those of `@ApiConsumes()`, which is part of `@Consumes()`; by default, a form if it accepts files, or
+ * JSON of the types of its `@Body()` class.
  */
 export function consumptionOf(handler: object, controller: Type, method: string): Consumption {
   const parameters = parametersOf(controller, method);
@@ -42,7 +42,7 @@ export function consumptionOf(handler: object, controller: Type, method: string)
     types,
     isRead: isJson || kinds.has(RouteParamtypes.RAW_BODY),
     isParsed: isJson || kinds.has(RouteParamtypes.BODY),
-    // Without its name in the controller, the parameters of a handler are unknown.
+    // The parameters of a handler without a name in the controller are unknown.
     isWanted: method === '' || parameters.some(mayReadBody) || documented.some((one) => one.in === 'body'),
     takesText: method === '' || parameters.some((one) => mayReadBody(one) && !OF_FILES.has(one.kind)),
   };
@@ -54,7 +54,7 @@ function typesOf(parameters: readonly HandlerParameter[]): readonly string[] {
   return body?.metatype && isMergePatch(body.metatype) ? OF_PATCH : JSON_ALONE;
 }
 
-/** Whether a handler accepts a `Content-Type`; JSON must be in UTF-8. */
+/** Whether a handler accepts a `Content-Type`; JSON must be UTF-8. */
 export function takes({ types }: Consumption, contentType: string | undefined): boolean {
   if (types[0] === JSON_TYPE && isJsonInUtf8(contentType)) return true;
   const sent = mediaTypeOf(contentType);
@@ -62,10 +62,10 @@ export function takes({ types }: Consumption, contentType: string | undefined): 
   return !isJsonType(sent) || isJsonInUtf8(contentType, sent);
 }
 
-/** The classes of `MergePatch()`. */
+/** The classes created by `MergePatch()`. */
 export const MERGE_PATCHES = new WeakSet<object>();
 
-/** Whether a class, or one that it extends, is a merge patch. */
+/** Whether a class or one of its parents is a merge patch. */
 export function isMergePatch(metatype: object): boolean {
   for (let one: object | null = metatype; one; one = Object.getPrototypeOf(one) as object | null)
     if (MERGE_PATCHES.has(one)) return true;

@@ -14,7 +14,7 @@ import {
   WholeShape,
 } from './shapes.js';
 
-/** The kinds of value of the scalar types of JSON, and of the classes that @nestjs/swagger makes them of. */
+/** The run-time types of JSON's scalar types and of the classes that @nestjs/swagger maps to them. */
 const SCALARS = new Map<unknown, readonly string[]>([
   [String, ['string']],
   ['string', ['string']],
@@ -27,16 +27,16 @@ const SCALARS = new Map<unknown, readonly string[]>([
   ['boolean', ['boolean']],
   ['null', ['null']],
 ]);
-/** Those of an enumeration that names no type. */
+/** For an enumeration without a type. */
 const ANY_SCALAR = [...SCALARS.values()].flat();
-/** Classes of which a schema says nothing. */
+/** Classes that have no schema. */
 const UNDESCRIBED = new Set<unknown>([Object, Buffer, Map, Set]);
 
 const shapes = new WeakMap<Type, ObjectShape>();
-/** The classes that references may mean, by the names of their schemas; undefined where two have one name. */
+/** Classes that references may mean, by schema name; undefined if two classes share a name. */
 const models = new Map<string, Type | undefined>();
 
-/** What a DTO declares of an object, or of each object of an array. */
+/** The members that a DTO declares for an object, or for each object of an array. */
 export function shapeOf(dto: Type): Shape {
   let shape = shapes.get(dto);
   if (!shape) {
@@ -47,12 +47,12 @@ export function shapeOf(dto: Type): Shape {
   return shape;
 }
 
-/** What a DTO declares of a value, for a message. */
+/** The declared part of a value, for a message. */
 export function shownAs(dto: Type, value: object): object {
   return shapeOf(dto).show(value, () => undefined) ?? {};
 }
 
-/** Makes the classes known to which schemas may refer by name: a response's DTO, and those of `@ApiExtraModels()` on its handler. */
+/** Registers classes that schemas may reference by name: a response's DTO, and those of `@ApiExtraModels()` on its handler. */
 export function knowModels(dto: Type | undefined, ...targets: readonly object[]): void {
   for (const model of [...(dto ? [dto] : []), ...targets.flatMap((target) => extraModelsOf(target))]) {
     const name = schemaName(model);
@@ -60,7 +60,7 @@ export function knowModels(dto: Type | undefined, ...targets: readonly object[])
   }
 }
 
-/** The classes that the members of a class consist of. */
+/** The classes of a class's members. */
 export function classesIn(owner: Type): Type[] {
   const within = (schema: DeclaredSchema): Type[] => {
     const [type] = typeIn(schema.type);
@@ -86,13 +86,13 @@ function extraModelsOf(target: object): readonly Type[] {
   return (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, target) ?? []) as Type[];
 }
 
-/** The name of a class among the schemas: its own, unless `@ApiSchema()` gives another. */
+/** The schema name of a class: its own, unless set by `@ApiSchema()`. */
 export function schemaName(model: Type): string {
   const known = (Reflect.getOwnMetadata(DECORATORS.API_SCHEMA, model) ?? []) as { readonly name?: string }[];
   return known.at(-1)?.name ?? model.name;
 }
 
-/** What a schema within a class declares, read as @nestjs/swagger does. */
+/** The shape declared by a schema within a class, interpreted like @nestjs/swagger. */
 function shapeIn(schema: DeclaredSchema, owner: Type): Shape {
   const [type, isListed] = typeIn(schema.type);
   if (isListed) return new ListShape(shapeIn({ ...schema, type, isArray: false }, owner));
@@ -114,7 +114,7 @@ function shapeIn(schema: DeclaredSchema, owner: Type): Shape {
   const literal = properties ?? (typeof type === 'object' && type !== null ? { ...type } : undefined);
   if (literal || additionalProperties !== undefined)
     return listed(objectIn(literal ?? {}, schema.required, additionalProperties ?? false, owner));
-  // An array whose elements are not described is documented as one of texts.
+  // An array without a description of its elements is documented as an array of strings.
   const kinds = SCALARS.get(isList && (type === 'array' || type === Array) ? String : type);
   if (schema.enum !== undefined) return listed(new ScalarShape(kinds ?? ANY_SCALAR, valuesOf(schema.enum)));
   if (kinds) return listed(new ScalarShape(kinds, undefined));
@@ -122,7 +122,7 @@ function shapeIn(schema: DeclaredSchema, owner: Type): Shape {
   return typeof type === 'string' && type !== 'object' ? UNKNOWN : FREE;
 }
 
-/** An object whose members a schema names itself. */
+/** An object whose members are declared inline. */
 function objectIn(
   properties: Readonly<Record<string, DeclaredSchema>>,
   required: unknown,
@@ -143,7 +143,7 @@ function objectIn(
 
 /** @nestjs/swagger accepts a class, an array of one, a function that returns either, or the name of a JSON type. */
 function typeIn(type: unknown): [type: unknown, isListed: boolean] {
-  // Such a function is recognized as @nestjs/swagger does it.
+  // @nestjs/swagger recognizes such a function in the same way.
   if (typeof type === 'function' && type.name === 'type') return typeIn((type as () => unknown)());
   return Array.isArray(type) ? [type[0] as unknown, true] : [type, false];
 }
@@ -156,7 +156,7 @@ function discriminatorIn(
   const named = new Set(choices.flatMap(({ $ref }) => ($ref === undefined ? [] : [nameIn($ref)])));
   return {
     member: propertyName,
-    // Without a mapping the value is the name of a schema.
+    // Without a mapping, the value is the name of a schema.
     shapeOf: (value) => {
       const name = nameIn(Object.hasOwn(mapping, value) ? (mapping[value] ?? value) : value);
       return named.has(name) ? shapeOfRef(name, owner) : undefined;
@@ -178,7 +178,7 @@ function nameIn($ref: string): string {
   return $ref.split('/').at(-1) ?? '';
 }
 
-/** The values of an enumeration, as `@ApiProperty()` takes it: a list, an object, or a function that returns one. */
+/** The values of an enumeration in `@ApiProperty()`: a list, an object, or a function that returns one. */
 function valuesOf(known: unknown): readonly unknown[] {
   const values: unknown = typeof known === 'function' ? (known as () => unknown)() : known;
   return Array.isArray(values) ? values : Object.values(values as object);

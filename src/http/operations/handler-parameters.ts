@@ -11,31 +11,30 @@ import { partReadBy, replaceHandler } from '../../core/execution-context.js';
 
 /** Nest's record of one decorated parameter of a handler. */
 export interface HandlerParameter {
-  /** Its position among the parameters. */
   readonly index: number;
-  /** Its kind, such as the body; `custom` for a decorator of `createParamDecorator()`. */
+  /** Its kind, such as body; `custom` for a decorator of `createParamDecorator()`. */
   readonly kind: RouteParamtypes | 'custom';
-  /** The argument of the decorator, such as the name of a path parameter. */
+  /** The decorator's argument, such as the name of a path parameter. */
   readonly data?: unknown;
   readonly pipes?: readonly unknown[];
   readonly schema?: unknown;
   /** Computes the value of a custom parameter. */
   readonly factory?: (data: unknown, context: ExecutionContext) => unknown;
-  /** Its declared type, as TypeScript emits it. */
+  /** Its declared type, as emitted by TypeScript. */
   readonly metatype: Type | undefined;
-  /** Whether wrapHandler() has added it after those that the method declares. */
+  /** Whether wrapHandler() has added it after the declared ones. */
   readonly isAdded: boolean;
 }
 
 /** The decorated parameters of a controller's method. Only this function knows how Nest stores them. */
 export function parametersOf(controller: Type, method: string): HandlerParameter[] {
-  const kept = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Readonly<
+  const metadata = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Readonly<
     Record<string, Omit<HandlerParameter, 'kind' | 'metatype' | 'isAdded'>>
   >;
   const types = Reflect.getMetadata(PARAMTYPES_METADATA, controller.prototype as object, method) as
     Type[] | undefined;
-  // A key consists of the kind and the index, such as `5:0`; the key of a custom decorator contains this marker.
-  return Object.entries(kept).map(([key, parameter]) => ({
+  // A key consists of kind and index, such as `5:0`; the key of a custom decorator contains this marker.
+  return Object.entries(metadata).map(([key, parameter]) => ({
     ...parameter,
     kind: key.includes(CUSTOM_ROUTE_ARGS_METADATA) ? 'custom' : Number(key.split(':', 1)[0]),
     metatype: types?.[parameter.index],
@@ -43,24 +42,24 @@ export function parametersOf(controller: Type, method: string): HandlerParameter
   }));
 }
 
-/** Whether the value of a parameter depends on the request target alone. The response object says nothing about the request. */
+/** Whether a parameter's value depends only on the request target. The response object does not depend on the request. */
 export function dependsOnTargetAlone({ kind, factory }: HandlerParameter): boolean {
   if (kind === 'custom') return partReadBy(factory) === 'target';
   return [RouteParamtypes.QUERY, RouteParamtypes.PARAM, RouteParamtypes.RESPONSE].includes(kind);
 }
 
 const { BODY, RAW_BODY, FILE, FILES, REQUEST } = RouteParamtypes;
-/** The parameters by which Nest hands over a body. */
+/** The parameters through which Nest passes a body. */
 const OF_BODY: ReadonlySet<unknown> = new Set([BODY, RAW_BODY, FILE, FILES, REQUEST]);
 
-/** Whether a handler may get the body of a request by this parameter. */
+/** Whether a handler may receive a request's body through this parameter. */
 export function mayReadBody({ kind, factory, isAdded }: HandlerParameter): boolean {
   return kind === 'custom' ? partReadBy(factory) === undefined : OF_BODY.has(kind) && !isAdded;
 }
 
 /**
- * Has `wrapper` run instead of a handler, with the request and a function that runs the handler. Nest passes arguments by their index:
- * a parameter after the declared ones is the request, which the handler itself does not get.
+ * Runs `wrapper` instead of a handler, with the request and a function that runs the handler. Nest passes arguments by index: the request
+ * is an added parameter after the declared ones, which the handler does not receive.
  */
 export function wrapHandler(
   prototype: object,
@@ -77,18 +76,18 @@ export function wrapHandler(
       function (...args) {
         const request = args[added] as Request | undefined;
         const run = () => handler.apply(this, args.slice(0, added));
-        // Without a request it was not called by Nest, but by a test or an overriding method.
+        // Without a request, the call does not come from Nest, but from a test or an overriding method.
         return request ? wrapper(request, run) : run();
       },
   );
 }
 
-/** Whether a method that receives the response object leaves it to the chain to send the response (`passthrough: true`). */
+/** Whether a method that receives the response object still leaves sending to the chain (`passthrough: true`). */
 export function leavesResponseToHandler(controller: Type, method: string): boolean {
   return Reflect.getMetadata(RESPONSE_PASSTHROUGH_METADATA, controller, method) === true;
 }
 
-/** The name of a handler in its controller, also of one that the controller inherits; undefined for any other function. */
+/** The name of a handler in its controller, including inherited ones; undefined for any other function. */
 export function methodNameOf(handler: unknown, { prototype }: Type): string | undefined {
   return nameIn(prototype as object, handler);
 }

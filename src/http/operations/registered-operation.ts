@@ -6,12 +6,12 @@ import { HandlerMetadata } from '../../core/execution-context.js';
 import { type Consumption, consumptionOf } from './consumption.js';
 import { type HandlerParameter, methodNameOf, parametersOf } from './handler-parameters.js';
 
-/** A handler of a controller, with all that is declared of both. */
+/** A controller's handler with everything declared on both. */
 export interface RegisteredOperation extends DeclaredOperation {
   /** Such as `PetsController.listPets`. */
   readonly name: string;
   readonly controller: Type;
-  /** The name of the handler in its controller; empty for a function that is not a method of it. */
+  /** The handler's name in its controller; empty for a function that is not a method. */
   readonly method: string;
   readonly handler: ReturnType<ExecutionContext['getHandler']>;
   readonly parameters: readonly HandlerParameter[];
@@ -20,7 +20,7 @@ export interface RegisteredOperation extends DeclaredOperation {
   readonly responseType: string;
 }
 
-/** The operations by handler and controller, cached: guards read them for every request. */
+/** Operations by handler and controller, cached because guards read them for every request. */
 export const OPERATIONS = new HandlerMetadata<RegisteredOperation>(([handler, target]) => {
   const controller = target as Type;
   const method = methodNameOf(handler, controller) ?? '';
@@ -36,7 +36,7 @@ export const OPERATIONS = new HandlerMetadata<RegisteredOperation>(([handler, ta
   };
 });
 
-/** The operations of all controllers, each once: a controller may be in several modules. */
+/** The operations of all controllers, without duplicates: a controller may be in several modules. */
 export function operationsOf(discovery: DiscoveryService): RegisteredOperation[] {
   const scanner = new MetadataScanner();
   const controllers = new Set(discovery.getControllers().map(({ metatype }) => metatype as Type));
@@ -50,7 +50,7 @@ export function operationsOf(discovery: DiscoveryService): RegisteredOperation[]
   });
 }
 
-/** Metadata of Nest and its packages for an operation: from its handler or, by default, from its controller. */
+/** Metadata of Nest and its packages for an operation: from its handler or, by default, its controller. */
 export function metadataOf(
   { handler, controller }: Pick<RegisteredOperation, 'handler' | 'controller'>,
   key: string,

@@ -1,13 +1,13 @@
 import type { Application, RequestHandler } from 'express';
 
-/** A route as it was registered. */
+/** A registered route. */
 export interface RegisteredRoute {
-  /** Such as GET; `ALL` for a route of every method. */
+  /** Such as GET; `ALL` for all methods. */
   readonly method: string;
   readonly path: string;
-  /** The function that was registered; one of Nest's has the metadata of the controller's method. */
+  /** The registered function. Nest's functions have the metadata of the controller's method. */
   readonly handler: RequestHandler;
-  /** Whether a path matches the route, as in Express; throws URIError if it cannot be decoded. */
+  /** Whether a path matches the route, as in Express. Throws URIError if it cannot be decoded. */
   readonly isAt: (path: string) => boolean;
 }
 
@@ -20,14 +20,14 @@ interface Layer {
   };
 }
 
-/** The routes of an Express application, in the order of their registration. */
+/** The routes of an Express application, in order of registration. */
 export function routesOf(application: Application): RegisteredRoute[] {
   const layers = application.router.stack as unknown as readonly Layer[];
   return layers.flatMap((layer) => {
     const { route } = layer;
     if (route === undefined || typeof route.path !== 'string') return [];
     const { path } = route;
-    const isAt = (asked: string): boolean => Boolean(layer.match(asked));
+    const isAt = (target: string): boolean => Boolean(layer.match(target));
     return route.stack.map(({ method, handle }) => ({
       method: (method ?? 'all').toUpperCase(),
       path,
@@ -39,7 +39,7 @@ export function routesOf(application: Application): RegisteredRoute[] {
 
 const VERSION = /^\/v(\d[\w.-]*)(?:\/|$)/;
 
-/** The version at the beginning of a path, such as the 2 of `/v2/pets`, as Nest puts it there; undefined without one. */
+/** The version prefix of a path, such as the 2 of `/v2/pets`; undefined if there is none. */
 export function versionOf(path: string): string | undefined {
   return VERSION.exec(path)?.[1];
 }

@@ -1,4 +1,4 @@
 import { declaring } from '../../core/declared-operation.js';
 
-/** Lets a handler respond even under overload: for cheap probes, whose path has no parameters. */
+/** Lets a handler respond even under overload, for cheap probes whose path has no parameters. */
 export const ServedUnderOverload = (): MethodDecorator => declaring({ isServedUnderOverload: true });

@@ -3,33 +3,33 @@ import { isLosslessNumber } from 'lossless-json';
 import type { DeclaredMember } from '../../database/declared-members.js';
 import { JsonText } from '../../database/json-rows.js';
 
-/** Called with each member that an object should have and of which nothing is shown, and with its class. */
+/** Called with the name and class of each required member that is missing or has the wrong type. */
 export type Lacks = (member: string, owner: string) => void;
 
-/** What a schema declares of a value. */
+/** What a schema declares for a value. */
 export interface Shape {
   /**
-   * The declared part of a value; undefined if its type differs, so that nothing is shown. With `isText`, it was parsed from JSON, so its
-   * members have their names in JSON, not those of properties.
+   * Reduces a value to its declared part; undefined if it has the wrong type. With `isText`, it was parsed from JSON, so its members have
+   * their JSON names instead of property names.
    */
   show(value: unknown, lacks: Lacks, isText?: boolean): unknown;
-  /** Whether a value matches this schema; further members are allowed. */
+  /** Whether a value matches the schema; additional members are allowed. */
   matches(value: unknown, isText?: boolean): boolean;
 }
 
-/** A member of an object, and what its schema declares. */
+/** A member of an object, with the shape of its schema. */
 export interface ShapedMember extends DeclaredMember {
   readonly shape: Shape;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A schema that allows anything: every value is shown as it is. */
+/** A schema that allows anything: values are unchanged. */
 export const FREE: Shape = { show: (value) => value, matches: () => true };
-/** A schema without a description: nothing is shown. */
+/** A schema without a description: values are removed. */
 export const UNKNOWN: Shape = { show: () => undefined, matches: () => false };
 
-/** A text, number or boolean of one of these kinds, and what JSON makes one of, such as a Date. */
+/** A scalar of one of these types, or an object that is serialized to one, such as a Date. */
 export class ScalarShape implements Shape {
   constructor(
     private readonly kinds: readonly string[],
@@ -49,7 +49,7 @@ export class ScalarShape implements Shape {
   }
 }
 
-/** An array; one value in its place is shown as an element would be. */
+/** An array; a single value is reduced like an element. */
 export class ListShape implements Shape {
   constructor(private readonly items: Shape) {}
 
@@ -63,29 +63,29 @@ export class ListShape implements Shape {
   }
 }
 
-/** An object: its declared members in their order, then others if a schema is declared for them; or each object of an array. */
+/** An object: its declared members in order, then additional ones if a schema is declared for them; or each object of an array. */
 export class ObjectShape implements Shape {
   private read: readonly ShapedMember[] | undefined;
 
   constructor(
     private readonly owner: string,
     private readonly declared: () => readonly ShapedMember[],
-    /** The class that describes it; undefined for a schema within one. */
+    /** The class that describes it; undefined for an inline schema. */
     readonly dto: Type | undefined,
     private readonly others?: Shape,
   ) {}
 
-  /** Read late: a class may refer to itself. */
+  /** Lazy, because a class may reference itself. */
   private get members(): readonly ShapedMember[] {
     return (this.read ??= this.declared());
   }
 
   show(given: unknown, lacks: Lacks, isText = false): unknown {
     if (given === null || given === undefined) return given;
-    // A class that declares nothing says nothing of what is shown.
+    // A class without declared members does not restrict the value.
     if (this.members.length === 0 && !this.others) return given;
     const isOfText = isText || given instanceof JsonText;
-    // An instance of this class is shown already.
+    // An instance of this class is already reduced.
     if (given instanceof JsonText && this.dto && given.dto === this.dto) return given;
     const value = inJson(given);
     if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isOfText));
@@ -117,7 +117,7 @@ export class ObjectShape implements Shape {
   ): void {
     const named = new Set(this.members.map(({ property, name }) => (isText ? name : property)));
     for (const [name, member] of Object.entries(value)) {
-      // Their names are not declared, so their kind distinguishes them from hidden members.
+      // Additional members have no declared names, so only their type distinguishes them from hidden members.
       if (named.has(name) || (others instanceof ScalarShape && !others.matches(member))) continue;
       const part = others.show(member, lacks, isText);
       if (part !== undefined) shown[name] = part;
@@ -135,13 +135,13 @@ export class ObjectShape implements Shape {
   }
 }
 
-/** How a member of an object names its schema: the values of the member, and the shape of each. */
+/** How an object's member selects the schema: the values of the member, and the shape of each. */
 export interface Discriminator {
   readonly member: string;
   readonly shapeOf: (value: string) => Shape | undefined;
 }
 
-/** A value of one of several schemas: of that which its discriminator or its class names, otherwise of the first that it matches. */
+/** A value of one of several schemas: selected by its discriminator or class, otherwise the first that matches. */
 export class ChoiceShape implements Shape {
   constructor(
     private readonly choices: readonly Shape[],
@@ -170,13 +170,13 @@ export class ChoiceShape implements Shape {
   }
 }
 
-/** A value of all of these schemas. */
+/** A value that matches all of these schemas. */
 export class WholeShape implements Shape {
   constructor(private readonly parts: readonly Shape[]) {}
 
   show(value: unknown, lacks: Lacks, isText?: boolean): unknown {
     if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isText));
-    // One that allows anything, such as a description, adds nothing to what the others declare.
+    // A schema that allows anything, such as one with only a description, adds nothing to the others.
     const declared = this.parts.filter((part) => part !== FREE);
     const parts = declared.length === 0 ? this.parts : declared;
     const shown = parts.map((part) => inJson(part.show(value, lacks, isText)));
@@ -193,12 +193,12 @@ function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null;
 }
 
-/** JSON is made from what `toJSON` returns, as JSON.stringify does. */
+/** Applies `toJSON`, like JSON.stringify. */
 function inJson(value: unknown): unknown {
   return isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value;
 }
 
-/** The text, number or boolean that an object is in JSON; otherwise the value itself. */
+/** The scalar that an object is serialized to; otherwise the value itself. */
 function scalarOf(value: unknown): unknown {
   const json = inJson(value);
   return isLosslessNumber(json) ? Number(json.toString()) : json;

@@ -9,7 +9,7 @@ import { Integer } from '../validation/fields.js';
 import { publicPathOf } from '../../core/public-prefix.js';
 import { selectionOf } from './selection.decorators.js';
 
-/** Query of a paged list; extend it with the filters (`@Filter()`) and the order (`@Sort()`) of the list. */
+/** Query of a paginated list. Extend it with filters (`@Filter()`) and a sort order (`@Sort()`). */
 export class PageQuery {
   @Integer({ description: 'Maximum number of entries per page', minimum: 1, maximum: 100, default: 20 })
   limit!: number;
@@ -18,13 +18,13 @@ export class PageQuery {
   cursor?: string;
 }
 
-/** The cursor of a page, as the `Link` of the page before gave it. */
+/** The cursor of a page, from the previous page's `Link`. */
 export function Cursor(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       type: 'string',
       minLength: 1,
-      description: 'Where the page begins, from the `Link` with rel `next` of the previous page',
+      description: 'Start of the page, from the `Link` with rel `next` of the previous page',
     }),
     Rule(
       CURSOR_RULE.code,
@@ -34,7 +34,7 @@ export function Cursor(): PropertyDecorator {
   );
 }
 
-/** Serves a list page by page: reads the cursor, and links to the next page if there is one. */
+/** Paginates a list: decodes the cursor, and links to the next page if there is one. */
 export class Pager {
   constructor(
     private readonly request: Request,
@@ -42,8 +42,8 @@ export class Pager {
   ) {}
 
   /**
-   * The entries of the requested page that match its `@Filter()` and `@Sort()`; `X-Total-Count` has the `total` of a list that counts. Throws
-   * validation_failed for a broken or foreign cursor, and for filters and orders that exclude each other.
+   * The entries of the requested page according to `@Filter()` and `@Sort()`. `X-Total-Count` is the `total` of a list that is counted.
+   * Throws validation_failed for an invalid or foreign cursor, and for incompatible filters and sort orders.
    */
   async respond<T>(
     query: PageQuery,
@@ -65,7 +65,7 @@ export class Pager {
     return items;
   }
 
-  /** Repeats the parameters that the list declares. */
+  /** Repeats the declared parameters of the list. */
   private linksTo(nextCursor: string, query: object): string {
     const { originalUrl } = this.request;
     const queryAt = originalUrl.indexOf('?');
@@ -76,7 +76,7 @@ export class Pager {
   }
 }
 
-/** The value of a filter in the name of its list: a space separates filters there. */
+/** The value of a filter in the list's name, where spaces separate filters. */
 function inName(value: unknown): string {
   return String(value).replaceAll(/[% ]/g, encodeURIComponent);
 }
@@ -89,7 +89,7 @@ export const Paged = createParamDecorator(
   }),
 );
 
-/** Characters of the digest that binds a cursor to its list. */
+/** Length of the digest that binds a cursor to its list, in characters. */
 const DIGEST_LENGTH = 8;
 
 /** Encodes a position as a cursor: opaque, URL-safe, and bound to its list and filter. */
@@ -98,7 +98,7 @@ function encodeCursor(position: Position, list: string): string {
   return digestOf(text, list) + text;
 }
 
-/** The position that a cursor represents; throws validation_failed for one that is broken or of another list. */
+/** Decodes the position in a cursor. Throws validation_failed if it is invalid or belongs to another list. */
 export function decodeCursor(cursor: string, list: string): Position {
   const text = cursor.slice(DIGEST_LENGTH);
   if (cursor.slice(0, DIGEST_LENGTH) !== digestOf(text, list)) throw brokenCursor();
@@ -111,7 +111,7 @@ export function decodeCursor(cursor: string, list: string): Position {
   throw brokenCursor();
 }
 
-/** Whether a row may have this value: no database stores NUL or half of a surrogate pair, and PostgreSQL refuses to compare it. */
+/** Whether a row may have this value. No database stores NUL or half of a surrogate pair, and PostgreSQL refuses to compare them. */
 function isStored(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }
@@ -121,8 +121,8 @@ function digestOf(text: string, list: string): string {
 }
 
 /**
- * The `Link` header of a page that another follows (RFC 8288): relative references to the next page and to the first. Of the
- * query only the parameters that `isKnown` are repeated, as they were sent: filter and limit.
+ * The `Link` header of a page that is followed by another (RFC 8288): relative references to the next and the first page. Repeats only
+ * those query parameters that `isKnown` accepts, unchanged, such as filters and limit.
  */
 export function pageLinks(
   path: string,

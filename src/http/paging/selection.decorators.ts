@@ -1,8 +1,8 @@
 import type { Bindable, Comparison, Condition, Order, Selection } from '../../database/selection.js';
-import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { invalidDeclaration, decorated } from '../../core/declaration-errors.js';
 import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
-import { defineField, valuesFault } from '../validation/define-field.js';
+import { defineField, valuesError } from '../validation/define-field.js';
 
 /** A parameter of a list that filters it. */
 export interface DeclaredFilter {
@@ -12,16 +12,16 @@ export interface DeclaredFilter {
   readonly comparison: Comparison;
 }
 
-/** How a list may be filtered and ordered. */
+/** The declared filters and sort orders of a list. */
 export interface DeclaredSelection {
   readonly filters: readonly DeclaredFilter[];
-  /** The parameter that orders it, and its values: properties of the listed entity, in descending order after a minus. */
+  /** The sort parameter and its values: properties of the listed entity, with a leading minus for descending order. */
   readonly sort?: { readonly parameter: string; readonly by: readonly string[] };
 }
 
 const SELECTION = 'petstore:selection';
 
-/** How a list with queries of this class may be filtered and ordered; undefined when nothing is declared. */
+/** The declared filters and sort orders of a query class; undefined if there are none. */
 export function declaredSelectionOf(query: object): DeclaredSelection | undefined {
   return Reflect.getMetadata(SELECTION, query) as DeclaredSelection | undefined;
 }
@@ -42,16 +42,16 @@ export function Filter(
 ): PropertyDecorator {
   return (target, parameter) => {
     const { property = String(parameter), comparison = '=' } = options;
-    const fault = comparisonFault(comparison, Reflect.getMetadata('design:type', target, parameter));
-    if (fault !== undefined) declarationFault(`${decorated(target, parameter)}: ${fault}`);
+    const error = comparisonError(comparison, Reflect.getMetadata('design:type', target, parameter));
+    if (error !== undefined) invalidDeclaration(`${decorated(target, parameter)}: ${error}`);
     declare(target, { filters: [{ parameter: String(parameter), property, comparison }] });
   };
 }
 
 const NO_TEXT: ReadonlySet<unknown> = new Set([Number, BigInt, Boolean]);
 
-/** The error for a comparison that a field of this type does not support. */
-function comparisonFault(comparison: Comparison, type: unknown): string | undefined {
+/** The error for a comparison that this type of field does not support. */
+function comparisonError(comparison: Comparison, type: unknown): string | undefined {
   if (comparison === '=') return undefined;
   if (type === Array) return `a list supports only "=", not "${comparison}". Change one of them.`;
   if (comparison === 'prefix' && NO_TEXT.has(type))
@@ -60,8 +60,8 @@ function comparisonFault(comparison: Comparison, type: unknown): string | undefi
 }
 
 /**
- * The parameter of a PageQuery that orders the list: one of these properties of the listed entity, such as `createdAt`, or
- * `-createdAt` for the descending order. What is equal in it is ordered by id; without the parameter the id alone orders.
+ * The sort parameter of a PageQuery: one of these properties of the listed entity, such as `createdAt`, or `-createdAt` for descending
+ * order. Ties are sorted by id; without the parameter, the list is sorted by id.
  */
 export function Sort(options: { readonly by: readonly string[] }): PropertyDecorator {
   const { by } = options;
@@ -69,7 +69,7 @@ export function Sort(options: { readonly by: readonly string[] }): PropertyDecor
     {
       schema: { type: 'string', enum: [...by] },
       declares: ['@Sort()', String],
-      fault: valuesFault(by),
+      fault: valuesError(by),
       code: 'not_allowed_value',
       mustBe: `one of ${by.join(', ')}`,
       parse: (sent) => by.find((value) => value === sent),
@@ -88,8 +88,8 @@ export function Sort(options: { readonly by: readonly string[] }): PropertyDecor
 }
 
 /**
- * The selection of a query, by the filters and the order of its class. Throws validation_failed where a page could not be
- * found by an index: for ranges of two properties, and for a range in the order of another property.
+ * The selection of a query, from the filters and sort order of its class. Throws validation_failed for combinations that no index supports:
+ * ranges of two properties, or a range and another sort property.
  */
 export function selectionOf(query: object): Selection {
   const declared = declaredSelectionOf(query.constructor);
@@ -105,8 +105,8 @@ export function selectionOf(query: object): Selection {
   const ranges = used.filter(({ comparison }) => comparison !== '=');
   const [range] = ranges;
   if (!range) return { where, ...(order ? { order } : {}) };
-  const faults = faultsOf(range, ranges, order, declared);
-  if (faults.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details: faults });
+  const errors = errorsOf(range, ranges, order, declared);
+  if (errors.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details: errors });
   return { where, order: order ?? { property: range.property, isDescending: false } };
 }
 
@@ -116,24 +116,24 @@ function orderIn(sort: unknown): Order | undefined {
   return { property: isDescending ? sort.slice(1) : sort, isDescending };
 }
 
-function faultsOf(
+function errorsOf(
   range: DeclaredFilter,
   ranges: readonly DeclaredFilter[],
   order: Order | undefined,
   { sort }: DeclaredSelection,
 ): ErrorDetail[] {
-  const faults = ranges
+  const errors = ranges
     .filter(({ property }) => property !== range.property)
     .map(({ parameter }) => ({
       field: parameter,
       code: 'conflicting_filter',
       message: `This cannot be combined with ${range.parameter}.`,
     }));
-  if (!sort || !order || order.property === range.property) return faults;
+  if (!sort || !order || order.property === range.property) return errors;
   const fitting = sort.by.filter((one) => one === range.property || one === `-${range.property}`);
   const mustBe = fitting.length === 0 ? 'absent' : fitting.join(' or ');
   const message = `With ${range.parameter} this must be ${mustBe}.`;
-  return [...faults, { field: sort.parameter, code: 'conflicting_sort', message }];
+  return [...errors, { field: sort.parameter, code: 'conflicting_sort', message }];
 }
 
 function bindable(value: unknown): Condition['value'] {

@@ -10,11 +10,11 @@ import { HandlerMetadata } from '../../core/execution-context.js';
 import { methodNameOf, parametersOf } from '../operations/handler-parameters.js';
 import { ValidationPipe } from '../validation/validation.pipe.js';
 
-/** Sends a response from a guard of its handler, past the pipes, unless anything is declared around, before or for its response. */
+/** Sends a response directly from a guard, skipping the pipes, unless something declared for the handler must still run. */
 @Injectable()
 export class EarlyResponses {
   private config: ApplicationConfig | undefined;
-  /** The last guard of a handler that no pipe or interceptor of a module follows. */
+  /** The last guard of a handler, if no pipe or interceptor of a module follows it. */
   private readonly eligible = new HandlerMetadata(([handler, controller]) => {
     const { config } = this;
     if (!config) return undefined;
@@ -37,7 +37,7 @@ export class EarlyResponses {
     return isAlone ? guards.at(-1) : undefined;
   });
 
-  /** Whether interceptors get the result of a handler. */
+  /** Whether interceptors receive a handler's result. */
   private readonly intercepted = new HandlerMetadata(([handler, controller]) =>
     [
       this.config?.getGlobalInterceptors(),
@@ -50,24 +50,24 @@ export class EarlyResponses {
 
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
-  /** Reads the global pipes and interceptors of an application; without this call nothing is sent early. */
+  /** Reads an application's global pipes and interceptors. Without this call, nothing is sent early. */
   watch(config: ApplicationConfig): void {
     this.config = config;
   }
 
-  /** Whether this guard of a handler may send its response: no guard, pipe or interceptor of a module follows. */
+  /** Whether this guard of a handler may send the response, because no guard, pipe or interceptor of a module follows. */
   areBypassable(guard: Type<CanActivate>, context: ExecutionContext): boolean {
     return this.eligible.of(context) === guard;
   }
 
-  /** Whether an interceptor of a module gets the result of a handler. */
+  /** Whether a module's interceptor receives a handler's result. */
   isIntercepted(context: ExecutionContext): boolean {
     return this.intercepted.of(context);
   }
 
   /**
-   * Sends the handler's result. Nest waits for the promise of a guard before it continues with the request, and this one is never settled:
-   * test/api/sqlite/response-cache.spec.ts notices when the handler runs nevertheless.
+   * Sends the handler's result. Nest waits for a guard's promise before it continues, and this one never settles;
+   * test/api/sqlite/response-cache.spec.ts would detect if the handler ran anyway.
    */
   send(context: ExecutionContext, body: unknown): Promise<never> {
     this.adapterHost.httpAdapter.reply(context.getArgByIndex(1), body);

@@ -3,20 +3,23 @@ import type { Request, Response } from 'express';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 
-/** The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 over its bytes and `Link`. */
+/** The strong entity tag of a representation (RFC 9110 section 8.8.3): 128 bits of SHA-1 of its bytes and `Link`. */
 export function entityTag(body: string, link = ''): string {
-  // JSON's quotes: a text in one piece, of which a cached tag takes a third of the memory of one that is put together.
+  // JSON.stringify() adds the quotes and creates a flat string: concatenation would triple the memory of a cached tag.
   return JSON.stringify(hash('sha1', `${link}\n${body}`, 'base64url').slice(0, 22));
 }
 
-/** A list of entity tags (RFC 9110 section 8.8.3), whose elements may be empty (section 5.6.1.2); a backslash escapes nothing in a tag. */
+/**
+ * A list of entity tags (RFC 9110 section 8.8.3), whose elements may be empty (section 5.6.1.2). In a tag, a backslash is not an escape
+ * character.
+ */
 const TAGS = /^(?:[ \t]*(?:(?:W\/)?"[!\x23-\x7e\x80-\xff]*"[ \t]*)?(?:,|$))*$/;
 const TAG = /(W\/)?("[^"]*")/g;
 
 /**
- * Whether an `If-None-Match` or `If-Match` names a strong tag, or any by `*`. `If-None-Match` is compared weakly, which ignores
- * weakness, `If-Match` strongly, where a weak tag is equal to none (RFC 9110 sections 8.8.3.2, 13.1.1, 13.1.2). A field that is
- * not a list of entity tags names none.
+ * Whether an `If-None-Match` or `If-Match` contains a strong tag, or is `*`. `If-None-Match` uses weak comparison, which ignores weakness,
+ * and `If-Match` strong comparison, in which a weak tag matches nothing (RFC 9110 sections 8.8.3.2, 13.1.1, 13.1.2). An invalid list
+ * matches nothing.
  */
 export function matchesEntityTag(
   field: string,
@@ -31,13 +34,13 @@ export function matchesEntityTag(
   return false;
 }
 
-/** Whether a field is what an `If-Match` may be: `*`, or entity tags separated by commas (RFC 9110 section 13.1.1). */
+/** Whether a field is a valid `If-Match`: `*`, or comma-separated entity tags (RFC 9110 section 13.1.1). */
 export function isEntityTagField(field: string): boolean {
   const list = field.trim();
   return list === '*' || TAGS.test(list);
 }
 
-/** What Apache and Caddy append to the tag of a response that they compress. nginx and HAProxy make it weak. */
+/** The suffix that Apache and Caddy append to the tag of a compressed response. nginx and HAProxy make the tag weak. */
 const OF_COMPRESSION = /-(?:gzip|br|zstd|deflate)"$/;
 const CHANGED_BY_PROXY = {
   ...HTTP_ERRORS.precondition_failed,
@@ -46,7 +49,7 @@ const CHANGED_BY_PROXY = {
     'without W/ and -gzip, and disable compression in the proxy.',
 };
 
-/** Throws precondition_failed unless an `If-Match` names this tag. */
+/** Throws precondition_failed unless an `If-Match` contains this tag. */
 export function requireMatch(ifMatch: string, tag: string): void {
   if (matchesEntityTag(ifMatch, tag, 'strong')) return;
   const isChanged = [...ifMatch.matchAll(TAG)].some(
@@ -56,20 +59,20 @@ export function requireMatch(ifMatch: string, tag: string): void {
 }
 
 /**
- * Sets the headers of a response with this tag. Returns whether the client already has it; then the response is a 304. Throws
- * precondition_failed when an `If-Match` does not name it.
+ * Sets the headers of a response with this tag. Returns whether the client already has it, so that the response is a 304. Throws
+ * precondition_failed if an `If-Match` does not contain it.
  */
 export function writeRevalidated(request: Request, response: Response, tag: string): boolean {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   if (ifMatch !== undefined) requireMatch(ifMatch, tag);
   response.setHeader('ETag', tag);
-  // Only the client may store it, it must revalidate every time, and another key may get another response.
+  // Only the client may store it, and must revalidate it every time; another key may get another response.
   response.setHeader('Cache-Control', 'private, no-cache');
   const vary = response.getHeader('Vary');
   response.setHeader('Vary', vary === undefined ? 'Authorization' : `${String(vary)}, Authorization`);
   if (ifNoneMatch === undefined) return false;
   if (!matchesEntityTag(ifNoneMatch, tag)) {
-    // Express would parse the field again, and accept malformed tags.
+    // Express would parse the field again and accept malformed tags.
     Object.defineProperty(request, 'fresh', { value: false });
     return false;
   }

@@ -1,6 +1,6 @@
 import { type ExecutionContext, UseGuards, createParamDecorator } from '@nestjs/common';
 import type { Request } from 'express';
-import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { invalidDeclaration, decorated } from '../../core/declaration-errors.js';
 import { declareOperation } from '../../core/declared-operation.js';
 import { reading } from '../../core/execution-context.js';
 import { PreconditionGuard } from './precondition.guard.js';
@@ -13,13 +13,13 @@ const WithPrecondition = createParamDecorator(
 );
 
 /**
- * Handler parameter of a PATCH, PUT or DELETE: the Precondition that the client states by `If-Match`. A request without the
- * field is refused with 428 precondition_required (RFC 6585 section 3), unless it is `optional`.
+ * Handler parameter of a PATCH, PUT or DELETE: the client's Precondition in `If-Match`. A request without the field is refused with 428
+ * precondition_required (RFC 6585 section 3), unless it is `optional`.
  */
 export function IfMatch({ optional = false }: { readonly optional?: boolean } = {}): ParameterDecorator {
   return (prototype, method, index) => {
     if (method === undefined)
-      declarationFault(
+      invalidDeclaration(
         `${decorated(prototype)}: @IfMatch() is in its constructor. Put it on a parameter of a handler.`,
       );
     WithPrecondition()(prototype, method, index);

@@ -7,7 +7,10 @@ import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { isEntityTagField } from './entity-tag.js';
 import { Precondition } from './precondition.js';
 
-/** Gives a handler with `@IfMatch()` its precondition, or refuses a request that lacks it; after BodyGuard, before IdempotencyGuard. */
+/**
+ * Passes the precondition to a handler with `@IfMatch()`, or refuses a request without one. Runs after BodyGuard and before
+ * IdempotencyGuard.
+ */
 @Injectable()
 export class PreconditionGuard implements CanActivate {
   constructor(private readonly transactions: Transactions) {}

@@ -11,9 +11,9 @@ export function entityTagOf<Dto extends object>(dto: Type<Dto>, current: Dto | J
   return entityTag(jsonOf(current, dto));
 }
 
-/** The state of a resource that the client has seen: the entity tags of its `If-Match` and `If-None-Match` (RFC 9110 section 13.1). */
+/** The state of a resource that the client has seen: the entity tags in `If-Match` and `If-None-Match` (RFC 9110 section 13.1). */
 export class Precondition {
-  /** Both are the fields as they were sent; undefined without one, which fulfils every precondition. */
+  /** The fields as sent; undefined if absent, which satisfies every precondition. */
   constructor(
     private readonly ifMatch: string | undefined,
     private readonly transactions: Pick<Transactions, 'isInside'>,
@@ -21,14 +21,14 @@ export class Precondition {
   ) {}
 
   /**
-   * Throws precondition_failed unless the client has seen the resource as it is now. Call it in the transaction that reads and
-   * changes the resource: elsewhere another request might change it in between, so that is an error.
+   * Throws precondition_failed unless the client has seen the current state of the resource. Must be called in the transaction that reads
+   * and changes the resource; otherwise, another request could change it in between.
    */
   check<Dto extends object>(dto: Type<Dto>, current: Dto | JsonText<Dto>): void {
     this.checkTag(() => entityTagOf(dto, current));
   }
 
-  /** As `check`, for a handler that sets `ETag` itself, such as one made from a version column. */
+  /** Like `check`, for a handler that sets `ETag` itself, for example from a version column. */
   checkTag(current: () => string): void {
     if (!this.transactions.isInside())
       throw new Error('A precondition must be checked in the transaction that makes the change.');

@@ -19,10 +19,9 @@ export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 const BODILESS = new Set([204, 205, 304]);
 
 /**
- * The representation of a handler's result (RFC 9110 section 3.2): its JSON text, with every `bigint` exact, where
- * JSON.stringify would throw on one. It has what the DTO of `@Operation()` declares, and nothing else. Sets the `Content-Type`, and the
- * `Location` that the operation declares. A text of another type that the handler names is its own representation, and so is what
- * Nest sends piece by piece, and an empty body.
+ * The representation of a handler's result (RFC 9110 section 3.2): its JSON text, with exact `bigint` values, for which JSON.stringify
+ * would throw. It contains only what the DTO of `@Operation()` declares. Sets the `Content-Type`, and the `Location` that the operation
+ * declares. Text of another type named by the handler, streams and empty bodies are returned unchanged.
  */
 export function represent(response: Response, body: unknown, operation?: RegisteredOperation): unknown {
   if (body === undefined || response.headersSent) return body;
@@ -31,7 +30,7 @@ export function represent(response: Response, body: unknown, operation?: Registe
   if (location && !response.hasHeader('Location')) locate(location, body, response);
   const type = response.getHeader('Content-Type');
   if (type === undefined) response.setHeader('Content-Type', JSON_CONTENT_TYPE);
-  // A handler that names another type writes its texts itself; Nest would still write an object as JSON.
+  // A handler that names another type serializes text itself; Nest would still serialize an object as JSON.
   else if (typeof body !== 'object' || body === null) {
     const isJson = typeof body === 'string' && isJsonType(mediaTypeOf(String(type)));
     return isJson && dto ? textOf(new JsonText(body), dto, operation) : body;
@@ -39,35 +38,35 @@ export function represent(response: Response, body: unknown, operation?: Registe
   return textOf(body, dto, operation);
 }
 
-/** A relative reference (RFC 9110 section 10.2.2): the service does not know by which host the client has reached it. */
+/** A relative reference (RFC 9110 section 10.2.2): the service does not know the host name that the client used. */
 function locate(locationOf: (sendOf: never) => string, body: unknown, response: Response): void {
   const sendOf: unknown = body instanceof JsonText ? body.toJSON() : body;
   response.setHeader('Location', publicPrefixOf(response.req) + locationOf(sendOf as never));
 }
 
-/** A response as JSON text; what the DTO declares of it, if one is given. */
+/** Serializes a response as JSON, reduced to what the DTO declares, if given. */
 export function jsonOf(sendOf: unknown, dto: Type | undefined): string {
   return textOf(sendOf, dto).text;
 }
 
-/** Texts that a handler has written itself, such as one that is cached, reduced to what their DTO declares. */
+/** Texts written by handlers, such as cached ones, reduced to what their DTO declares. */
 const reduced = new WeakMap<JsonText, JsonText>();
 
 function textOf(body: unknown, dto: Type | undefined, operation?: RegisteredOperation): JsonText {
   if (!dto) return body instanceof JsonText ? body : new JsonText(writeExactJson(body));
-  if (!(body instanceof JsonText)) return shownText(body, dto, operation);
+  if (!(body instanceof JsonText)) return reducedText(body, dto, operation);
   if (body.dto === dto) return body;
   let text = reduced.get(body);
-  if (text?.dto !== dto) reduced.set(body, (text = shownText(body, dto, operation)));
+  if (text?.dto !== dto) reduced.set(body, (text = reducedText(body, dto, operation)));
   return text;
 }
 
-function shownText(body: unknown, dto: Type, operation: RegisteredOperation | undefined): JsonText {
+function reducedText(body: unknown, dto: Type, operation: RegisteredOperation | undefined): JsonText {
   try {
     const shown = shapeOf(dto).show(body, lacksOf(operation));
     return new JsonText(writeExactJson(shown), false, dto);
   } catch (error) {
-    // A DTO that refers to itself follows a circle of entities.
+    // With a DTO that references itself, entities may form a cycle.
     if (error instanceof RangeError) refuseCircle(body);
     throw error;
   }
@@ -95,7 +94,7 @@ function lacksOf(operation: RegisteredOperation | undefined): Lacks {
   return lacks;
 }
 
-/** Whether it is what a DTO declares: an object with the members that it requires, and one of its members at least, or some of them. */
+/** Whether a result matches a DTO: an object that has all required members and at least one declared member, or some of them. */
 export function isOf(dto: Type, result: unknown): boolean {
   if (Array.isArray(result)) return result.every((one) => isOf(dto, one));
   return (
@@ -106,13 +105,13 @@ export function isOf(dto: Type, result: unknown): boolean {
   );
 }
 
-/** Whether a handler's result is a value that is still to be represented. */
+/** Whether a handler's result still needs to be serialized. */
 export function isValue(response: Response, result: unknown): boolean {
   const isDone = result === undefined || result instanceof JsonText || isStreamed(result);
   return !isDone && !response.hasHeader('Content-Type');
 }
 
-/** Whether Nest sends it piece by piece: a file, a web Response, a stream or another async iterable. */
+/** Whether Nest streams the body: a file, a web Response, a stream or another async iterable. */
 function isStreamed(body: unknown): boolean {
   return (
     typeof body === 'object' &&
@@ -121,7 +120,7 @@ function isStreamed(body: unknown): boolean {
   );
 }
 
-/** Throws for a stream of objects, each of which Nest would write as it is, where a DTO declares what is shown of them. */
+/** Throws for a stream of objects if a DTO is declared: Nest would write each object unreduced. */
 function streamed(body: unknown, operation: RegisteredOperation | undefined): unknown {
   const isOfObjects = body instanceof StreamableFile && body.getHeaders().type === 'application/x-ndjson';
   const dto = operation?.response?.dto;
@@ -133,14 +132,14 @@ function streamed(body: unknown, operation: RegisteredOperation | undefined): un
   return body;
 }
 
-/** Makes an Express adapter respond as this service does: JSON with exact numbers, an entity tag, and 304 for a client that has it. */
+/** Makes an Express adapter respond like this service: JSON with exact numbers, entity tags, and 304 if the client is up to date. */
 export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
   const send = adapter.reply.bind(adapter) as (response: Response, body: unknown) => unknown;
   adapter.reply = (response: Response, body: unknown, status?: number): unknown => {
     if (status !== undefined) response.status(status);
-    // An exception filter of a module responds so, or a handler that has set the status.
+    // Sent by a module's exception filter, or by a handler that has set the status.
     if (becomesErrorBody(response, body)) return refuse(response, body);
-    // Nest gives the text of its refusal the type of the file if that has failed by now, otherwise text/plain.
+    // If the file has already failed, Nest sends its error text with the file's type, otherwise with text/plain.
     if (body instanceof StreamableFile && body.getStream().errored) response.removeHeader('Content-Type');
     const operation = operationOf(response);
     const represented = represent(response, body, operation);
@@ -160,8 +159,8 @@ export function replyExactly(adapter: Pick<HttpServer, 'reply'>): void {
 }
 
 /**
- * Has `response.json()` write numbers exactly, and what the DTO of the operation declares alone. Turns errors that it writes, or `send()`
- * as a text, as in a filter of a module, into the Error body with their message.
+ * Makes `response.json()` write exact numbers and only what the operation's DTO declares. Converts errors that it or `send()` writes, as in
+ * a module's filter, to the Error body with their message.
  */
 export function refuseExactly({ response: prototype }: { readonly response: Response }): void {
   const { send } = prototype;
@@ -174,7 +173,7 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
       body === undefined ? body : textOf(body, operation?.response?.dto, operation).text,
     );
   };
-  // Without its own padding, callback and numbers: JSON alone is documented.
+  // Without JSONP: only JSON is documented.
   prototype.jsonp = prototype.json;
   prototype.send = function writeText(this: Response, body: unknown): Response {
     if (typeof body !== 'string') return send.call(this, body);
@@ -186,9 +185,9 @@ export function refuseExactly({ response: prototype }: { readonly response: Resp
   };
 }
 
-/** Also turns an error that a filter sends with `end()`, even without a text, into the Error body. */
+/** Converts an error that a filter sends with `end()`, even without text, to the Error body. */
 export function refuseAtEnd(response: Response): void {
-  // That of a middleware, such as one that compresses.
+  // An existing override, for example by a compression middleware.
   const before = Object.getOwnPropertyDescriptor(response, 'end');
   response.end = (...args: [unknown?]): Response => {
     if (before) Object.defineProperty(response, 'end', before);
@@ -200,7 +199,7 @@ export function refuseAtEnd(response: Response): void {
   };
 }
 
-/** Sends what a response has with a status of 400 and above as an Error body. */
+/** Sends a response with a status of 400 or above as an Error body. */
 function refuse(response: Response, body: unknown): Response {
   const { req: request, statusCode } = response;
   const isJson = typeof body === 'string' && isJsonType(mediaTypeOf(typeOf(response)));
@@ -218,8 +217,8 @@ function parsedOr(text: string): unknown {
 }
 
 /**
- * Whether what is sent with the status of an error becomes the Error body: JSON, a text, or what names no type. A filter that names
- * another type, such as application/problem+json, means it; a handler, only for a text, such as that of an HTML page.
+ * Whether a response with an error status becomes the Error body: if it is JSON or text, or has no type. Another type, such as
+ * application/problem+json, is kept if set by a filter; if set by a handler, only for text, such as an HTML page.
  */
 function becomesErrorBody(response: Response, body: unknown): boolean {
   if (response.statusCode < 400 || isStreamed(body)) return false;
@@ -232,7 +231,7 @@ function typeOf(response: Response): string {
   return String(response.getHeader('Content-Type') ?? '');
 }
 
-/** The operation whose response it is; none for the response of an error. */
+/** The operation that sends a response; undefined for an error response. */
 function operationOf({ req, statusCode }: Response): RegisteredOperation | undefined {
   return statusCode < 400 ? req.operation : undefined;
 }
@@ -247,7 +246,7 @@ function isTagged(response: Response): boolean {
   );
 }
 
-/** The tag that the handler has set, or that of the representation with the links of the handler alone, not those of guards. */
+/** The tag set by the handler, or that of the representation with the handler's links, without those of guards. */
 function tagFor(response: Response, body: JsonText | string): string {
   const own = response.getHeader('ETag');
   if (own !== undefined) return String(own);
@@ -256,17 +255,17 @@ function tagFor(response: Response, body: JsonText | string): string {
   return tagOf(body, ofHandler);
 }
 
-/** The tag of a text and a link, which a JsonText keeps: one that is cached is hashed once. */
+/** The tag of a text and a link, stored in a JsonText so that a cached text is hashed once. */
 function tagOf(body: JsonText | string, link: string): string {
   if (typeof body === 'string') return entityTag(body, link);
   if (body.tag?.link !== link) body.tag = { link, value: entityTag(body.text, link) };
   return body.tag.value;
 }
 
-/** Responses whose text is their representation already, which `send()` leaves as it is. */
+/** Responses that are already serialized, which `send()` leaves unchanged. */
 const written = new WeakSet<Response>();
 
-/** Sends a text as Express does; plain JSON past its `send()`, which would change nothing of it. */
+/** Sends a text like Express, but bypasses its `send()` for plain JSON, which it would not change. */
 function write(
   response: Response,
   text: string,
@@ -281,7 +280,7 @@ function write(
   return undefined;
 }
 
-/** Whether Express would send the body as it is: with the same status, the same headers, and in full. */
+/** Whether Express would send the body unchanged: with the same status and headers, and in full. */
 function isPlainJson(response: Response): boolean {
   return (
     !BODILESS.has(response.statusCode) &&
@@ -291,7 +290,7 @@ function isPlainJson(response: Response): boolean {
   );
 }
 
-/** Whether Express may make it a 304. */
+/** Whether Express may turn it into a 304. */
 function isRevalidated(response: Response): boolean {
   const { headers } = response.req;
   if (!('if-none-match' in headers || 'if-modified-since' in headers)) return false;

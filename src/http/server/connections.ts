@@ -31,47 +31,44 @@ import { hasUnreadBody } from './service-server.js';
 import { checkReading, type Reading } from './slow-readers.js';
 import { WaitingBytes } from './waiting-bytes.js';
 
-/** Time between two checks of all connections for clients that read too slowly, in milliseconds. */
+/** Interval between checks of all connections for clients that read too slowly, in milliseconds. */
 const SWEEP_MS = 1_000;
 /**
- * A check of an event stream comes this long after the one before at most, and half as long at least, in milliseconds: at random, so
- * that streams that began together are not checked together.
+ * Maximum time between checks of an event stream, in milliseconds; the minimum is half. The time is random, so that streams that started
+ * together are not checked together.
  */
 const MAX_UNCHECKED_MS = 60_000;
-/** How many event streams are checked in a second at most, unless more than a twentieth of all connections: many may be late together. */
+/** Maximum number of event streams checked per second, or a twentieth of all connections if that is more: many may be due together. */
 const MAX_CHECKED = 100;
-/** About what the objects of a request and its response take in memory, in bytes. */
+/** Approximate memory of a request's and response's objects, in bytes. */
 const MESSAGES_BYTES = 4_096;
-/** How many connections continue in one turn of the event loop: Node accepts few new ones in a turn, so turns must be short. */
+/** Number of connections that continue in one turn of the event loop. Node accepts few new ones per turn, so turns must be short. */
 const MAX_CONTINUING = 16;
 
-/** A request that waits for the response to the request before it. */
+/** A request that waits for the previous response. */
 type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
 
-/** The state of one open connection. */
 interface Connection {
   /** The response in progress; on an idle connection the last response, until the next check. */
   current: ServerResponse | undefined;
   /** The response whose `close` event has a listener, because something waits for its end. */
   tracked: ServerResponse | undefined;
-  /** The next request: nothing more is read from the connection while it waits, and the parser stops after its head. */
+  /** The next request. While it waits, nothing more is read from the connection, and the parser stops after its head. */
   readonly waiting: Waiting[];
-  /** Whether a request waits for the response before it. */
+  /** Whether a request waits for the previous response. */
   isHeld: boolean;
-  /** What had been read beyond the head of the request that waits. */
+  /** Bytes read beyond the head of the waiting request. */
   rest: Buffer | undefined;
-  /** Whether Node's time for the request that waits was over: it gets it again. */
+  /** Whether Node's time limit for the waiting request has passed; it is granted again. */
   isLate: boolean;
   /** Called once all arrived requests have their responses. While it is set, nothing more is read from the connection. */
   last: (() => void) | undefined;
   reading: Reading | undefined;
-  /** When an event stream is checked again, by the steady clock. */
+  /** When an event stream is checked next, by the monotonic clock. */
   checkAt: number;
-  /** How many requests have arrived on it. */
   arrived: number;
 }
 
-/** Whether all arrived requests have their responses. */
 function isIdle({ current, waiting }: Connection): boolean {
   return (!current || current.closed) && waiting.length === 0;
 }
@@ -103,7 +100,7 @@ export class Connections {
     private readonly clock: Clock,
   ) {}
 
-  /** Replaces the server's `request` listener, and calls that listener for one request of a connection at a time. */
+  /** Replaces the server's `request` listener, and calls the original for one request of a connection at a time. */
   attachTo(server: Server): void {
     const [handle] = server.listeners('request') as RequestListener[];
     if (!handle) throw new Error('The server has no request listener.');
@@ -120,24 +117,24 @@ export class Connections {
     server.on('request', onRequest);
     // Otherwise Node would send 100 Continue before any guard has seen the head (RFC 9110 section 10.1.1).
     server.on('checkContinue', onRequest);
-    // Without this listener Node would send 417 for any other `Expect`; the service ignores such a field.
+    // Without this listener, Node would send 417 for any other `Expect`, which the service ignores.
     server.on('checkExpectation', onRequest);
     server.once('listening', () => {
       const timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
       server.once('close', () => clearInterval(timer));
     });
     server.on('clientError', (error: Error, socket: Socket) => this.reject(error, socket));
-    // Without this listener Node would close a connection in the timer of its keep-alive, before it has read what has arrived.
+    // Without this listener, Node would close a connection when its keep-alive timer fires, before reading what has arrived.
     server.on('timeout', (socket: Socket) => void this.timeOut(socket));
-    // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is not a proxy: it refuses every target,
-    // and a target of that form has no methods, which is what an empty Allow says (section 10.2.1).
+    // CONNECT asks a proxy to connect to a target (RFC 9110 section 9.3.6). The service is not a proxy and refuses every target. The empty
+    // Allow says that such a target supports no methods (section 10.2.1).
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       socket.on('error', () => socket.destroy());
       this.refuseInTurn(socket, HTTP_ERRORS.method_not_allowed, { Allow: '' });
     });
   }
 
-  /** From now on the last response of every connection carries `Connection: close`, so that its client sends no more. */
+  /** From now on, the last response on each connection has `Connection: close`, so that its client sends no more. */
   drain(): void {
     this.draining = true;
     for (const [, { current, waiting }] of this.connections.all())
@@ -145,7 +142,7 @@ export class Connections {
         current.setHeader('Connection', 'close');
   }
 
-  /** Closes connections without a request, once what has arrived on them is read. */
+  /** Closes connections without a request after reading what has arrived on them. */
   async closeIdle(): Promise<void> {
     await afterReading();
     for (const [socket, connection] of this.connections.all())
@@ -158,18 +155,18 @@ export class Connections {
     return !!connection && isIdle(connection) && this.connections.delete(socket);
   }
 
-  /** Ends all event streams, which would otherwise last until the time of the shutdown is over. */
+  /** Ends all event streams, which would otherwise last until the shutdown timeout. */
   endEventStreams(): void {
     for (const [, { current }] of this.connections.all())
       if (current && isEventStream(current)) endEventStream(current);
   }
 
-  /** Whether no connection carries HTTP any more; an upgraded one does not. */
+  /** Whether no connection carries HTTP any more; upgraded ones do not. */
   get areClosed(): boolean {
     return this.connections.size === 0;
   }
 
-  /** Closes a connection that was idle for too long, or whose handler has set a timeout that it does not listen for. */
+  /** Closes a connection that was idle for too long, or whose handler has set a timeout without listening for it. */
   private async timeOut(socket: Socket): Promise<void> {
     const { current } = this.connections.get(socket) ?? {};
     if (current && !current.closed) {
@@ -182,7 +179,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /** Takes what the parser has not read yet, and refuses what it rejects or finds late. */
+  /** Handles a `clientError`: takes what the parser has not read yet, or refuses what it rejected or what is late. */
   private reject(error: NodeJS.ErrnoException, socket: Socket): void {
     const row = rowOf(error);
     const connection = this.connections.get(socket);
@@ -205,13 +202,13 @@ export class Connections {
   private refuse(connection: Connection | undefined, socket: Socket, row: ErrorRow): void {
     const current = connection?.current;
     if (current && !current.closed && hasUnreadBody(current.req)) {
-      // A started response may finish; one that never ends is aborted.
+      // A response that has started may finish; one that never ends is aborted.
       if (current.headersSent) setImmediate(() => current.writableEnded || socket.destroy());
       else this.refusals.refuseInPlace(current, row);
     } else this.refuseInTurn(socket, row);
   }
 
-  /** Refuses a message that is late, unless the service has stopped reading it or had not read yet what arrived in time. */
+  /** Refuses a late message, unless the service itself stopped reading it or had not yet read what arrived in time. */
   private async refuseLate(connection: Connection, socket: Socket): Promise<void> {
     const { arrived } = connection;
     const body = unreadRequestOf(connection);
@@ -223,7 +220,7 @@ export class Connections {
     else this.timeAgain(connection, socket);
   }
 
-  /** Gives the request that has arrived its time for the body, because Node reports each message as late only once. */
+  /** Restarts the time limit for the body of an arrived request, because Node reports each message as late only once. */
   private timeAgain(connection: Connection, socket: Socket): void {
     const request = unreadRequestOf(connection);
     if (!request) return;
@@ -281,7 +278,7 @@ export class Connections {
       connection.isHeld = true;
       hold(socket);
     } else if (hasUnreadBody(request)) {
-      // Not before the parser is done with the bytes that came with the head: if it rejects them, there is no request.
+      // Only after the parser has processed the bytes after the head: if it rejects them, there is no request.
       connection.waiting.push([request, response]);
       process.nextTick(() => this.next(connection, socket));
     } else {
@@ -296,7 +293,7 @@ export class Connections {
     this.handle?.(request, response);
   }
 
-  /** Continues when the response in progress is closed; called only when something waits, so that most responses need no listener. */
+  /** Continues when the response in progress is closed. Called only when something waits, so that most responses need no listener. */
   private watch(connection: Connection, socket: Socket): void {
     const { current } = connection;
     if (!current || current.closed || connection.tracked === current) return;
@@ -338,8 +335,8 @@ export class Connections {
   }
 
   /**
-   * Reads the body of the request that has waited, and the next head. A client may end its side after its last request: Node, which would
-   * then close the connection without the response, reads that only after the response.
+   * Reads the body of the request that waited, and the next head. A client may end its side after its last request. Node would then close
+   * the connection without the response, so this is read only after the response.
    */
   private continueReading(connection: Connection, socket: Socket): void {
     const { rest, isLate } = connection;
@@ -373,13 +370,13 @@ export class Connections {
   }
 }
 
-/** The last request that has arrived, if its body has not. */
+/** The last arrived request, if its body has not been read. */
 function unreadRequestOf({ waiting, current }: Connection): IncomingMessage | undefined {
   const request = waiting.at(-1)?.[0] ?? (current?.closed ? undefined : current?.req);
   return request && hasUnreadBody(request) ? request : undefined;
 }
 
-/** What the heads of requests take in memory, in bytes. */
+/** Memory of the requests' heads, in bytes. */
 function sizeOf(waiting: readonly Waiting[]): number {
   const texts = waiting.flatMap(([{ rawHeaders, url = '' }]) => [url, ...rawHeaders]);
   return texts.reduce((sum, { length }) => sum + length, waiting.length * MESSAGES_BYTES);

@@ -1,15 +1,15 @@
 import { MessageChannel } from 'node:worker_threads';
 
-/** Shortest time between two probes, in milliseconds. */
+/** Minimum time between two probes, in milliseconds. */
 const PERIOD_MS = 20;
-/** After this time without a probe the last one says nothing about now, in milliseconds. */
+/** After this time without a probe, in milliseconds, the last one is outdated. */
 const EXPIRES_AFTER_MS = 1_000;
 
 /**
  * Measures how long new work waits for the event loop. A message that the process sends to itself is queued with the requests of all
- * connections, so it waits as long as they do; a timer would not, because libuv runs none while more than 1,024 connections have something
- * to read. A pause, such as one of the garbage collector, makes one probe late. A queue that the service does not get through makes every
- * probe late, and `isStanding()` reports only that. A probe is sent only when a request arrives: an idle process is not woken.
+ * connections, so it waits as long as they do. A timer would not: libuv runs no timers while more than 1,024 connections have something to
+ * read. A pause, such as a garbage collection, delays one probe; a growing queue delays every probe, and only that is reported by
+ * `isBlocked()`. Probes are sent only when requests arrive, so that an idle process is not woken.
  */
 export class EventLoopLag {
   private readonly channel = new MessageChannel();
@@ -27,12 +27,12 @@ export class EventLoopLag {
     this.channel.port2.unref();
   }
 
-  /** The lag that the latest probe found, in milliseconds; 0 without requests. */
+  /** The lag measured by the latest probe, in milliseconds; 0 without requests. */
   get ms(): number {
     return performance.now() - this.sentAt > EXPIRES_AFTER_MS + this.latest ? 0 : this.latest;
   }
 
-  /** To be called for each request, so that the loop is probed. */
+  /** Sends a probe if needed. Call it for each request. */
   watch(): void {
     if (this.isUnderWay) return;
     const now = performance.now();

@@ -8,10 +8,10 @@ import { writeRefusal } from '../../core/errors/write-refusal.js';
 import { isEventStream } from '../../core/event-stream.js';
 import { lingerBeforeClosing } from './service-server.js';
 
-/** What says nothing about the caller: a verifier or a database that is unavailable, and a verifier that is asked too often. */
+/** Statuses that are not about the caller: an unavailable verifier or database, or too many verifications. */
 const TRANSIENT: ReadonlySet<number> = new Set([429, 503]);
 
-/** Asks again for the credential and the scopes of event streams, which would outlast them. */
+/** Rechecks credentials and scopes of event streams, which would otherwise outlast them. */
 @Injectable()
 export class EventStreams {
   constructor(
@@ -20,8 +20,8 @@ export class EventStreams {
   ) {}
 
   /**
-   * Ends an event stream, and closes its connection, if its caller would be refused now; the last event has the Error body. Nothing
-   * counts for the caller or its address. Never rejects.
+   * Ends an event stream and closes its connection if its caller would be refused now; the last event has the Error body. Does not count
+   * for the caller or its address. Never rejects.
    */
   async check(response: Response): Promise<void> {
     const { req: request } = response;
@@ -34,7 +34,7 @@ export class EventStreams {
     } catch (refusal) {
       const isTransient = refusal instanceof HttpException && TRANSIENT.has(refusal.getStatus());
       if (isTransient || !isEventStream(response)) return;
-      // The source of the events ends with the connection.
+      // Closing the connection ends the source of the events.
       response.once('finish', () => {
         lingerBeforeClosing(request.socket);
         request.socket.destroySoon();
@@ -43,7 +43,7 @@ export class EventStreams {
     }
   }
 
-  /** The scopes that the credential of a request has now; throws what ApiKeyGuard throws for it. */
+  /** The current scopes of a request's credential. Throws what ApiKeyGuard throws for it. */
   private async scopesOf(request: Request): Promise<readonly string[]> {
     const { authorization } = request.headers;
     const token = this.others.tokenIn(authorization);

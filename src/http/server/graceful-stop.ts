@@ -3,16 +3,16 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Connections } from './connections.js';
 
-/** Time between two attempts to close idle connections while the last requests run, in milliseconds. */
+/** Interval between attempts to close idle connections while the last requests run, in milliseconds. */
 const SWEEP_MS = 50;
-/** How long idle and new connections stay open after the stop has begun, in milliseconds; a request on them is still served. */
+/** How long idle and new connections stay open after the stop has begun, in milliseconds. Requests on them are still served. */
 const IDLE_GRACE_MS = 300;
-/** How many connections may wait to be accepted: what Node asks the operating system for. */
+/** Node's default backlog: how many connections may wait to be accepted. */
 const BACKLOG = 511;
 
 /**
- * Stops accepting connections and waits for the responses to requests in flight, at most `timeoutMs`; then closes all
- * remaining connections except upgraded ones. Event streams are ended. Resolves to whether all requests got a response.
+ * Stops accepting connections and waits at most `timeoutMs` for the responses to requests in flight; then closes all remaining connections
+ * except upgraded ones. Event streams are ended. Resolves to whether all requests got a response.
  */
 export async function stopServing(
   server: Server,
@@ -23,10 +23,10 @@ export async function stopServing(
   const until = performance.now() + timeoutMs;
   connections.drain();
   await acceptArrived(server, timeoutMs / 2);
-  // The `close()` of `http.Server` would close idle connections at once, although a client may be sending its next request.
+  // `close()` of `http.Server` would close idle connections immediately, although a client may be sending its next request.
   NetServer.prototype.close.call(server);
   const idleFrom = performance.now() + Math.min(IDLE_GRACE_MS, timeoutMs);
-  // The server itself is closed only when its upgraded connections are, which belong to modules: they end with the application.
+  // The server itself closes only when its upgraded connections do. These belong to modules and end with the application.
   while (!connections.areClosed) {
     const now = performance.now();
     if (now >= until) {
@@ -41,8 +41,8 @@ export async function stopServing(
 }
 
 /**
- * Accepts the connections that wait, for so many milliseconds at most: the operating system resets them when it stops listening. Node
- * accepts one in each turn of the event loop. While others keep coming, as many are accepted as may have waited.
+ * Accepts the waiting connections within the given milliseconds, because the operating system resets them when it stops listening. Node
+ * accepts one per turn of the event loop. If more keep coming, accepts as many as may have been waiting.
  */
 async function acceptArrived(server: Server, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
@@ -52,7 +52,7 @@ async function acceptArrived(server: Server, timeoutMs: number): Promise<void> {
   let before: number;
   do {
     before = accepted.connections;
-    // Between two of them there is a whole turn.
+    // A whole turn between two of them.
     await setImmediate();
     await setImmediate();
   } while (accepted.connections > before && accepted.connections < BACKLOG && performance.now() < until);

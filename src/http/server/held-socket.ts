@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
-/** With this result of a callback, Node's parser stops where it is and can continue later (HPE_PAUSED of llhttp). */
+/** With this result of a callback, Node's parser pauses and can continue later (HPE_PAUSED of llhttp). */
 const PAUSED = 21;
-/** A turn of the event loop up to this long, in milliseconds, leaves hardly any time for bytes to arrive unnoticed. */
+/** In a turn of the event loop up to this long, in milliseconds, hardly any bytes can arrive unnoticed. */
 const SHORT_TURN_MS = 10;
-/** How many turns are waited for a short one: an overloaded service may have none. */
+/** How many turns to wait for a short one: an overloaded service may have none. */
 const MAX_TURNS = 50;
 
-/** What is used of Node's parser of a connection. */
+/** The used members of Node's parser for a connection. */
 interface Parser {
   onIncoming: (request: IncomingMessage, shouldKeepAlive: boolean) => number;
   resume(): void;
-  /** Time since the first byte of the message that is being read, in milliseconds; 0 without one. */
+  /** Time since the first byte of the message being read, in milliseconds; 0 if there is none. */
   duration(): number;
 }
 
@@ -21,24 +21,22 @@ function parserOf(socket: Socket): Parser | null | undefined {
   return (socket as { parser?: Parser | null }).parser;
 }
 
-/** Whether nothing is read from a connection. */
 export function isHeld(socket: Socket): boolean {
   return Object.hasOwn(socket, 'resume');
 }
 
-/** Stops reading from a connection; Node would resume its socket with every message, so its `resume()` does nothing until then. */
+/** Stops reading from a connection. Node would resume its socket with every message, so `resume()` is disabled until then. */
 export function hold(socket: Socket): void {
   if (isHeld(socket)) return;
   socket.resume = () => socket;
-  // Of an earlier call, the event comes only now, and Node then reads.
+  // The event of an earlier call arrives only now, and Node then reads.
   socket.on('resume', pauseAgain);
   socket.pause();
 }
 
-/** Reads from a connection again. */
 export function release(socket: Socket): void {
   if (!isHeld(socket)) return;
-  // Removes the replacement from the socket; then `resume()` is again the method of the socket's class.
+  // Removes the override, so that `resume()` is again the method of the class.
   Reflect.deleteProperty(socket, 'resume');
   socket.off('resume', pauseAgain).resume();
 }
@@ -48,8 +46,8 @@ function pauseAgain(this: Socket): void {
 }
 
 /**
- * Has Node's parser stop after the head of a request if `waits()` then says that it must wait: one read may have brought thousands
- * more. What was read beyond that head comes with the `clientError` that this causes (`restOf()`).
+ * Makes Node's parser stop after the head of a request if `waits()` then returns true: one read may have brought thousands more requests.
+ * The bytes beyond the head are in the `clientError` that this causes (see `restOf()`).
  */
 export function stopAfterHead(socket: Socket, waits: () => boolean): void {
   const parser = parserOf(socket);
@@ -61,35 +59,35 @@ export function stopAfterHead(socket: Socket, waits: () => boolean): void {
   };
 }
 
-/** What was read beyond the head after which the parser has stopped; undefined for any other `clientError`. */
+/** The bytes beyond the head after which the parser has stopped; undefined for any other `clientError`. */
 export function restOf(
   error: NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number },
 ): Buffer | undefined {
   return error.code === 'HPE_PAUSED' ? error.rawPacket?.subarray(error.bytesParsed) : undefined;
 }
 
-/** Makes the parser continue with what was read before. */
+/** Makes the parser continue with these bytes. */
 export function resumeParsing(socket: Socket, rest: Buffer): void {
   parserOf(socket)?.resume();
   // Node's own listener passes it to the parser.
   socket.emit('data', rest);
 }
 
-/** Whether the beginning of a message has been read, but not its end. */
+/** Whether the start of a message has been read, but not its end. */
 export function isReadingMessage(socket: Socket): boolean {
   return socket.bytesRead > 0 && (parserOf(socket)?.duration() ?? 0) > 0;
 }
 
 /**
- * Waits until the event loop has read what has arrived on all connections. After a pause of the process or a long task, timers run before
- * that: a request that arrived in time would find its connection closed, which resets it. Turns that take long are not trusted either.
+ * Waits until the event loop has read what has arrived on all connections. After a pause of the process or a long task, timers run first:
+ * closing the connection of a request that arrived in time would reset it. Long turns are not trusted either.
  */
 export async function afterReading(): Promise<void> {
   let startedAt: number;
   let turns = 0;
   do {
     startedAt = performance.now();
-    // From a timer or another immediate, it runs after the next poll for input.
+    // After a timer or another immediate, it runs after the next poll for input.
     await setImmediate();
     turns += 1;
   } while (performance.now() - startedAt > SHORT_TURN_MS && turns < MAX_TURNS);

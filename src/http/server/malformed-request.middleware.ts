@@ -14,7 +14,7 @@ const HOST_LENGTH = 'host'.length;
 const AUTHORIZATION_LENGTH = 'authorization'.length;
 const CONTENT_TYPE_LENGTH = 'content-type'.length;
 
-/** Refuses requests that Node's parser accepts although they are not valid; each counts for the address of its client. */
+/** Refuses invalid requests that Node's parser accepts. Each counts for the address of its client. */
 @Injectable()
 export class MalformedRequestMiddleware implements NestMiddleware {
   constructor(private readonly quota: QuotaService) {}
@@ -28,24 +28,24 @@ export class MalformedRequestMiddleware implements NestMiddleware {
   };
 
   private async refuse(request: Request, response: Response, refusal: ApiError): Promise<never> {
-    // It is uncertain where a malformed request ends and the next one begins, so nothing more is read from the connection.
+    // It is uncertain where a malformed request ends and the next one starts, so nothing more is read from the connection.
     response.setHeader('Connection', 'close');
     await this.quota.noteRefusal(request, response);
     throw refusal;
   }
 }
 
-/** The refusal of a request that is not valid; undefined for any other. */
+/** The error for an invalid request; undefined for a valid one. */
 export function malformationOf(request: IncomingMessage): ApiError | undefined {
   if (request.rawHeaders.length > 2 * MAX_FIELDS)
     return new ApiError(HTTP_ERRORS.headers_too_large, { params: { fields: MAX_FIELDS } });
-  const reason = request.malformation ?? faultOfHeaders(request);
+  const reason = request.malformation ?? headerError(request);
   return reason === undefined
     ? undefined
     : new ApiError(HTTP_ERRORS.malformed_request, { params: { reason } });
 }
 
-function faultOfHeaders({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+function headerError({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   const { host, 'transfer-encoding': coding } = headers;
   if (host === undefined) {
     if (httpVersion === '1.1') return 'it has no Host (RFC 9112 section 3.2)';
@@ -55,7 +55,7 @@ function faultOfHeaders({ headers, httpVersion, rawHeaders }: IncomingMessage): 
   return repeatedField(rawHeaders);
 }
 
-/** Names a repeated field, by `rawHeaders`: Node drops it from `headers`. Lengths are compared first, which costs little. */
+/** Finds a repeated field in `rawHeaders`: Node drops it from `headers`. Lengths are compared first, which is cheap. */
 function repeatedField(rawHeaders: readonly string[]): string | undefined {
   let [hosts, authorizations, types] = [0, 0, 0];
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -70,13 +70,13 @@ function repeatedField(rawHeaders: readonly string[]): string | undefined {
   return authorizations > 1 ? 'it has more than one Authorization' : undefined;
 }
 
-/** Node's parser also accepts others, such as HTTP/0.9 and HTTP/2.0; it reports RTSP/1.0 as HTTP/1.0. */
+/** Node's parser accepts other versions, such as HTTP/0.9 and HTTP/2.0, and reports RTSP/1.0 as HTTP/1.0. */
 const HTTP_1 = new Set(['1.0', '1.1']);
 
 /**
- * Rewrites the target of a request that has just arrived to origin form, and decodes the unreserved characters of its path, before
- * the request is routed. If the target or the protocol is not supported, the request gets the target `*` and a fault, which
- * MalformedRequestMiddleware refuses. With the original target Express and Nest could not even log the request.
+ * Rewrites the target of a new request to origin form, and decodes unreserved characters in its path, before the request is routed. If the
+ * target or protocol is not supported, the target becomes `*` and MalformedRequestMiddleware refuses the request. With the original target,
+ * Express and Nest could not even log it.
  */
 export function readRequestLine(request: IncomingMessage): void {
   const { url = '', method } = request;

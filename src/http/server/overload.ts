@@ -14,15 +14,15 @@ import { routesOf } from '../operations/registered-routes.js';
 import { announcesBody } from '../chain/body.guard.js';
 import { type ReportingRequest, hasUnreadBody } from './service-server.js';
 
-/** An overload is over after this time without a refusal, in milliseconds. */
+/** An overload has ended after this time without a refusal, in milliseconds. */
 const QUIET_MS = 5_000;
-/** `Retry-After` of refusals is 1 to this many seconds in turn, so that clients do not all come back at once. */
+/** `Retry-After` cycles from 1 to this many seconds, so that clients do not all return at once. */
 const MAX_RETRY_AFTER_S = 3;
-/** This many requests are always admitted, because the rate says nothing about the capacity of an idle service. */
+/** This many requests are always admitted, because the rate of an idle service says nothing about its capacity. */
 const ALWAYS_ACCEPTED = 500;
 /** Beyond those, as many as get their response in this time, in seconds (Little's law). */
 const MAX_WAIT_S = 1;
-/** Their handlers get a request without waiting for its body. */
+/** Methods whose handlers do not wait for a body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** The reason of a refusal, in the metric and the log. */
@@ -66,7 +66,7 @@ export class Overload implements NestMiddleware {
     );
   }
 
-  /** Lets a request continue, or refuses it with 503. It counts from the end of its body until the head of its response is sent. */
+  /** Admits a request, or refuses it with 503. It counts from the end of its body until the head of its response is sent. */
   use = (request: Request, response: Response, next: NextFunction): Promise<void> | undefined => {
     if (this.settings.maxEventLoopLagMs > 0) this.lag.watch();
     const reason = this.reason();
@@ -76,7 +76,7 @@ export class Overload implements NestMiddleware {
     return undefined;
   };
 
-  /** Logs when an overload is over; to be called every second. `now` is a value of `performance.now()`. */
+  /** Logs the end of an overload. Call it every second; `now` is a value of `performance.now()`. */
   check(now: number): void {
     if (this.startedAt === undefined || now - this.lastRefusedAt < QUIET_MS) return;
     const seconds = Math.ceil((this.lastRefusedAt - this.startedAt) / 1_000);
@@ -91,7 +91,7 @@ export class Overload implements NestMiddleware {
     return maxEventLoopLagMs > 0 && this.lag.isBlocked() ? 'event_loop_lag' : undefined;
   }
 
-  /** Whether the limit of requests in flight is reached; `most` is its maximum. */
+  /** Whether the limit of requests in flight is reached; `limit` is its maximum. */
   private areInFlight(limit: number): boolean {
     const { count } = this.inFlight;
     if (count < ALWAYS_ACCEPTED && count < limit) return false;
@@ -99,7 +99,7 @@ export class Overload implements NestMiddleware {
   }
 
   private isExempt({ app, path }: Request): boolean {
-    // At the first refusal every route is registered.
+    // At the first refusal, every route is registered.
     this.exempt ??= new Set(
       routesOf(app)
         .filter(({ handler }) => declaredOn(handler).isServedUnderOverload)
@@ -115,12 +115,12 @@ export class Overload implements NestMiddleware {
   }
 
   private async refuse(request: Request, response: Response, reason: Reason): Promise<void> {
-    // The log has lines for the begin and the end of an overload alone.
+    // Only the start and end of an overload are logged.
     request.isUnlogged = true;
     request.servedRoute = 'shed';
     const headers = { ...this.logShedding(reason), ...(await this.quota.headersFor(request)) };
     const params = { reason: 'it is overloaded' };
-    // A small body has arrived with its head, but is parsed only after it: the connection can then be kept.
+    // A small body has arrived with its head but is parsed only afterwards; the connection can then be kept.
     if (announcesBody(request)) await setImmediate(request.resume());
     const refusal = new ApiError(HTTP_ERRORS.service_unavailable, { params, headers, isLogged: true });
     writeRefusal(refusal, request, response);

@@ -33,9 +33,9 @@ export class ParserRefusals {
   ) {}
 
   /**
-   * Responds to the request in progress, whose body is malformed or late, with this row and ends the connection. Node reports nothing to
-   * the body's reader after the response: without an error, a handler that writes it to a file would wait forever. Before
-   * the guards have decided there are no rate-limit headers to send: then the body fails, and the chain responds.
+   * Responds with this error to the request in progress, whose body is malformed or late, and ends the connection. Node does not notify the
+   * body's reader after the response: without an error, a handler that writes it to a file would wait forever. Before the guards have run,
+   * there are no rate-limit headers yet; then the body fails, and the chain responds.
    */
   refuseInPlace(response: ServerResponse, row: ErrorRow): void {
     const { req } = response;
@@ -46,7 +46,7 @@ export class ParserRefusals {
     } else if (!req.destroyed) failBody(req, refusal);
   }
 
-  /** Responds with this row on a connection without a request in progress, and ends the connection. */
+  /** Responds with this error on a connection without a request in progress, and ends the connection. */
   refuse(socket: Socket, row: ErrorRow, headers = {}): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);

@@ -4,14 +4,17 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import express from 'express';
 import { serverOf } from './service-server.js';
 
-/** How many connections may wait to be accepted: as many as the kernel keeps; Node asks for 511, and the rest would wait for seconds. */
+/** Backlog of connections that wait to be accepted: the kernel's maximum. With Node's default of 511, the rest would wait for seconds. */
 const BACKLOG = 65_535;
 
-/** Nest's Express adapter for this service: it reads no body, and paths differ by case and trailing slash. graceful-stop.ts stops it. */
+/**
+ * Nest's Express adapter for this service: it reads no body, and paths are sensitive to case and trailing slashes. graceful-stop.ts stops
+ * it.
+ */
 export class ServiceAdapter extends ExpressAdapter {
   constructor() {
     const application = express();
-    // Express makes its router when the first middleware is added, which Nest's adapter does, and reads its settings only then.
+    // Express reads this setting when it creates its router, which happens when Nest's adapter adds the first middleware.
     application.enable('case sensitive routing');
     application.enable('strict routing');
     super(application);
@@ -28,6 +31,6 @@ export class ServiceAdapter extends ExpressAdapter {
     return listen(port, ...before, BACKLOG, ...rest.slice(before.length));
   }
 
-  /** Registers no body parser: BodyGuard reads the bodies, after the guards. */
+  /** Registers no body parser: BodyGuard reads bodies, after the other guards. */
   override registerParserMiddleware(): void {}
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkReading } from './slow-readers.js';
 
-/** Far more than the system takes for a client that does not read. */
+/** Far more than the system buffers for a client that does not read. */
 const PIECE = Buffer.alloc(100_000_000);
 
 it('a client that reads one large piece slowly is served, until it reads no more of it', async () => {

@@ -7,11 +7,11 @@ import { TransientMap } from '../../core/transient-map.js';
 import { Connections } from './connections.js';
 import { malformationOf, readRequestLine } from './malformed-request.middleware.js';
 
-/** A close frame with the code 1001, going away (RFC 6455 sections 5.5.1 and 7.4.1). */
+/** A close frame with code 1001, going away (RFC 6455 sections 5.5.1 and 7.4.1). */
 const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 /** How long an upgraded connection may take to close when the service stops, in milliseconds. */
 const CLOSE_GRACE_MS = 1_000;
-/** How long the listeners may take for the first byte of a response, in milliseconds. */
+/** Time limit for listeners to send the first byte of a response, in milliseconds. */
 const MAX_SILENCE_MS = 10_000;
 
 const NOT_UPGRADED: ErrorRow = {
@@ -20,17 +20,17 @@ const NOT_UPGRADED: ErrorRow = {
 };
 
 /**
- * Hands upgrades to the gateways and other `upgrade` listeners of modules, as plain Nest does: without a key, and without counting. What
- * none of them takes is refused with the Error body, and so are malformed requests.
+ * Passes upgrades to gateways and other `upgrade` listeners of modules, like plain Nest: without a key and without counting. Upgrades that
+ * no listener handles, and malformed requests, are refused with the Error body.
  */
 @Injectable()
 export class Upgrades implements BeforeApplicationShutdown {
-  /** Upgraded connections, each with whether it is a WebSocket. */
+  /** Upgraded connections, and whether each is a WebSocket. */
   private readonly upgraded = new TransientMap<Socket, boolean>();
 
   constructor(private readonly connections: Connections) {}
 
-  /** Lets every upgrade of a server come here before its listeners. */
+  /** Routes every upgrade of a server through this class before its listeners. */
   attachTo(server: Server): void {
     const emit = server.emit.bind(server) as (event: string, ...args: unknown[]) => boolean;
     const offering = (event: string, ...args: unknown[]): boolean => {
@@ -49,13 +49,13 @@ export class Upgrades implements BeforeApplicationShutdown {
       unlessTaken(socket, () => this.connections.refuseInTurn(socket, NOT_UPGRADED));
       return emit(event, ...args);
     };
-    // Node upgrades nothing before there is a listener; until then no event of the server takes this way.
+    // Node upgrades nothing without a listener, so this one is added only together with the first.
     server.on('newListener', (event) => {
       if (event === 'upgrade') server.emit = offering as Server['emit'];
     });
   }
 
-  /** Closes the remaining connections. Modules may close theirs before that in `onModuleDestroy()`. */
+  /** Closes the remaining connections. Modules can close theirs earlier in `onModuleDestroy()`. */
   beforeApplicationShutdown(): void {
     for (const [socket, isWebSocket] of this.upgraded.all()) {
       socket.end(isWebSocket ? GOING_AWAY : '');
@@ -64,7 +64,7 @@ export class Upgrades implements BeforeApplicationShutdown {
   }
 }
 
-/** Calls `refuse` when the listeners close a connection, or leave it alone for too long, before they have sent a byte. */
+/** Calls `refuse` if the listeners close a connection, or ignore it for too long, before sending a byte. */
 function unlessTaken(socket: Socket, refuse: () => void): void {
   const { bytesWritten } = socket;
   const isUnhandled = () => socket.writable && socket.bytesWritten === bytesWritten;

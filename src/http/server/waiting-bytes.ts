@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { TransientMap } from '../../core/transient-map.js';
 import { addressSubject } from '../../throttling/quota-policy.js';
 
-/** How much all connections together may hold for requests that wait, in bytes. */
+/** Maximum memory of all connections together for waiting requests, in bytes. */
 const MAX_BYTES = 32 * 1_024 * 1_024;
 
-/** The connections of an address that hold something, each with its bytes. */
+/** The connections of an address that hold memory, with the bytes of each. */
 interface Holder {
   readonly id: string;
   bytes: number;
@@ -13,15 +13,15 @@ interface Holder {
 }
 
 /**
- * Counts the bytes that were read of requests that wait for the response before them. Beyond the budget, connections of the address that
- * holds most are closed, the largest first, so that other clients keep theirs.
+ * Counts the bytes read of requests that wait for the previous response. Beyond the maximum, connections of the address that holds most are
+ * closed, the largest first, so that other clients keep theirs.
  */
 export class WaitingBytes {
   private total = 0;
   private readonly holders = new TransientMap<string, Holder>();
   private readonly bySocket = new TransientMap<Socket, Holder>();
 
-  /** Sets what a connection holds, which held nothing before. */
+  /** Sets the bytes held by a connection that held none before. */
   add(socket: Socket, bytes: number): void {
     if (socket.destroyed) return;
     const { id } = addressSubject(socket.remoteAddress ?? '');
@@ -34,7 +34,7 @@ export class WaitingBytes {
     while (this.total > MAX_BYTES) this.closeLargest();
   }
 
-  /** From now on a connection holds nothing. */
+  /** Removes a connection, which no longer holds anything. */
   delete(socket: Socket): void {
     const holder = this.bySocket.get(socket);
     if (!holder) return;

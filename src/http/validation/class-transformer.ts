@@ -14,8 +14,8 @@ const { defaultMetadataStorage: storage } = insideStorage as {
   defaultMetadataStorage: Readonly<Record<string, Declared>>;
 };
 /**
- * The properties of a class that `@Expose({ name })` renames, each with its name: in JSON that is read, or in what is made for a
- * response, unless it is for the other direction alone.
+ * The properties of a class that `@Expose({ name })` renames, each with its name, when parsing requests or serializing responses; an option
+ * may limit it to one direction.
  */
 export function renamedIn(
   type: Type,
@@ -36,7 +36,7 @@ export function renamedIn(
   return found;
 }
 
-/** The classes that `@Type()` makes of the members of a class. */
+/** The classes that `@Type()` assigns to a class's members. */
 export function nestedIn(type: Type): unknown[] {
   const found: unknown[] = [];
   for (let at: unknown = type; at; at = Object.getPrototypeOf(at))
@@ -45,14 +45,14 @@ export function nestedIn(type: Type): unknown[] {
   return found;
 }
 
-/** Whether a transformation, which may be that of a field, makes the value of a property. */
+/** Whether a transformation, which may be that of a field, produces a property's value. */
 export function isTransformed(type: object, property: string): boolean {
   for (let at: unknown = type; at; at = Object.getPrototypeOf(at))
     if (storage['_transformMetadatas']?.get(at)?.has(property)) return true;
   return false;
 }
 
-/** Whether only `defineField()` has declared how class-transformer makes an instance of a class. */
+/** Whether only `defineField()` has added transformations to a class. */
 export function isMadeOfFields(type: object): boolean {
   for (let at: unknown = type; at; at = Object.getPrototypeOf(at)) {
     if (

@@ -2,68 +2,65 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { type ClassTransformOptions, Expose, Transform, type TransformFnParams } from 'class-transformer';
 import { ValidateBy, type ValidationArguments } from 'class-validator';
-import { declarationFault, decorated } from '../../core/declaration-faults.js';
+import { invalidDeclaration, decorated } from '../../core/declaration-errors.js';
 import { isPlainObject } from '../../core/exact-json.js';
 
 const TEXT = 'petstore:text';
 
-/** Options of class-transformer for path and query parameters, whose values are text; without them values are JSON. */
+/** Options of class-transformer for path and query parameters, whose values are text; by default, values are JSON. */
 export const FROM_TEXT: ClassTransformOptions = { groups: [TEXT] };
 
 const PATCH = 'petstore:merge-patch';
 
-/** Options of class-transformer for merge patches: an absent field has no default, and null removes one. */
+/** Options of class-transformer for merge patches: an absent field has no default, and null removes a field. */
 export const FROM_PATCH: ClassTransformOptions = { groups: [PATCH] };
 
-/** Options of every field. `Sent` is its type as the client sends it. */
+/** Options of every field. `Sent` is its type as sent by the client. */
 export interface FieldOptions<Sent> {
   readonly description?: string;
   readonly example?: Sent;
-  /** Whether it may be absent, as a field with a `default` always may. */
+  /** Whether it may be absent; a field with a `default` always may. */
   readonly optional?: boolean;
   /** Whether it may be null. */
   readonly nullable?: boolean;
-  /** The value of an absent field, as a client would send it. */
+  /** The value of an absent field, in the form sent by clients. */
   readonly default?: Sent;
-  /**
-   * In a query: 1 to 16 values, separated by commas; the property is an array of them. Each value is validated, so it must not
-   * hold a comma itself.
-   */
+  /** In a query: 1 to 16 comma-separated values; the property is an array. Each value is validated and must not contain a comma. */
   readonly list?: boolean;
 }
 
-/** One kind of value. `Value` is the type of the property. */
+/** A kind of value. `Value` is the type of the property. */
 export interface FieldKind<Value> {
-  /** The type and its bounds, for the OpenAPI document. */
+  /** Type and bounds for the OpenAPI document. */
   readonly schema: ApiPropertyOptions;
-  /** Code of the error if a value has the wrong type. */
+  /** Error code for a value of the wrong type. */
   readonly code: string;
-  /** The allowed values, in words that complete "This must be …". */
+  /** The allowed values, to complete "This must be …". */
   readonly mustBe: string;
   /** Converts a JSON value; undefined if it has the wrong type. */
   readonly parse: (sent: unknown) => Value | undefined;
-  /** Converts the text of a path or query parameter, where that differs. */
+  /** Converts the text of a path or query parameter, if that differs. */
   readonly text?: { readonly mustBe?: string; readonly parse: (sent: unknown) => Value | undefined };
-  /** The decorator and the type that its property has to have, such as `['@Text()', String]`; the start compares them. */
+  /** The required decorator and type of its property, such as `['@Text()', String]`; compared at startup. */
   readonly declares?: readonly [decorator: string, type: object];
-  /** The error in its bounds or values, which stops the start. */
+  /** An error in its bounds or values, with which the service does not start. */
   readonly fault?: string | undefined;
-  /** Further rules for a value of this kind. */
+  /** Additional rules for values of this kind. */
   readonly rules?: readonly (readonly [code: string, message: string, holds: (value: Value) => boolean])[];
 }
 
-/** Replaces a value of another kind, so that only the rule of the kind reports it. */
+/** Replaces a value of the wrong type, so that only the rule for the type reports it. */
 class Unreadable {
   constructor(readonly message: string) {}
 }
 
-/** How values arrive: parsed from JSON, as text of parameters and forms, or in a merge patch. */
+/** The format of values: parsed JSON, text of parameters and forms, or a merge patch. */
 export type SentAs = 'json' | 'text' | 'patch';
 
-/** Objects that a field has taken as they were sent. */
+/** Objects that a field has accepted unchanged. */
 const asSent = new WeakSet();
 
-/** Whether a value is free JSON, which its field has taken as it was sent. */
+/** Whether a value is free-form JSON that its field has accepted unchanged. */
 export function isAsSent(value: unknown): boolean {
   return typeof value === 'object' && value !== null && asSent.has(value);
 }
@@ -75,17 +72,17 @@ export class Field {
   constructor(
     private readonly kind: FieldKind<unknown>,
     private readonly nullable: boolean,
-    /** The value of an absent field, as a client would send it; undefined without a default. */
+    /** The value of an absent field, in the form sent by clients; undefined without a default. */
     readonly fallback: unknown,
   ) {
     this.ofText = { ...kind, ...kind.text };
   }
 
-  /** The value of the property; an Unreadable, which the rule of the kind reports, for a value of another kind. */
+  /** The value of the property; an Unreadable, which the rule for the type reports, for a value of the wrong type. */
   read(sent: unknown, as: SentAs): unknown {
     if (sent === undefined)
       return this.fallback === undefined || as === 'patch' ? undefined : this.kind.parse(this.fallback);
-    // Whether a field may be removed by null is a rule of the patch.
+    // A rule of the patch decides whether null may remove a field.
     if (sent === null && (this.nullable || as === 'patch')) return null;
     const { parse, mustBe } = as === 'text' ? this.ofText : this.kind;
     const value = parse(sent);
@@ -94,17 +91,17 @@ export class Field {
   }
 }
 
-/** Metadata key of a property that has a decorator of a field. */
+/** Metadata key of a property with a field decorator. */
 const HAS_FIELD = 'petstore:field';
 
-/** The fields by the functions that class-transformer is given for them. */
+/** Fields by the functions passed to class-transformer. */
 export const FIELDS = new WeakMap<object, Field>();
 
 const MAX_LISTED = 16;
 
-/** Several values of a kind as one text, separated by commas (OpenAPI: style `form`, not exploded). */
+/** Comma-separated values of a kind (OpenAPI: style `form`, not exploded). */
 function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
-  const { schema, code, rules = [], text, declares, fault } = kind;
+  const { schema, code, rules = [], text, declares, fault: error } = kind;
   const one = { ...kind, ...text };
   const { enumName: _named, ...plain } = schema as Readonly<Record<string, unknown>>;
   const holds = (value: Value): boolean => rules.every(([, , isRight]) => isRight(value));
@@ -118,7 +115,7 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
       explode: false,
     } as unknown as ApiPropertyOptions,
     code,
-    fault,
+    fault: error,
     ...(declares ? { declares: [declares[0], Array] as const } : {}),
     mustBe: `1 to ${MAX_LISTED} values separated by commas, each ${one.mustBe}`,
     parse: (sent) => {
@@ -131,12 +128,12 @@ function listOf<Value>(kind: FieldKind<Value>): FieldKind<Value[]> {
   };
 }
 
-/** The error for a missing required field; class-validator's rules report the same. */
+/** The error for a missing required field, which replaces those of class-validator. */
 export const REQUIRED = { code: 'required', message: 'This field is required.' };
 
 /**
- * Makes the property decorator of one kind of value, which converts, validates and documents it. The
- * class may be that of a body, of path or query parameters, or of a response, which is documented alone.
+ * Creates the property decorator for a kind of value, which converts, validates and documents it. It works in classes for bodies, for path
+ * and query parameters, and for responses, which are only documented.
  */
 export function defineField<Sent, Value>(
   kind: FieldKind<Value>,
@@ -147,11 +144,11 @@ export function defineField<Sent, Value>(
   const { optional = false, ...documented } = others;
   const { nullable = false, default: fallback } = documented;
   const isOptional = optional || fallback !== undefined;
-  const refused = defaultFault(kind, fallback);
+  const refused = defaultError(kind, fallback);
 
   const field = new Field(kind as FieldKind<unknown>, nullable, fallback);
   const read = ({ value, obj, options: how }: TransformFnParams): unknown =>
-    // An instance of a class has values that were read: a second ValidationPipe gets it.
+    // An instance already has converted values: a second ValidationPipe receives it.
     isPlainObject(obj as object) ? field.read(value, sentAs(how)) : value;
   FIELDS.set(read, field);
   const isRead = (value: unknown): value is Value =>
@@ -160,13 +157,13 @@ export function defineField<Sent, Value>(
   const checked = (target: object, property: string | symbol): void => {
     const isSecond = Reflect.hasOwnMetadata(HAS_FIELD, target, property);
     Reflect.defineMetadata(HAS_FIELD, true, target, property);
-    for (const fault of [
+    for (const error of [
       isSecond ? 'it has two decorators of a field. Remove one of them.' : undefined,
       kind.fault,
       refused,
-      typeFault(kind, Reflect.getMetadata('design:type', target, property)),
+      typeError(kind, Reflect.getMetadata('design:type', target, property)),
     ])
-      if (fault !== undefined) declarationFault(`${decorated(target, property)}: ${fault}`);
+      if (error !== undefined) invalidDeclaration(`${decorated(target, property)}: ${error}`);
   };
 
   return applyDecorators(
@@ -176,7 +173,7 @@ export function defineField<Sent, Value>(
       ...documented,
       required: !isOptional,
     } as ApiPropertyOptions),
-    // Without it class-transformer skips an absent property, which then has no default.
+    // Otherwise class-transformer skips an absent property, which then has no default.
     ...(fallback === undefined ? [] : [Expose()]),
     Transform(read),
     ...(isOptional ? [] : [Rule(REQUIRED.code, REQUIRED.message, (value) => value !== undefined)]),
@@ -194,14 +191,14 @@ export function defineField<Sent, Value>(
   );
 }
 
-/** How values arrive, by the options that class-transformer is given: FROM_TEXT, FROM_PATCH or none. */
+/** The format of values, from the options passed to class-transformer: FROM_TEXT, FROM_PATCH or none. */
 function sentAs({ groups = [] }: ClassTransformOptions): SentAs {
   if (groups.includes(PATCH)) return 'patch';
   return groups.includes(TEXT) ? 'text' : 'json';
 }
 
-/** The compiler emits Object for a type that is not a class, or that it does not know. */
-function typeFault({ declares }: Pick<FieldKind<never>, 'declares'>, type: unknown): string | undefined {
+/** The compiler emits Object for a type that is unknown or not a class. */
+function typeError({ declares }: Pick<FieldKind<never>, 'declares'>, type: unknown): string | undefined {
   const [decorator, created] = declares ?? [];
   if (!created || typeof type !== 'function' || type === Object || type === created) return undefined;
   return `its type is ${nameOf(type)}, but ${decorator} makes it ${nameOf(created)}. Change one of them.`;
@@ -213,7 +210,7 @@ function nameOf(type: object): string {
 }
 
 /** The error for bounds that no value can satisfy. */
-export function boundsFault<Bound extends number | string>(
+export function boundsError<Bound extends number | string>(
   minimum: Bound,
   maximum: Bound,
   name = 'maximum',
@@ -224,14 +221,14 @@ export function boundsFault<Bound extends number | string>(
 }
 
 /** The error in a list of allowed values. */
-export function valuesFault(values: readonly string[]): string | undefined {
+export function valuesError(values: readonly string[]): string | undefined {
   if (values.length === 0) return 'it allows no value. Name at least one.';
   const twice = values.find((value, at) => values.indexOf(value) !== at);
   return twice === undefined ? undefined : `it allows "${twice}" twice. Remove one of them.`;
 }
 
-/** A default that the field would refuse stops the start. */
-function defaultFault<Value>(kind: FieldKind<Value>, fallback: unknown): string | undefined {
+/** The error for a default that the field itself would reject. */
+function defaultError<Value>(kind: FieldKind<Value>, fallback: unknown): string | undefined {
   if (fallback === undefined) return undefined;
   const value = kind.parse(fallback);
   const broken = value === undefined ? undefined : kind.rules?.find(([, , holds]) => !holds(value));
@@ -241,8 +238,8 @@ function defaultFault<Value>(kind: FieldKind<Value>, fallback: unknown): string 
 }
 
 /**
- * One rule of a property: its code and text are in the `details` of a 400 when `holds` returns false. The rules of a
- * property should not overlap: return true for a value that another rule refuses, so that each fault is reported once.
+ * A rule of a property: if `holds` returns false, its code and text are in the `details` of a 400. Rules of a property should not overlap:
+ * return true for a value that another rule rejects, so that each error is reported once.
  */
 export function Rule(
   code: string,
@@ -252,13 +249,13 @@ export function Rule(
   return ruleOf(new FieldRule(code, typeof message === 'string' ? () => message : message, holds));
 }
 
-/** A rule of a property, as class-validator keeps it among its constraints. */
+/** A rule of a property, stored in class-validator's constraints. */
 export class FieldRule {
   constructor(
     readonly code: string,
     readonly message: (value: unknown) => string,
     readonly holds: (value: unknown) => boolean,
-    /** The field whose kind it is the rule of. */
+    /** Set for the rule that checks the type of this field. */
     readonly field?: Field,
   ) {}
 }

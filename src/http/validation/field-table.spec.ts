@@ -61,7 +61,7 @@ class ConditionalOthers extends Fields {
   never?: unknown;
 }
 
-/** A class of the same fields that class-transformer and class-validator read: this member of no rule keeps it from the table. */
+/** The same class with a member that has no rule, so that class-transformer and class-validator process it instead of the table. */
 function withoutTable<T extends new () => object>(metatype: T): T {
   class Others extends (metatype as new () => object) {
     never?: unknown;
@@ -122,7 +122,7 @@ function objectOf(entries: readonly (readonly [string, () => unknown])[], hasPro
 
 const pipe = new ValidationPipe();
 
-/** What the pipe makes of a value: its members, or the faults that it names. */
+/** The pipe's result for a value: its members, or the reported errors. */
 async function outcomeOf(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
   try {
     return { made: { ...((await pipe.transform(value, metadata)) as object) } };
@@ -170,9 +170,9 @@ describe('the table of a class', () => {
       @Rule('slow', 'This is slow.', (() => Promise.resolve(true)) as unknown as () => boolean)
       name!: string;
     }
-    const { faults } = (await outcomeOf({ name: 'a' }, { type: 'body', metatype: Slow })) as {
+    const { faults: errors } = (await outcomeOf({ name: 'a' }, { type: 'body', metatype: Slow })) as {
       faults: unknown;
     };
-    expect(faults).toEqual([{ field: 'name', code: 'slow', message: 'This is slow.' }]);
+    expect(errors).toEqual([{ field: 'name', code: 'slow', message: 'This is slow.' }]);
   });
 });

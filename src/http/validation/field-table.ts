@@ -7,10 +7,9 @@ import { INEXACT_NUMBER, inexactNumbers } from './free-json.js';
 
 type Class = abstract new (...args: never[]) => unknown;
 
-/** The fields that a class declares by decorators; they do not change once the class is defined. */
+/** The fields that a class declares with decorators, which do not change once the class is defined. */
 interface Fields {
   readonly names: ReadonlySet<string>;
-  /** Names by their lower-case spelling. */
   readonly byLowerCase: ReadonlyMap<string, string>;
 }
 
@@ -27,12 +26,12 @@ function fieldsOf(metatype: Class): Fields {
   return fields;
 }
 
-/** The names of the fields that a class declares by decorators. */
+/** The names of the fields that a class declares with decorators. */
 export function declaredFieldsOf(metatype: Class): ReadonlySet<string> {
   return fieldsOf(metatype).names;
 }
 
-/** A field that has a value where a body does not send it: by its `default`, or by an initializer of its class. */
+/** A field that has a value without being sent: through its `default` or an initializer of its class. */
 export function defaultedFieldOf(metatype: new () => object): string | undefined {
   const rules = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
   const byDefault = rules.find(({ constraints }) => {
@@ -51,18 +50,18 @@ export function isDto(metatype: Class): boolean {
 }
 
 /**
- * Separates the fields of a body that its class declares from the others, each of which is a fault. It is done before
- * class-transformer runs, because that drops some names silently (`__proto__`, `constructor`) and throws on others.
+ * Separates a body's declared fields from the others, each of which is an error. This runs before class-transformer, which silently drops
+ * some names (`__proto__`, `constructor`) and throws for others.
  */
 export function partKnownFields(body: object, metatype: Class): { declared: object; faults: ErrorDetail[] } {
   const { names } = fieldsOf(metatype);
   const unknown = Object.keys(body).filter((field) => !names.has(field));
   if (unknown.length === 0) return { declared: body, faults: [] };
-  // Of a body with a million fields, few are read.
+  // Reads few fields even of a body that has a million.
   const known = [...names].filter((field) => Object.hasOwn(body, field));
   const declared = Object.fromEntries(known.map((field) => [field, Reflect.get(body, field) as unknown]));
-  const fault = unknownFieldOf(metatype);
-  return { declared, faults: unknown.map((field) => ({ field, ...fault })) };
+  const error = unknownFieldOf(metatype);
+  return { declared, faults: unknown.map((field) => ({ field, ...error })) };
 }
 
 /** The error for a field that the class does not declare. */
@@ -72,38 +71,38 @@ export function unknownFieldOf(metatype: Class): Omit<ErrorDetail, 'field'> {
 }
 
 /**
- * An error for every query parameter that is a misspelling of a declared one: in another case, or followed by brackets, as some clients
- * write lists. It would be ignored although the client relies on it. Other unknown parameters are ignored.
+ * Reports query parameters that are misspellings of declared ones: in another case, or followed by brackets, as some clients write lists.
+ * Otherwise they would be ignored although the client relies on them. Other unknown parameters are ignored.
  */
 export function misspelledParameters(query: object, metatype: Class): ErrorDetail[] {
   const { names, byLowerCase } = fieldsOf(metatype);
-  const faults: ErrorDetail[] = [];
+  const errors: ErrorDetail[] = [];
   for (const field of Object.keys(query)) {
     if (names.has(field)) continue;
     const end = field.indexOf('[');
     const intended = byLowerCase.get((end === -1 ? field : field.slice(0, end)).trim().toLowerCase());
     if (intended !== undefined)
-      faults.push({
+      errors.push({
         field,
         code: 'misspelled_parameter',
         message: `This parameter is misspelled; write ${intended}.`,
       });
   }
-  return faults;
+  return errors;
 }
 
 type Condition = (object: object, value: unknown) => boolean;
 
-/** One property of a class: how it is read, and the rules that it must keep when all conditions hold. */
+/** A property of a class: how it is converted, and the rules that apply if all conditions hold. */
 interface Row {
   readonly name: string;
-  /** Undefined for a property with rules alone, which is taken as it was sent. */
+  /** Undefined for a property that has only rules, whose value is not converted. */
   readonly field: Field | undefined;
   readonly conditions: readonly Condition[];
   readonly rules: readonly FieldRule[];
 }
 
-/** The fields of `defineField()` and `Rule()` in a class, read as class-validator and class-transformer do, in a tenth of their time. */
+/** Processes the `defineField()` and `Rule()` fields of a class like class-transformer and class-validator, in a tenth of their time. */
 export class FieldTable {
   private static readonly known = new WeakMap<object, { readonly table: FieldTable | undefined }>();
 
@@ -123,12 +122,12 @@ export class FieldTable {
     private readonly rows: readonly Row[],
   ) {}
 
-  /** Creates an instance of the class with the sent values and adds every error, in the order of the declarations, to `faults`. */
-  read(sent: object, as: SentAs, faults: ErrorDetail[]): object {
+  /** Creates an instance of the class from the sent values and adds every error, in order of declaration, to `errors`. */
+  read(sent: object, as: SentAs, errors: ErrorDetail[]): object {
     const object = new this.metatype() as Record<string, unknown>;
     for (const { name, field } of this.rows) {
       const value = Object.hasOwn(sent, name) ? (sent as Readonly<Record<string, unknown>>)[name] : undefined;
-      // An absent property keeps what the class has initialized it with.
+      // An absent property keeps the value of its initializer.
       if (value === undefined && field?.fallback === undefined) continue;
       object[name] = field ? field.read(value, as) : value;
     }
@@ -138,11 +137,11 @@ export class FieldTable {
       const value = object[name];
       if (!conditions.every((condition) => condition(object, value))) continue;
       for (const { code, holds, message } of rules)
-        // A promise, which is not awaited, does not count as true.
-        if ((holds(value) as unknown) !== true) faults.push({ field: name, code, message: message(value) });
+        // A promise is not awaited and does not count as true.
+        if ((holds(value) as unknown) !== true) errors.push({ field: name, code, message: message(value) });
     }
     const [code, message] = INEXACT_NUMBER;
-    faults.push(...inexact.map((field) => ({ field, code, message })));
+    errors.push(...inexact.map((field) => ({ field, code, message })));
     return object;
   }
 }

@@ -9,7 +9,7 @@ import { ValidationPipe } from './validation.pipe.js';
 
 const UUID = '0b0a6f2d-5b0f-4c0e-9d2c-6d8ab0a4a6cf';
 
-/** One field of every kind, as a body and as a query may have it. */
+/** A field of every kind, for bodies and queries. */
 class Everything {
   @Text({ maxLength: 3, optional: true })
   text?: string;
@@ -52,7 +52,7 @@ class Few {
   names!: string[];
 }
 
-/** The value as its class, or its faults by field. */
+/** The parsed value, or its errors by field. */
 async function read(type: ArgumentMetadata['type'], value: object, metatype: new () => object = Everything) {
   try {
     return { ...((await new ValidationPipe().transform(value, { type, metatype })) as object) };
@@ -100,8 +100,8 @@ describe('a field', () => {
     ['query', 'instant', 'yesterday', /^instant not_an_instant: /],
     ['body', 'uuid', UUID.toUpperCase(), 'not_a_uuid: This must be a UUID in lower case.'],
     ['body', 'names', [], 'not_a_list_of_names: This must be a list of 1 to 100 strings.'],
-  ] as const)('of a %s, %s, refuses %o once: %s', async (type, field, sent, fault) => {
-    const expected = typeof fault === 'string' ? `${field} ${fault}` : expect.stringMatching(fault);
+  ] as const)('of a %s, %s, refuses %o once: %s', async (type, field, sent, error) => {
+    const expected = typeof error === 'string' ? `${field} ${error}` : expect.stringMatching(error);
     expect(await read(type, { [field]: sent })).toEqual([expected]);
   });
 

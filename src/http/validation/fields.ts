@@ -2,16 +2,16 @@ import { INT64_MAX, INT64_MIN } from '../../database/int64.js';
 import { DURATION_FORM, DURATION_PATTERN, parseDuration } from '../../core/time/duration.js';
 import { INSTANT, parseInstant } from '../../core/time/instant.js';
 import { JsonDecimal } from '../../core/exact-json.js';
-import { type FieldOptions, boundsFault, defineField, valuesFault } from './define-field.js';
+import { type FieldOptions, boundsError, defineField, valuesError } from './define-field.js';
 
-/** The rules of a text, as far as a pattern can express them that generated clients of any language understand. */
+/** The rules of text, as far as a regular expression can express them in all languages of generated clients. */
 const PATTERN = '^[^\\x00]*[^\\s\\x00][^\\x00]*$';
-const ACCEPTED = 'At least one visible character; no NUL and no half of a surrogate pair';
+const ACCEPTED = 'Must not be blank, or contain NUL or unpaired surrogates';
 const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
 
 /**
- * A text of 1 to `maxLength` characters (code points), returned as sent. It may not be blank, or contain NUL or half of a
- * surrogate pair, which databases and UTF-8 cannot carry.
+ * Text of 1 to `maxLength` characters (code points), returned unchanged. It must not be blank, or contain NUL or half of a surrogate pair,
+ * which databases and UTF-8 cannot represent.
  */
 export function Text(options: FieldOptions<string> & { readonly maxLength: number }): PropertyDecorator {
   const { maxLength, ...others } = options;
@@ -20,7 +20,7 @@ export function Text(options: FieldOptions<string> & { readonly maxLength: numbe
     {
       schema: { type: 'string', minLength: 1, maxLength, pattern: PATTERN },
       declares: ['@Text()', String],
-      fault: boundsFault(1, maxLength, 'maxLength'),
+      fault: boundsError(1, maxLength, 'maxLength'),
       code: 'not_a_string',
       mustBe: 'a string',
       parse: (sent) => (typeof sent === 'string' ? sent : undefined),
@@ -38,7 +38,7 @@ function isText(sent: unknown, form: RegExp): sent is string {
   return typeof sent === 'string' && form.test(sent);
 }
 
-/** Length in code points, counted without allocating an array of them. */
+/** Length in code points, counted without allocating an array. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
@@ -50,8 +50,8 @@ const isCarriable = (text: string): boolean => text.isWellFormed() && !text.incl
 const DECIMAL = /^-?(0|[1-9]\d*)$/;
 
 /**
- * A 64-bit integer, exact; the property is a `bigint`. In JSON it is a number without fraction or exponent, in a path
- * or query decimal without sign `+` or leading zeros.
+ * An exact 64-bit integer; the property is a `bigint`. In JSON, a number without fraction or exponent; in a path or query, decimal without
+ * plus sign or leading zeros.
  */
 export function Int64(options: FieldOptions<number> = {}): PropertyDecorator {
   return defineField(
@@ -71,7 +71,7 @@ export function Int64(options: FieldOptions<number> = {}): PropertyDecorator {
   );
 }
 
-/** An integer within bounds (both included), never clamped; the property is a `number`. */
+/** An integer within inclusive bounds, never clamped; the property is a `number`. */
 export function Integer(
   options: FieldOptions<number> & { readonly minimum: number; readonly maximum: number },
 ): PropertyDecorator {
@@ -80,7 +80,7 @@ export function Integer(
     {
       schema: { type: 'integer' },
       declares: ['@Integer()', Number],
-      fault: boundsFault(minimum, maximum),
+      fault: boundsError(minimum, maximum),
       code: 'not_an_integer',
       mustBe: 'an integer',
       parse: (sent) => (isInteger(sent) ? sent : undefined),
@@ -100,8 +100,8 @@ export function Integer(
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 /**
- * A number with a fraction, as a double (IEEE 754): digits that it cannot hold are rounded, and one that is too large is refused. For
- * exact amounts use `@Int64()`, such as cents. The property is a `number`, its column `double precision`.
+ * A double (IEEE 754): excess digits are rounded, and a number that is too large is rejected. For exact amounts, such as cents, use
+ * `@Int64()`. The property is a `number`, its column `double precision`.
  */
 export function Double(
   options: FieldOptions<number> & { readonly minimum?: number; readonly maximum?: number } = {},
@@ -112,7 +112,7 @@ export function Double(
     {
       schema: { type: 'number', format: 'double', ...boundsOf(minimum, maximum) },
       declares: ['@Double()', Number],
-      fault: boundsFault(minimum ?? -Infinity, maximum ?? Infinity),
+      fault: boundsError(minimum ?? -Infinity, maximum ?? Infinity),
       code: 'not_a_number',
       mustBe: 'a number that a double can hold',
       parse: (sent) => (typeof sent === 'string' ? undefined : read(sent)),
@@ -123,7 +123,7 @@ export function Double(
   );
 }
 
-/** Without the sign of a negative zero, which PostgreSQL would show and SQLite not; undefined for an infinity and anything else. */
+/** Without the sign of negative zero, which PostgreSQL would return and SQLite would not; undefined for an infinity or anything else. */
 function doubleOf(sent: unknown): number | undefined {
   const isNumber = typeof sent === 'number' || typeof sent === 'bigint' || sent instanceof JsonDecimal;
   const value = isNumber ? Number(sent) : NaN;
@@ -131,9 +131,9 @@ function doubleOf(sent: unknown): number | undefined {
 }
 
 /**
- * A decimal as text, such as "12.50", of up to `precision` digits, `scale` of them after the point; exact, without exponent, plus sign or
+ * An exact decimal as text, such as "12.50", of up to `precision` digits, `scale` of them after the point; without exponent, plus sign or
  * leading zeros. The property is the text as sent, its column `@Column('decimal', { precision, scale })`, which compares and sorts as
- * numbers; `JsonRows` cannot show it, so page a list by `keysetPage()`.
+ * numbers. `JsonRows` does not support it, so use `keysetPage()` for lists.
  */
 export function Decimal(
   options: FieldOptions<string> & {
@@ -154,7 +154,7 @@ export function Decimal(
     {
       schema: { type: 'string', format: 'decimal', pattern: form.source },
       declares: ['@Decimal()', String],
-      fault: decimalFault(options, form),
+      fault: decimalError(options, form),
       code: 'not_a_decimal',
       mustBe: `a string with a decimal of at most ${whole > 0 ? whole : 'no'} digits before the point and ${scale > 0 ? scale : 'no'} after it`,
       parse: (sent) => (isText(sent, form) ? withoutNegativeZero(sent) : undefined),
@@ -166,7 +166,7 @@ export function Decimal(
   );
 }
 
-/** A date of the calendar, such as `2027-02-28`, that exists; the property and its column, `varchar(10)`, are that text. */
+/** An existing calendar date, such as `2027-02-28`; the property and its column, `varchar(10)`, are that text. */
 export function CalendarDate(
   options: FieldOptions<string> & { readonly minimum?: string; readonly maximum?: string } = {},
 ): PropertyDecorator {
@@ -178,7 +178,7 @@ export function CalendarDate(
       declares: ['@CalendarDate()', String],
       fault:
         wrong === undefined
-          ? boundsFault(minimum ?? '0000-01-01', maximum ?? '9999-12-31')
+          ? boundsError(minimum ?? '0000-01-01', maximum ?? '9999-12-31')
           : `its bound ${wrong} is no date.`,
       code: 'not_a_date',
       mustBe: `a date such as ${A_DATE}`,
@@ -192,13 +192,13 @@ export function CalendarDate(
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const A_DATE = '2026-11-20';
 
-/** Date takes 29 February of other years for 1 March. */
+/** Date parses 29 February of other years as 1 March. */
 function isDate(text: string): boolean {
   return DATE.test(text) && parseInstant(`${text}T00:00:00Z`) !== undefined;
 }
 
-/** The fault of the digits or bounds of a decimal. */
-function decimalFault(
+/** The error in the digits or bounds of a decimal. */
+function decimalError(
   { precision, scale, minimum, maximum }: Parameters<typeof Decimal>[0],
   form: RegExp,
 ): string | undefined {
@@ -218,7 +218,7 @@ function unitsOf(text: string, scale: number): bigint {
   return BigInt(`${whole}${fraction.padEnd(scale, '0')}`);
 }
 
-/** Databases have no negative zero of a decimal. */
+/** Databases do not preserve a decimal's negative zero. */
 function withoutNegativeZero(text: string): string {
   return /^-[0.]+$/.test(text) ? text.slice(1) : text;
 }
@@ -227,7 +227,6 @@ function boundsOf<Bound>(minimum: Bound | undefined, maximum: Bound | undefined)
   return { ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
 }
 
-/** The rule of bounds that may be missing. */
 function rangeOf<Bound extends number | string>(
   minimum: Bound | undefined,
   maximum: Bound | undefined,
@@ -243,7 +242,7 @@ function rangeOf<Bound extends number | string>(
   return words === '' ? [] : [['out_of_range', `This must be ${words}.`, holds] as const];
 }
 
-/** False for `1.0` in JSON: the body's parser makes a JsonDecimal of it. */
+/** False for `1.0` in JSON, which the body's parser converts to a JsonDecimal. */
 function isInteger(sent: unknown): sent is number | bigint {
   return typeof sent === 'bigint' || Number.isSafeInteger(sent);
 }
@@ -253,7 +252,7 @@ function withinBounds(minimum: number | bigint, maximum: number | bigint) {
   return ['out_of_range', `This must be from ${minimum} to ${maximum}.`, holds] as const;
 }
 
-/** One of the values of an enumeration, which the OpenAPI document has under the name `enumName`. */
+/** A value of an enumeration, whose name in the OpenAPI document is `enumName`. */
 export function Enum<Value extends string>(
   options: FieldOptions<Value> & { readonly enumName: string; readonly values: readonly Value[] },
 ): PropertyDecorator {
@@ -262,7 +261,7 @@ export function Enum<Value extends string>(
     {
       schema: { enum: [...values], enumName },
       declares: ['@Enum()', String],
-      fault: valuesFault(values),
+      fault: valuesError(values),
       code: 'not_allowed_value',
       mustBe: `one of ${values.join(', ')}`,
       parse: (sent) => values.find((value) => value === sent),
@@ -271,7 +270,7 @@ export function Enum<Value extends string>(
   );
 }
 
-/** True or false; in a path or query `true` or `false`. */
+/** A boolean; in a path or query `true` or `false`. */
 export function Flag(options: FieldOptions<boolean> = {}): PropertyDecorator {
   return defineField(
     {
@@ -286,7 +285,7 @@ export function Flag(options: FieldOptions<boolean> = {}): PropertyDecorator {
   );
 }
 
-/** A duration such as `90d`; the property is in milliseconds. `0` only if `allowZero`. */
+/** A duration such as `90d`; the property is in milliseconds. `0` is allowed only with `allowZero`. */
 export function Duration(
   options: FieldOptions<string> & { readonly allowZero?: boolean },
 ): PropertyDecorator {
@@ -308,9 +307,9 @@ export function Duration(
 
 const AN_INSTANT = '2026-11-20T12:00:00.000Z';
 
-/** An instant as ISO 8601 text in UTC; the property is that text with milliseconds, so that texts compare as instants. */
+/** A timestamp as ISO 8601 text in UTC; the property is that text with milliseconds, so that texts sort by time. */
 export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
-  // Swagger UI sends the examples of optional parameters, too: a list would be empty.
+  // Swagger UI sends examples of optional parameters: a list would be empty.
   const example = options.optional ? {} : { example: AN_INSTANT };
   return defineField(
     {
@@ -326,7 +325,7 @@ export function Instant(options: FieldOptions<string> = {}): PropertyDecorator {
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** A UUID (RFC 9562 section 4), in lower case as the service writes it. */
+/** A UUID (RFC 9562 section 4), in lower case. */
 export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
   return defineField(
     {
@@ -342,7 +341,7 @@ export function Uuid(options: FieldOptions<string> = {}): PropertyDecorator {
 
 const MAX_STRINGS = 100;
 
-/** A list of 1 to `maxItems` strings, 100 by default; the service decides which of them exist. */
+/** A list of 1 to `maxItems` strings (default 100); the service decides which of them exist. */
 export function StringList(
   options: FieldOptions<string[]> & { readonly maxItems?: number } = {},
 ): PropertyDecorator {
@@ -351,7 +350,7 @@ export function StringList(
     {
       schema: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems },
       declares: ['@StringList()', Array],
-      fault: boundsFault(1, maxItems, 'maxItems'),
+      fault: boundsError(1, maxItems, 'maxItems'),
       code: 'not_a_list_of_names',
       mustBe: `a list of 1 to ${maxItems} strings`,
       parse: (sent) => (isListOfStrings(sent, maxItems) ? sent : undefined),

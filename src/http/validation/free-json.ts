@@ -5,19 +5,19 @@ import { isAsSent } from './define-field.js';
 
 type Class = abstract new (...args: never[]) => unknown;
 
-/** Code and text of the fault of a number that a JSON column cannot hold as it was sent. */
+/** Code and message of the error for a number that a JSON column cannot store exactly. */
 export const INEXACT_NUMBER = [
   'inexact_number',
   `This number cannot be stored exactly. Send an integer of at most ${Number.MAX_SAFE_INTEGER}, a fraction, or a string.`,
 ] as const;
 
-/** The types that the compiler emits for properties of which nothing is known. */
+/** Types that the compiler emits for properties of unknown type. */
 const FREE: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
 
 /**
- * The paths of the numbers that JSON in no field would lose: JSON.stringify(), by which databases are given it, throws on a `bigint`,
- * rounds integers and makes null of what is too large. Numbers that a class or a field describes are not among them; `fieldsOf` returns the
- * declared fields of a class.
+ * The paths of numbers in free-form JSON that would change: JSON.stringify(), with which databases store it, throws for a `bigint`, rounds
+ * integers and turns too large numbers into null. Numbers described by a class or field are not included; `fieldsOf` returns the declared
+ * fields of a class.
  */
 export function inexactNumbers(body: object, fieldsOf: (type: Class) => ReadonlySet<string>): string[] {
   const found: string[] = [];
@@ -35,7 +35,7 @@ export function inexactNumbers(body: object, fieldsOf: (type: Class) => Readonly
       if (Array.isArray(value)) search(member, at, isFree);
       else if (isPlain) search(member, at, true);
       else if (!fieldsOf(prototype.constructor as Class).has(name)) continue;
-      // What a transformation makes is described by its author.
+      // The author of a transformation describes its result.
       else if (isTransformed(prototype.constructor, name)) {
         if (isAsSent(member)) search(member, at, true);
       } else search(member, at, FREE.has(Reflect.getMetadata('design:type', prototype, name)));

@@ -10,7 +10,7 @@ class Maker {
   @IsEmail()
   address!: string;
 
-  /** What an initializer sets belongs to the resource, not to a patch. */
+  /** An initializer's value belongs to the resource, not to a patch. */
   @Text({ maxLength: 10, optional: true })
   origin = 'here';
 }

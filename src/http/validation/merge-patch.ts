@@ -1,16 +1,16 @@
 import type { Type } from '@nestjs/common';
 import { DECORATORS, PartialType } from '@nestjs/swagger';
 import { declaredMembers } from '../../database/declared-members.js';
-import { declarationFault } from '../../core/declaration-faults.js';
+import { invalidDeclaration } from '../../core/declaration-errors.js';
 import { MERGE_PATCHES } from '../operations/consumption.js';
 import { Rule } from './define-field.js';
 
-/** The type of a merge patch of a resource: any of its fields; null for one that is nullable or optional. */
+/** The type of a resource's merge patch: any of its fields, or null for nullable and optional ones. */
 export type MergePatchOf<Dto> = {
   [Field in keyof Dto]?: Dto[Field] | (undefined extends Dto[Field] ? null : never);
 };
 
-/** The metadata of @nestjs/swagger that decides about the patch of a property. */
+/** The metadata of @nestjs/swagger that determines a property's patch. */
 interface DocumentedField {
   readonly required?: boolean;
   readonly nullable?: boolean;
@@ -42,7 +42,7 @@ function declareField(resource: Type, patch: Type, property: string): void {
   const documented = Reflect.getMetadata(key, resource.prototype as object, property) as DocumentedField;
   const { required, nullable, default: fallback, type, ...others } = documented;
   if (typeof type === 'function' && !BUILT_IN.has(type))
-    declarationFault(
+    invalidDeclaration(
       `MergePatch(${resource.name}): ${property} is an object, which a patch cannot contain. Make it fields of ${resource.name}.`,
     );
   const isRemovable = nullable === true || (required === false && fallback === undefined);
@@ -60,7 +60,7 @@ function declareField(resource: Type, patch: Type, property: string): void {
     )(patch.prototype as object, property);
 }
 
-/** A patch reduced to the fields that were sent: initializers of the class and defaults are of the resource. */
+/** Reduces a patch to the fields that were sent: initializers and defaults belong to the resource. */
 export function sentFields(patch: object, body: object): object {
   for (const field of Object.keys(patch))
     if (!Object.hasOwn(body, field)) Reflect.deleteProperty(patch, field);

@@ -25,28 +25,28 @@ import {
 import { isMergePatch } from '../operations/consumption.js';
 import { sentFields } from './merge-patch.js';
 
-/** The error for one argument of a handler, with all errors in it. */
+/** All errors in one argument of a handler. */
 export class InvalidArgument extends ApiError {
   constructor(
     readonly argument: ArgumentMetadata,
-    faults: readonly ErrorDetail[],
+    errors: readonly ErrorDetail[],
   ) {
-    super(HTTP_ERRORS.validation_failed, { details: faults });
+    super(HTTP_ERRORS.validation_failed, { details: errors });
   }
 }
 
-/** The errors of class-validator, thrown where it is not known yet which argument they are of. */
-class Faults {
+/** Errors of class-validator, thrown before their argument is known. */
+class ClassValidatorErrors {
   constructor(readonly errors: readonly ValidationError[]) {}
 }
 
-/** A query may have parameters that its class does not declare; what else is validated may not. */
+/** A query may have undeclared parameters; other arguments may not. */
 const OF_PARAMETERS = {
   transform: true,
   whitelist: true,
-  // What detailsOf() reads, which Nest would leave out for factories that send it.
+  // Data for detailsOf(), which Nest would omit.
   validationError: { target: true, value: true },
-  exceptionFactory: (errors: ValidationError[]): Faults => new Faults(errors),
+  exceptionFactory: (errors: ValidationError[]): ClassValidatorErrors => new ClassValidatorErrors(errors),
 };
 const OF_BODIES = { ...OF_PARAMETERS, forbidNonWhitelisted: true };
 
@@ -57,14 +57,14 @@ export class ValidationPipe implements PipeTransform {
   private readonly bodies: Readonly<Record<SentAs, PlainNumbersPipe>> = {
     json: new PlainNumbersPipe(OF_BODIES),
     patch: new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_PATCH }),
-    // Fields of a form are text, as parameters are.
+    // Fields of a form are text, like parameters.
     text: new PlainNumbersPipe({ ...OF_BODIES, transformOptions: FROM_TEXT }),
   };
 
-  /** Throws InvalidArgument, or malformed_json where the body is empty and may not be. */
+  /** Throws InvalidArgument, or malformed_json if the body is empty but required. */
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     const { type, metatype } = metadata;
-    // Nothing has read the body: BodyGuard says how it is refused.
+    // Nothing has read the body: this is BodyGuard's error.
     if (type === 'body' && value instanceof ApiError) throw value;
     if (!metatype || !isDto(metatype) || type === 'custom') return this.ofOtherClass(value, metadata);
     const isObject = typeof value === 'object' && value !== null;
@@ -79,14 +79,14 @@ export class ValidationPipe implements PipeTransform {
     }
     if (value === undefined) return this.withoutBody(metadata);
     if (!isObject || Array.isArray(value)) throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
-    const { declared, faults } = partKnownFields(value, metatype);
+    const { declared, faults: errors } = partKnownFields(value, metatype);
     const as = isMergePatch(metatype) ? 'patch' : isForm(value) ? 'text' : 'json';
-    return this.read(declared, as, metadata, faults);
+    return this.read(declared, as, metadata, errors);
   }
 
   /**
-   * A value whose class declares no fields. An object is left to the pipes of its module, such as one with a schema of zod. One of a
-   * decorator's own may hold the request, its socket and the server.
+   * A value whose class declares no fields. Objects are left to the module's pipes, such as one with a zod schema. The value of a custom
+   * decorator may contain the request, its socket and the server.
    */
   private async ofOtherClass(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (typeof value === 'object' && value !== null)
@@ -95,7 +95,7 @@ export class ValidationPipe implements PipeTransform {
     return plainNumbers(await this.valid(this.bodies.json, value, metadata));
   }
 
-  /** The value as its class: by the table of the class, or by Nest's pipe for a class without one. */
+  /** Converts a value to its class: with the table of the class or, if there is none, with Nest's pipe. */
   private read(
     value: object,
     as: SentAs,
@@ -106,14 +106,14 @@ export class ValidationPipe implements PipeTransform {
     if (!table && metadata.type === 'body')
       return this.valid(this.bodies[as], value, metadata, [...inheritedNamesIn(value), ...known]);
     if (!table) return this.valid(this.parameters, value, metadata, known);
-    const faults: ErrorDetail[] = [];
-    const object = table.read(value, as, faults);
-    if (faults.length + known.length > 0) throw new InvalidArgument(metadata, [...faults, ...known]);
+    const errors: ErrorDetail[] = [];
+    const object = table.read(value, as, errors);
+    if (errors.length + known.length > 0) throw new InvalidArgument(metadata, [...errors, ...known]);
     if (as === 'patch') sentFields(object, value);
     return object;
   }
 
-  /** Converts the value to its class; throws InvalidArgument for errors of class-validator and those already known. */
+  /** Converts the value to its class; throws InvalidArgument for class-validator's errors and those already known. */
   private async valid(
     pipe: PlainNumbersPipe,
     value: unknown,
@@ -124,7 +124,7 @@ export class ValidationPipe implements PipeTransform {
     try {
       valid = await pipe.transform(value, metadata);
     } catch (error) {
-      if (!(error instanceof Faults)) throw error;
+      if (!(error instanceof ClassValidatorErrors)) throw error;
       const found = error.errors.flatMap((fault) => detailsOf(fault));
       throw new InvalidArgument(metadata, [...found, ...known]);
     }
@@ -143,12 +143,15 @@ export class ValidationPipe implements PipeTransform {
   }
 }
 
-/** Whether a body is a form: multer, which Nest's interceptors for files use, gives it no prototype, which parsed JSON has. */
+/** Whether a body is a form: multer, which Nest's interceptors for files use, creates it without a prototype. */
 function isForm(body: object): boolean {
   return Object.getPrototypeOf(body) === null;
 }
 
-/** A fault for each nested member with a name such as `constructor`, `prototype` or `toString`: class-transformer or Nest would drop it silently. */
+/**
+ * An error for each nested member with a name such as `constructor`, `prototype` or `toString`, which class-transformer or Nest would
+ * silently drop.
+ */
 function inheritedNamesIn(value: object, parent = ''): ErrorDetail[] {
   return Object.entries(value).flatMap(([name, member]) => {
     const field = parent === '' ? name : `${parent}.${name}`;
@@ -172,7 +175,7 @@ function detailsOf(
   if (UNKNOWN in constraints && target !== undefined)
     return [{ field, ...unknownFieldOf(target.constructor as Type) }];
   const rules = Object.entries(constraints);
-  // A missing value breaks every rule of its field. Report one error, in the words of the platform's fields.
+  // A missing value violates every rule of its field. Report one error, in the words of the platform's fields.
   const isMissing = (rule: string): boolean =>
     target !== undefined && value === undefined && STOCK_RULES.has(rule);
   const own = rules
@@ -181,7 +184,7 @@ function detailsOf(
   return [...(own.length < rules.length ? [{ field, ...REQUIRED }] : []), ...own, ...nested];
 }
 
-/** How class-validator names the fault of a member that its class does not declare. */
+/** class-validator's name of the error for an undeclared member. */
 const UNKNOWN = 'whitelistValidation';
 
 /** class-validator's own rules have camelCase names. */
@@ -189,16 +192,16 @@ function slugOf(rule: string): string {
   return rule.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Nest's own pipe. Replaces decimals by numbers after class-transformer, which has read integers, and before the rules. */
+/** Nest's pipe. Replaces decimals by numbers, after class-transformer has read integers and before the rules. */
 export class PlainNumbersPipe extends NestValidationPipe {
   constructor(options: ValidationPipeOptions) {
-    // Nest would import them itself, past the bundle.
+    // Nest would import them itself, bypassing the bundle.
     super({ ...options, validatorPackage: classValidator, transformerPackage: classTransformer });
   }
 
   /**
-   * Converts the canonical text of a number or boolean alone: Nest would also make 16 of `0x10` and false of any text, which the pipe of
-   * the parameter, such as ParseIntPipe, could not refuse any more.
+   * Converts only the canonical text of a number or boolean. Nest would also convert `0x10` to 16 and any text to false, which the
+   * parameter's pipe, such as ParseIntPipe, could then no longer reject.
    */
   protected override transformPrimitive(value: unknown, metadata: ArgumentMetadata): unknown {
     const converted: unknown = super.transformPrimitive(value, metadata);

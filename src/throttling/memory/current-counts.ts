@@ -1,16 +1,16 @@
 import { DAY_MS, MINUTE_MS } from '../../core/time/duration.js';
 
-/** When the clock is set back by up to this much, the current window stays current, in milliseconds. */
+/** If the clock is set back by up to this much, in milliseconds, the current window stays current. */
 const RETENTION_MS = 60_000;
 
-/** The current one of the windows of one length, which all end at the same instant: no timer and no scan is needed. */
+/** The current window of one length. All such windows end at the same time, so neither a timer nor a scan is needed. */
 class CurrentWindow {
   /** In ms since the Unix epoch. */
   start = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly lengthMs: number) {}
 
-  /** Makes the window that contains `now` the current one. Returns whether the previous one has ended, or the clock was set back. */
+  /** Moves to the window that contains `now`. Returns whether the previous window has ended or the clock was set back. */
   advanceTo(now: number): 'ended' | 'set back' | undefined {
     if (now >= this.start - RETENTION_MS && now < this.start + this.lengthMs) return undefined;
     const rotate = now >= this.start ? 'ended' : 'set back';
@@ -20,8 +20,8 @@ class CurrentWindow {
 }
 
 /**
- * Counts of the current window of one length, by key. When the clock is set back, they stay: a full window stays full until the
- * window that the clock is now in ends.
+ * Counts of the current window of one length, by key. If the clock is set back, they remain: a full window stays full until the window that
+ * contains the new time ends.
  */
 export class WindowCounts {
   readonly window: CurrentWindow;
@@ -31,41 +31,41 @@ export class WindowCounts {
     this.window = new CurrentWindow(lengthMs);
   }
 
-  /** Makes the window that contains `now` the current one. */
+  /** Moves to the window that contains `now`. */
   advanceTo(now: number): void {
     if (this.window.advanceTo(now) === 'ended') this.counts = new Map();
   }
 
-  /** Requests counted for a key in the current window. */
+  /** Number of requests of a key in the current window. */
   of(key: string): number {
     return this.counts.get(key) ?? 0;
   }
 
-  /** Sets the count of a key to one more than `used`. */
+  /** Sets the count of a key to `used` + 1. */
   add(key: string, used: number): void {
     this.counts.set(used === 0 ? flat(key) : key, used + 1);
   }
 }
 
-/** What a client has used in the current minute and day. */
+/** Requests of a client in the current minute and day. */
 interface ClientCount {
   minute: number;
-  /** The number of the minute that was counted; `minute` is 0 in every other one. */
+  /** The minute that `minute` belongs to; in any other minute the count is 0. */
   minuteNumber: number;
-  /** Undefined until it is counted, or read from the journal. */
+  /** Undefined until it is counted or read from the journal. */
   day: number | undefined;
 }
 
-/** Counts of clients. Both are in one object: with a million clients, most of the time goes into finding it in memory. */
+/** Counts of clients. Minute and day share an object: with a million clients, most of the time is spent finding it in memory. */
 export class ClientCounts {
   readonly windows = { minute: new CurrentWindow(MINUTE_MS), day: new CurrentWindow(DAY_MS) };
   private minuteNumber = 0;
   private counts = new Map<string, ClientCount>();
 
-  /** `isKept`: whether days can be read from the journal again, when the clock was set back. */
+  /** `isKept`: whether days can be read from the journal again after the clock was set back. */
   constructor(private readonly isKept: boolean) {}
 
-  /** Makes the minute and the day that contain `now` the current ones. */
+  /** Moves to the minute and day that contain `now`. */
   advanceTo(now: number): void {
     const { minute, day } = this.windows;
     if (minute.advanceTo(now) === 'ended') this.minuteNumber += 1;
@@ -74,7 +74,7 @@ export class ClientCounts {
     else if (rotate && this.isKept) for (const count of this.counts.values()) count.day = undefined;
   }
 
-  /** What a client has used; undefined if nothing. */
+  /** The counts of a client; undefined if there are none. */
   find(client: string): ClientCount | undefined {
     const count = this.counts.get(client);
     if (count && count.minuteNumber !== this.minuteNumber) {
@@ -84,7 +84,7 @@ export class ClientCounts {
     return count;
   }
 
-  /** What a client has used, to be added to. */
+  /** The counts of a client, to be incremented. */
   of(client: string): ClientCount {
     const found = this.find(client);
     if (found) return found;
@@ -94,7 +94,7 @@ export class ClientCounts {
   }
 }
 
-/** V8 keeps the parts of a concatenated string, which with a million clients take twice as much memory as all the rest. */
+/** V8 retains the parts of a concatenated string, which with a million clients take twice as much memory as everything else. */
 function flat(key: string): string {
   return Buffer.from(key).toString();
 }

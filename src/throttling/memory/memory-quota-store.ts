@@ -13,12 +13,12 @@ import { ClientCounts, WindowCounts } from './current-counts.js';
 import type { KeyBanState, QuotaJournal } from './quota-journal.js';
 
 /**
- * Counts in the memory of this process; with a journal, bans and the minutes and days of clients survive a restart. Windows of
- * addresses and routes are never written.
+ * Counts in this process's memory. With a journal, bans and the clients' minutes and days survive a restart. Windows of addresses and
+ * routes are never stored.
  */
 export class MemoryQuotaStore extends QuotaStore {
   private readonly clients: ClientCounts;
-  /** Windows of addresses and routes, by their length. */
+  /** Windows of addresses and routes, by length. */
   private readonly others = new Map<number, WindowCounts>();
   private readonly refused: RefusedKeys;
   private readonly loading = new Map<string, Promise<void>>();
@@ -61,12 +61,12 @@ export class MemoryQuotaStore extends QuotaStore {
     this.journal?.forgetBan(keyId);
   }
 
-  /** Restores strikes and bans that the journal kept over a restart. */
+  /** Restores strikes and bans from the journal after a restart. */
   restoreBans(bans: readonly KeyBanState[], now: number): void {
     for (const { keyId, state } of bans) this.refused.set(keyId, clampLength(state, now, this.rules), now);
   }
 
-  /** The time of a request that had to wait for the journal: the wait may have passed the end of a window. */
+  /** The time of a request that waited for the journal: a window may have ended meanwhile. */
   private async afterWait(loading: Promise<void>, now: number): Promise<number> {
     const startedAt = this.clock.steady();
     await loading;
@@ -109,7 +109,7 @@ export class MemoryQuotaStore extends QuotaStore {
     return { admitted, at: now, windows: states };
   }
 
-  /** The counts of a window of an address or a route. */
+  /** The counts of a window of an address or route. */
   private othersOf({ lengthMs }: QuotaWindow, now: number): WindowCounts {
     let counts = this.others.get(lengthMs);
     if (!counts) this.others.set(lengthMs, (counts = new WindowCounts(lengthMs)));
@@ -130,12 +130,12 @@ export class MemoryQuotaStore extends QuotaStore {
     return bannedUntil > at ? { ...verdict, bannedUntil, banBegins: true } : verdict;
   }
 
-  /** Reads the counts of a client from the journal at its first request of the day; undefined when they are known already. */
+  /** Reads the counts of a client from the journal at its first request of the day; undefined if they are already known. */
   private load(request: QuotaRequest, journal: QuotaJournal): Promise<void> | undefined {
     const { subject, isClient, windows } = request;
     if (!isClient || this.clients.find(subject)?.day !== undefined) return undefined;
     if (!windows.some((window) => ownLengthOf(window, request) === 'day')) return undefined;
-    // Concurrent requests of one client share one read.
+    // Concurrent requests of one client share a read.
     const running = this.loading.get(subject);
     if (running) return running;
     const reading = this.read(subject, journal).finally(() => this.loading.delete(subject));
@@ -154,7 +154,7 @@ export class MemoryQuotaStore extends QuotaStore {
   }
 }
 
-/** Which of the client's own windows it is, if any. */
+/** The length if it is one of the client's own windows. */
 function ownLengthOf(
   { key, lengthMs }: QuotaWindow,
   { subject, isClient }: QuotaRequest,

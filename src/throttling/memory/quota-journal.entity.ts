@@ -1,14 +1,14 @@
 import { Column, type ColumnOptions, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { BanState } from '../bans.js';
 
-/** A column of instants in ms since the Unix epoch: a number holds them exactly. PostgreSQL has them as text. */
+/** A column for times in ms since the Unix epoch, which a number holds exactly. PostgreSQL returns text. */
 export const Instant = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column('bigint', { ...options, name, transformer: { to: (value: unknown) => value, from: Number } });
 
 /** Requests of a client in one UTC day. */
 @Entity('quota_counts')
 export class QuotaCount {
-  /** What counts together, such as `client:<id>`. */
+  /** Subject of the count, such as `client:<id>`. */
   @PrimaryColumn('varchar', { length: 200 })
   key!: string;
 
@@ -24,7 +24,7 @@ export class QuotaCount {
 /** Requests of a client in the last minute in which it sent any. */
 @Entity('quota_minutes')
 export class QuotaMinute {
-  /** What counts together, such as `client:<id>`. */
+  /** Subject of the count, such as `client:<id>`. */
   @PrimaryColumn('varchar', { length: 200 })
   key!: string;
 
@@ -60,7 +60,7 @@ export class KeyBan implements BanState {
   @Instant('banned_until')
   bannedUntil!: number;
 
-  /** When an operator lifted the ban; 0 when none did. */
+  /** When an operator lifted the ban; 0 if never. */
   @Instant('lifted_at')
   @Index('key_bans_lifted')
   liftedAt!: number;

@@ -1,6 +1,6 @@
 import { type MigrationInterface, type QueryRunner, Table, TableIndex } from 'typeorm';
 
-/** Tables that keep the counts of days and the bans over a restart. */
+/** Adds tables that preserve daily counts and bans across restarts. */
 export class QuotaJournal1793491202000 implements MigrationInterface {
   readonly onlyExpands = true;
 
@@ -39,7 +39,7 @@ export class QuotaJournal1793491202000 implements MigrationInterface {
   }
 }
 
-/** Table that keeps the counts of minutes over a restart and shows them to other processes. */
+/** Adds a table that preserves minute counts across restarts and shows them to other processes. */
 export class QuotaMinutes1793491203000 implements MigrationInterface {
   readonly onlyExpands = true;
 
@@ -61,7 +61,7 @@ export class QuotaMinutes1793491203000 implements MigrationInterface {
   }
 }
 
-/** Index by which the sweeper finds the counts of days that are more than ninety days old. */
+/** Adds an index for deleting daily counts older than ninety days. */
 export class QuotaCountDays1793491207000 implements MigrationInterface {
   readonly onlyExpands = true;
 

@@ -2,18 +2,18 @@ import type { Sweep } from '../../database/sweeper.js';
 import { DAY_MS } from '../../core/time/duration.js';
 import { KeyBan, QuotaCount, QuotaMinute } from './quota-journal.entity.js';
 
-/** What a client has used. Its first request of the day waits for this, so it runs on the connection for reads. */
+/** The counts of a client. Its first request of the day waits for this, so it runs on the connection for reads. */
 export const USED = `SELECT
   coalesce((SELECT used FROM quota_minutes WHERE key = ?1 AND window_start = ?2), 0) AS minute,
   coalesce((SELECT used FROM quota_counts WHERE key = ?1 AND window_start = ?3), 0) AS day`;
 
-/** Adds to what is stored, so that several processes on one database count together. SQLite needs the WHERE before ON CONFLICT. */
+/** Adds to the stored counts, so that several processes on one database count together. SQLite requires the WHERE before ON CONFLICT. */
 export const ADD_DAYS = (rows: string): string => `
   INSERT INTO quota_counts (key, window_start, used)
   SELECT value ->> 'key', CAST(value ->> 'dayStart' AS BIGINT), CAST(value ->> 'inDay' AS INTEGER) FROM ${rows} AS counted WHERE true
   ON CONFLICT (key, window_start) DO UPDATE SET used = quota_counts.used + excluded.used`;
 
-/** One row per client, which is set back at the first request of each minute. */
+/** One row per client, reset at the first request of each minute. */
 export const ADD_MINUTES = (rows: string): string => `
   INSERT INTO quota_minutes (key, window_start, used)
   SELECT value ->> 'key', CAST(value ->> 'minuteStart' AS BIGINT), CAST(value ->> 'inMinute' AS INTEGER) FROM ${rows} AS counted WHERE true
@@ -21,8 +21,8 @@ export const ADD_MINUTES = (rows: string): string => `
     CASE WHEN quota_minutes.window_start = excluded.window_start THEN quota_minutes.used ELSE 0 END`;
 
 /**
- * The latest state of each key, unless its ban was lifted since `knownLift`, the lift that this process knows. `lifted_at` is left
- * alone: another process may not have read it yet.
+ * Stores the latest state of each key, unless its ban was lifted after `knownLift`, the last lift that this process knows of. Does not
+ * change `lifted_at`, because another process may not have read it yet.
  */
 export const PUT_BANS = (rows: string): string => `
   INSERT INTO key_bans (key_id, retry_at, forgiven_until, strikes, last_strike_at, bans, banned_until, lifted_at)
@@ -41,17 +41,17 @@ const pastCounts = (entity: Sweep['entity']): Sweep => ({
   }),
 });
 
-/** Counts that were kept for USAGE_RETENTION_DAYS, and bans that decide nothing any more. */
+/** Counts older than USAGE_RETENTION_DAYS, and bans that no longer matter. */
 export const QUOTA_SWEEPS: readonly Sweep[] = [
   pastCounts(QuotaCount),
   pastCounts(QuotaMinute),
-  // No ban and no wait is running, and the count of bans has been reset.
+  // No ban or wait is in effect, and the count of bans would be reset.
   {
     entity: KeyBan,
     where: 'banned_until <= :now AND retry_at <= :now AND last_strike_at <= :dayAgo AND lifted_at <= :dayAgo',
     parameters: (now) => ({ now, dayAgo: now - DAY_MS }),
   },
-  // Written while the clock was ahead: no ban and no wait is longer than a day. They are cut to that length.
+  // Written while the clock was ahead. No ban or wait is longer than a day, so they are shortened to a day.
   {
     entity: KeyBan,
     where:

@@ -11,7 +11,7 @@ import { DAY_MS } from '../../core/time/duration.js';
 import { KeyBan, QuotaCount } from './quota-journal.entity.js';
 import { ADD_DAYS, ADD_MINUTES, PUT_BANS, QUOTA_SWEEPS, USED } from './quota-journal.statements.js';
 
-/** Overlap between two queries for lifted bans, in milliseconds, because the clocks of two processes may differ a little. */
+/** Overlap between two queries for lifted bans, in milliseconds, because clocks of processes may differ slightly. */
 const LIFTED_MARGIN_MS = 5_000;
 
 /** Requests of a client since its counts were last written. */
@@ -20,7 +20,7 @@ interface CountChange {
   /** Start of the latest minute with requests, in ms since the Unix epoch; `inMinute` is their number. */
   minuteStart: number;
   inMinute: number;
-  /** Start of the day, in ms since the Unix epoch; `inDay` is the number of requests in it. */
+  /** Start of the day, in ms since the Unix epoch; `inDay` is the number of its requests. */
   readonly dayStart: number;
   inDay: number;
 }
@@ -28,7 +28,7 @@ interface CountChange {
 /** Requests of a client in one UTC day. */
 export interface DayCount {
   readonly key: string;
-  /** Start of the day, in ms since the Unix epoch. */
+  /** In ms since the Unix epoch. */
   readonly start: number;
   readonly used: number;
 }
@@ -39,21 +39,20 @@ export interface KeyBanState {
   readonly state: BanState;
 }
 
-/** The store that decides by the bans in the journal. */
 interface BanHolder {
   restoreBans(bans: readonly KeyBanState[], now: number): void;
   forgetBan(keyId: string): void;
 }
 
-/** Keeps counts and bans in the database over restarts, and finds bans that other processes have lifted. It is written every second. */
+/** Preserves counts and bans in the database across restarts, and detects bans lifted by other processes. It writes every second. */
 @Injectable()
 export class QuotaJournal extends WriteBehind {
-  /** Undefined if Redis has the bans; then the journal only keeps the counts of days for reports. */
+  /** Undefined if Redis stores the bans; then the journal only stores daily counts for reports. */
   holder: BanHolder | undefined;
-  /** What is not written yet, in one entry per day and client, or key, however many requests there are. */
+  /** Unwritten changes: one entry per day and client, or per key, however many requests there are. */
   private counts = new Map<string, CountChange>();
   private bans = new Map<string, BanState>();
-  /** When lifted bans were last queried, from when on, and the instants of those that were found, in ms since the Unix epoch. */
+  /** When lifted bans were last queried, from what time on, and the times of those found, in ms since the Unix epoch. */
   private lookedAt = Number.POSITIVE_INFINITY;
   private lookedFrom = 0;
   private lifted = new Map<string, number>();
@@ -78,7 +77,7 @@ export class QuotaJournal extends WriteBehind {
     super.onModuleInit();
   }
 
-  /** Restores the keys that are banned, have to wait, or had strikes within the last day. */
+  /** Restores keys that are banned, have to wait, or had strikes within the last day. */
   async restore(): Promise<void> {
     if (!this.holder) return;
     const now = this.clock.now();
@@ -93,27 +92,27 @@ export class QuotaJournal extends WriteBehind {
     this.holder.restoreBans(bans, now);
   }
 
-  /** Requests written so far for a client in the minute and the day with these starts. */
+  /** Stored requests of a client in the minute and day that start at these times. */
   async used(key: string, minuteStart: number, dayStart: number): Promise<{ minute: number; day: number }> {
     const row = await this.reader.first(USED, [key, minuteStart, dayStart]);
     return { minute: Number(row?.['minute']), day: Number(row?.['day']) };
   }
 
-  /** The written counts of clients per day since an instant; days without requests are left out. */
+  /** The stored daily counts of clients since a time, without days that have no requests. */
   async days(keys: readonly string[], since: number): Promise<DayCount[]> {
     const where = { key: In(keys), windowStart: MoreThanOrEqual(since) };
     const rows = await this.dataSource.manager.findBy(QuotaCount, where);
     return rows.map(({ key, windowStart: start, used }) => ({ key, start, used }));
   }
 
-  /** Lifts a key's ban, at once and for other processes to see. */
+  /** Lifts a key's ban immediately and stores it for other processes. */
   async lift(keyId: string, now: number): Promise<void> {
     await this.dataSource.manager.upsert(KeyBan, { keyId, ...neverRefused(), liftedAt: now }, ['keyId']);
-    // Otherwise the next look would take it for that of another process, and forget a ban that has begun since.
+    // Otherwise the next query would attribute the lift to another process and drop a ban that started since.
     this.lifted.set(keyId, now);
   }
 
-  /** Notes a request counted for a client in the minute and the day with these starts. */
+  /** Records a request of a client in the minute and day that start at these times. */
   noteCount(key: string, minuteStart: number, dayStart: number): void {
     const id = `${dayStart} ${key}`;
     let change = this.counts.get(id);
@@ -123,12 +122,11 @@ export class QuotaJournal extends WriteBehind {
     change.inDay += 1;
   }
 
-  /** Notes that a key was refused. */
   noteBan(keyId: string, state: BanState): void {
     this.bans.set(keyId, state);
   }
 
-  /** Drops what was noted of a key. */
+  /** Drops the recorded state of a key. */
   forgetBan(keyId: string): void {
     this.bans.delete(keyId);
   }
@@ -143,9 +141,9 @@ export class QuotaJournal extends WriteBehind {
     this.counts = new Map();
     this.bans = new Map();
     const byDay = [...counts.values()].toSorted((one, other) => one.dayStart - other.dayStart);
-    // At midnight a client may appear twice. One statement may update a row only once, so only the later minute is written.
+    // At midnight a client may appear twice, but one statement can update a row only once. Only the later minute is written.
     const latest = new Map(byDay.map((change) => [change.key, change]));
-    // A ban may be lifted by another process between the look and the write: the next look finds that.
+    // If another process lifts a ban between this query and the write, the next query finds it.
     const knownLift = (keyId: string): number => this.lifted.get(keyId) ?? this.lookedFrom;
     const states = [...bans].map(([keyId, state]) => ({ keyId, ...state, knownLift: knownLift(keyId) }));
     const write = async (manager: EntityManager): Promise<void> => {
@@ -159,7 +157,7 @@ export class QuotaJournal extends WriteBehind {
     });
   }
 
-  /** Merges in a change that could not be written; a newer minute wins. */
+  /** Merges a change whose write failed; a newer minute takes precedence. */
   private putBack(id: string, change: CountChange): void {
     const newer = this.counts.get(id);
     if (!newer) return void this.counts.set(id, change);
@@ -170,8 +168,8 @@ export class QuotaJournal extends WriteBehind {
   private async newlyLifted(): Promise<string[]> {
     if (!this.holder) return [];
     const now = this.clock.now();
-    // The clock may have been set. After a step forward, a ban lifted just before has an old instant, so the query starts at the
-    // earlier time; after a step back, one is found again and again, so those already handled are left out below.
+    // The clock may have been set. After a step forward, a recently lifted ban has an old timestamp, so the query starts at the earlier
+    // time. After a step back, the query keeps finding the same ban, so handled ones are skipped below.
     this.lookedFrom = Math.min(now, this.lookedAt) - LIFTED_MARGIN_MS;
     const found = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(this.lookedFrom) });
     const fresh = found.filter(({ keyId, liftedAt }) => this.lifted.get(keyId) !== liftedAt);

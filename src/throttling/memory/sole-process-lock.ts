@@ -6,25 +6,25 @@ import type { Database } from '../../database/database.js';
 import type { Serving, SideSession } from '../../database/postgres/side-session.js';
 import { QuotaStore } from '../quota-store.js';
 
-/** How long a start waits for the process before it to end, in milliseconds. */
+/** How long a start waits for its predecessor to exit, in milliseconds. */
 const WAIT_MS = 3_000;
 /**
- * For how long others may count under another name before it means another Redis, in milliseconds: when Redis has lost its data, an
- * instance takes over the name that another gave it with its next heartbeat, and shows it a second later.
+ * How long others may report another name for the counts before it means another Redis, in milliseconds. When Redis has lost its data, an
+ * instance adopts a new name with its next heartbeat, and reports it a second later.
  */
 const OTHER_REDIS_MS = 8_000;
-/** Mean pause between two looks of a start, in milliseconds. */
+/** Mean interval between two checks at startup, in milliseconds. */
 const START_CHECK_MS = 250;
-/** How often a process that serves makes sure of it, in milliseconds. */
+/** Interval between two checks of a running process, in milliseconds. */
 const PERIOD_MS = 1_000;
-/** After how many claims in a row the log has why they fail: for 25 s a server may keep a session that this process has lost. */
+/** Number of consecutive failed claims before the reason is logged: a server may keep a lost session of this process for 25 s. */
 const LOG_AFTER = 30;
 
 /**
- * Lets a process serve only beside those that it can count quotas with. Without Redis a process counts for itself, so on PostgreSQL a
- * second one does not start beside it, with or without Redis; an SQLite file has one server in any case (ServerLock). With Redis, one that
- * would count in another Redis than the others on its PostgreSQL does not start. What is in a Redis has a random name, which each instance
- * shows the others through the database: addresses prove nothing, because one server may have two, and one address may lead to two servers.
+ * Lets a process serve only alongside processes that share its quotas. Without Redis, a process counts on its own, so no second process may
+ * start on the same PostgreSQL database, with or without Redis (an SQLite file has one server anyway, see ServerLock). With Redis, a
+ * process that uses a different Redis than the others does not start. Each Redis has a random name in it, which instances exchange through
+ * the database. Comparing addresses would prove nothing: one server can have two, and one address can lead to two servers.
  */
 @Injectable()
 export class SoleProcessLock implements OnApplicationShutdown {
@@ -38,7 +38,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
     private readonly quotas: QuotaStore,
   ) {}
 
-  /** Claims the database for this process. Throws an Error that says what to do when a process serves beside which it must not. */
+  /** Claims the database for this process. If a conflicting process is running, throws an Error that says what to do. */
   async start(): Promise<void> {
     const { server } = this;
     if (!server) return;
@@ -61,7 +61,7 @@ export class SoleProcessLock implements OnApplicationShutdown {
     return this.settings.redisUrl === null ? 'alone' : 'among others';
   }
 
-  /** Shows the others the name of the counts only if they show no other: two that start at the same time must see each other. */
+  /** Reports the name of the counts only if others report no other: two processes that start at the same time must see each other. */
   private async sharesRedis(server: SideSession): Promise<boolean> {
     const name = this.quotas.countsIn;
     if (name === undefined) return true;
@@ -72,24 +72,24 @@ export class SoleProcessLock implements OnApplicationShutdown {
     return false;
   }
 
-  /** A lock whose session was lost is claimed again. */
+  /** Claims the lock again after its session was lost. */
   private async check(server: SideSession): Promise<void> {
     try {
       this.refusals = (await server.claim(this.serving)) ? 0 : this.refusals + 1;
-      // The other one began while this one could not reach the database.
+      // The other process started while this one could not reach the database.
       if (this.refusals === LOG_AFTER) this.logger.error(lockedFor(this.serving));
       const { countsIn } = this.quotas;
-      // While Redis fails, it stays the Redis of this instance.
+      // While Redis is down, the last known name still applies.
       if (countsIn !== undefined) await server.countsIn(countsIn);
     } catch {
-      // The database is unavailable, which is in the log already.
+      // The database is unavailable, which is already logged.
     }
   }
 }
 
 /**
- * Why a start would be refused beside the instances that run on the database now, undefined if it would not; claims nothing. A process
- * that serves alone may be the service itself, so it does not refuse another that would. `countsIn` reads the name of the counts in Redis.
+ * Why a start would be refused alongside the instances that run now; undefined if it would not. Claims nothing. A process that serves alone
+ * may be the service itself, so it is no reason to refuse a process without Redis. `countsIn` reads the name of the counts in Redis.
  */
 export async function refusalFor(
   server: SideSession,
@@ -108,12 +108,12 @@ function lockedFor(serving: Serving): string {
   return `${which} runs on this database. ${REASONS}`;
 }
 
-/** Asks again and again until the response is yes; throws the refusal after this time. */
+/** Retries a claim until it succeeds; throws the refusal after this time. */
 async function until(limitMs: number, claim: () => Promise<boolean>, refusal: string): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await claim())) {
     if (performance.now() >= end) throw new Error(refusal);
-    // Two that start at the same time and differ must not meet each other each time.
+    // Random, so that two conflicting processes that start at the same time do not collide every time.
     await pause(START_CHECK_MS * (0.5 + Math.random()));
   }
 }

@@ -13,31 +13,31 @@ import { remedyFor } from './redis-remedies.js';
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
 import { RedisQuotaStore } from './redis-quota-store.js';
 
-/** How long Redis may take to connect, and to answer, in milliseconds. */
+/** Time limit to connect to Redis, and for each response, in milliseconds. */
 const CHECK_LIMIT_MS = 2_000;
 
-/** What `petstore doctor` finds of a Redis that an instance could count in. */
+/** What `petstore doctor` reports about Redis. */
 interface CheckedRedis {
-  /** By how much the clock of Redis is ahead of this machine's, in milliseconds; less than 0 when it is behind. */
+  /** How far Redis's clock is ahead of this machine's, in milliseconds; negative if behind. */
   readonly aheadMs: number;
-  /** Its `maxmemory-policy` where that is not `noeviction`. */
+  /** Its `maxmemory-policy`, unless that is `noeviction`. */
   readonly evictsKeys: string | undefined;
-  /** Whether it loses all counts when it restarts; false where its user may not ask. */
+  /** Whether it loses all counts when it restarts; false if its user lacks permission to find out. */
   readonly isVolatile: boolean;
-  /** The random name of what is in it; empty before the first instance. */
+  /** The random name of its data; empty before the first instance. */
   readonly countsIn: string;
 }
 
 /**
- * Throws the reason if an instance could not count in Redis, and the remedy. Runs the commands that an instance runs, on the same
- * keys, because a PING tries neither scripts nor permissions. Is not counted as an instance.
+ * Throws the reason, with the remedy, if an instance could not count in this Redis. Runs the same commands on the same keys as an instance,
+ * because a PING tests neither scripts nor permissions. Is not counted as an instance.
  */
 export async function checkRedis(location: RedisLocation): Promise<CheckedRedis> {
   const limits = { connectTimeout: CHECK_LIMIT_MS, commandTimeout: CHECK_LIMIT_MS };
   const redis = redisClient(location, limits);
   let reason: Error | undefined;
   redis.on('error', (error) => (reason = reasonOf(error)));
-  // `petstore doctor` has no application whose clock it could use.
+  // `petstore doctor` runs without an application that could provide a clock.
   const clock = new SystemClock();
   const keys = new RedisKeys(REDIS_PREFIX, isClusterUrl(location.url));
   try {
@@ -51,10 +51,10 @@ export async function checkRedis(location: RedisLocation): Promise<CheckedRedis>
     const [seconds, microseconds] = await redis.time();
     const reply = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     const aheadMs = reply - (before + clock.now()) / 2;
-    // A user of Redis may lack the right to ask.
+    // The Redis user may lack permission for this command.
     const memory = await redis.info('memory').catch(() => '');
     const isVolatile = await losesData(redis);
-    // A wrong password is reported by this event alone where the user `default` may do all of that.
+    // Only this event reports a wrong password if the user `default` may run all these commands.
     if (reason) throw reason;
     return {
       aheadMs,

@@ -9,13 +9,12 @@ import {
 } from './redis-client.js';
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
 
-/** How long a start waits for them to end, in milliseconds. */
+/** How long a start waits for them to exit, in milliseconds. */
 const WAIT_MS = 15_000;
-/** How often it looks, in milliseconds. */
 const POLL_MS = 500;
-/** After this time without a heartbeat one has ended, in milliseconds. */
+/** An instance without a heartbeat for this time, in milliseconds, has exited. */
 const STALE_MS = 10_000;
-/** How long Redis may take to connect, and to answer, in milliseconds. */
+/** Time limit to connect to Redis, and for each response, in milliseconds. */
 const LIMIT_MS = 1_000;
 
 const FOUND =
@@ -23,12 +22,12 @@ const FOUND =
   '`petstore db migrate` and start again (CHANGELOG.md, "To update a build from before 1.0.0").';
 
 /**
- * Waits for instances of builds of November 2026 and before to end. Throws an Error that says what to do when they do not; resolves when
- * Redis is unavailable.
+ * Waits for instances of builds up to November 2026 to exit. If they do not, throws an Error that says what to do; resolves if Redis is
+ * unavailable.
  */
 export async function waitForOlderBuilds(location: RedisLocation): Promise<void> {
   const redis = redisClient(location, { connectTimeout: LIMIT_MS, commandTimeout: LIMIT_MS });
-  // The application logs why Redis cannot be used; without a listener ioredis would.
+  // The application logs Redis errors; without a listener, ioredis would.
   for (const event of ['error', 'node error']) redis.on(event, () => undefined);
   const beats = new RedisKeys(REDIS_PREFIX, isClusterUrl(location.url)).beatsOfOlderBuilds();
   try {
@@ -37,7 +36,7 @@ export async function waitForOlderBuilds(location: RedisLocation): Promise<void>
       .catch(() => undefined);
     let isFound = false;
     for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-      // A question without a response says nothing new.
+      // A failed query leaves the last result in place.
       isFound = await isAny(redis, beats).catch(() => isFound);
       if (!isFound) return;
       if (waitedMs >= WAIT_MS) throw new Error(FOUND);
@@ -48,7 +47,7 @@ export async function waitForOlderBuilds(location: RedisLocation): Promise<void>
   }
 }
 
-/** Whether one has sent a heartbeat of late, by the clock of Redis. */
+/** Whether one has sent a recent heartbeat, by the clock of Redis. */
 async function isAny(redis: RedisClient, beats: string): Promise<boolean> {
   const [seconds, microseconds] = await redis.time();
   const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;

@@ -2,32 +2,29 @@ import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis'
 import { readCertificates } from '../../core/config/certificates.js';
 import { readRedisUrl, type RedisAddress } from '../../core/config/redis-url.js';
 
-/** The connection to one server or to the master of a Sentinel group, or those to the masters of a Cluster. */
+/** The connection to a single server or a Sentinel group's master, or the connections to a Cluster's masters. */
 export type RedisClient = Redis | Cluster;
 
-/** Where Redis is, as the settings say. */
+/** Where Redis is, according to the settings. */
 export interface RedisLocation {
-  /** A REDIS_URL. */
   readonly url: string;
-  /** File with the certificates that are trusted with TLS; null for those of Node.js. */
+  /** File with CA certificates for TLS; null for those of Node.js. */
   readonly ca: string | null;
 }
 
-/** Time limits, in milliseconds. */
 interface Limits {
-  /** How long connecting may take. */
   readonly connectTimeout: number;
-  /** How long a command may take; without it a command waits for as long as its connection lasts. */
+  /** By default, a command waits as long as its connection lasts. */
   readonly commandTimeout?: number;
 }
 
 /** Longest pause between two attempts to connect, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** Pauses are random, so that the attempts of instances spread. */
+/** Random, so that instances do not reconnect at the same time. */
 const retryStrategy = (): number => RETRY_MS * (1 - Math.random() / 2);
 
-/** The client connects again by itself; a command fails at once while it cannot be sent, and is never sent twice. */
+/** The client reconnects automatically. A command fails immediately if it cannot be sent, and is never sent twice. */
 const CONNECTION: RedisOptions = {
   lazyConnect: true,
   maxRetriesPerRequest: 0,
@@ -36,16 +33,16 @@ const CONNECTION: RedisOptions = {
   autoResendUnfulfilledCommands: false,
   retryStrategy,
   disableClientInfo: true,
-  // A Redis that hangs does not close its side; do not wait for it before the next connection.
+  // A hanging Redis does not close its side; do not wait for it before reconnecting.
   disconnectTimeout: 1,
 };
 
-/** How often a command of a Cluster may be sent to another node: its slot was moved, or is being moved. */
+/** How often a Cluster command may be redirected to another node because its slot was, or is being, moved. */
 const MAX_REDIRECTIONS = 8;
-/** Pause before a command is repeated whose slot is being moved, in milliseconds. */
+/** Pause before repeating a command whose slot is being moved, in milliseconds. */
 const SLOT_MOVING_MS = 10;
 
-/** The client for a REDIS_URL, not yet connected. Throws for another URL, or when the certificates cannot be read. */
+/** Creates the client for a REDIS_URL, without connecting. Throws for another URL, or if the certificates cannot be read. */
 export function redisClient({ url, ca }: RedisLocation, limits: Limits): RedisClient {
   const address = readRedisUrl(url);
   if (!address) throw new Error('This is not a Redis URL.');
@@ -72,7 +69,7 @@ export function redisClient({ url, ca }: RedisLocation, limits: Limits): RedisCl
   });
 }
 
-/** Connects; rejects when that fails or takes longer than this. The client tries on until it is disconnected. */
+/** Connects; rejects if that fails or takes longer than this. The client keeps trying until it is disconnected. */
 export async function connectWithin(redis: RedisClient, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -82,8 +79,8 @@ export async function connectWithin(redis: RedisClient, limitMs: number): Promis
 }
 
 /**
- * Makes a connected client ready for commands: chooses the database, without which it would continue in another one, or connects to every
- * master of a Cluster, for which the first command would wait. Rejects when that fails.
+ * Prepares a connected client for commands: selects the database, without which it would use another one, or connects to every master of a
+ * Cluster, which would delay the first command. Rejects if that fails.
  */
 export async function prepare(redis: RedisClient): Promise<void> {
   if (redis instanceof Redis) {
@@ -94,13 +91,13 @@ export async function prepare(redis: RedisClient): Promise<void> {
   }
 }
 
-/** Sends the commands of one turn of the event loop in one write to each server: a write costs more than a decision. */
+/** Sends all commands of one turn of the event loop in one write to each server, because a write costs more than a decision. */
 export class WriteBatch {
   private isOpen = false;
 
   constructor(private readonly redis: RedisClient) {}
 
-  /** Holds back what is written from now on until the turn ends. */
+  /** Buffers writes until the end of the turn. */
   open(): void {
     if (this.isOpen) return;
     this.isOpen = true;
@@ -114,24 +111,24 @@ export class WriteBatch {
   }
 }
 
-/** Whether a URL names a Cluster, where the keys of one command must be in one slot. */
+/** Whether a URL is that of a Cluster, where all keys of a command must be in one slot. */
 export function isClusterUrl(url: string): boolean {
   return readRedisUrl(url)?.kind === 'cluster';
 }
 
-/** The masters of a Cluster, each of which must answer; none for a single server. */
+/** The masters of a Cluster, each of which must respond; empty for a single server. */
 export function mastersOf(redis: RedisClient): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [];
 }
 
-/** Whether Redis loses all data when it restarts; false where its user may not ask. */
+/** Whether Redis loses all data when it restarts; false if its user lacks permission to find out. */
 export async function losesData(redis: RedisClient): Promise<boolean> {
   const persistence = await redis.info('persistence').catch(() => '');
   const [, snapshots] = ((await redis.config('GET', 'save').catch(() => [])) as string[]) ?? [];
   return persistence.includes('aof_enabled:0') && snapshots === '';
 }
 
-/** Why a client could not connect: a Cluster says only that no node could be asked, and keeps why. */
+/** Why a client could not connect. A Cluster reports only that no node responded, and stores the reason. */
 export function reasonOf(error: Error & { lastNodeError?: Error | null }): Error {
   return error.lastNodeError ?? error;
 }
@@ -144,26 +141,26 @@ function clusterOptions(options: RedisOptions & Limits): ClusterOptions {
     enableReadyCheck: false,
     clusterRetryStrategy: retryStrategy,
     slotsRefreshTimeout: options.connectTimeout,
-    // A node that is gone or a cluster that is down fails the request at once: this instance decides it.
+    // If a node is gone or the cluster is down, the request fails immediately, and this instance decides it.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: SLOT_MOVING_MS,
     maxRedirections: MAX_REDIRECTIONS,
-    // Certificates are checked against names.
+    // Certificates are verified against names.
     dnsLookup: (name, done) => done(null, name),
   };
 }
 
 /**
- * While a slot is being moved, ioredis sends ASKING to the node that gets it, and does not handle its failure: the rejection would end the
- * process. The command behind it fails, too, and has a handler. test/processes/redis-hangs.spec.ts would notice a change.
+ * While a slot is being moved, ioredis sends ASKING to its new node and does not handle the failure: the unhandled rejection would end the
+ * process. The command after it fails as well, and has a handler. test/processes/redis-hangs.spec.ts would detect a change.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node);
   node.asking = () => asking().catch(() => 'OK');
 }
 
-/** A password without a user is that of the user `default`: so the client prints no warning about a server that asks for none. */
+/** With only a password, the user is `default`. Naming it avoids the client's warning about a server that requires no user. */
 const DEFAULT_USER = 'default';
 
 function accessOf({ username = DEFAULT_USER, password }: RedisAddress): RedisOptions {

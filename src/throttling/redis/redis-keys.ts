@@ -2,8 +2,8 @@
 export const REDIS_PREFIX = 'petstore:quota:';
 
 /**
- * Names of all keys in Redis. All begin with the prefix, so that several services can share one Redis. On a Cluster they hold the
- * subject in braces: what is in braces decides the slot, and all that one decision needs must lie in one.
+ * Names of all keys in Redis. They share a prefix, so that several services can share one Redis. On a Cluster, they contain the subject in
+ * braces, which determines the slot, because all keys of one decision must be in the same slot.
  */
 export class RedisKeys {
   constructor(
@@ -11,32 +11,31 @@ export class RedisKeys {
     readonly isCluster = false,
   ) {}
 
-  /** The count of one window of a subject, by its key, its length in ms, and its number since the Unix epoch. */
+  /** The count of a subject's window, by the window's key, length in ms, and number since the Unix epoch. */
   counter(subject: string, key: string, lengthMs: number, number: number): string {
     return this.name(`:${subject}`, `${key}:${lengthMs}:${number}`);
   }
 
-  /** Strikes and ban of one API key. */
+  /** Strikes and ban of an API key. */
   strikes(subject: string, keyId: string): string {
     return this.name(`:${subject}`, `${subject}:key:${keyId}`);
   }
 
-  /** The heartbeats of the instances. */
   beats(): string {
     return this.name('shared', 'beats');
   }
 
-  /** The heartbeats of earlier builds, with which this build cannot share counts. */
+  /** The heartbeats of earlier builds, which cannot share counts with this build. */
   beatsOfOlderBuilds(): string {
     return this.name('shared', 'instances');
   }
 
-  /** A random name of what is in this Redis, by which instances notice that others use another. */
+  /** The random name of the data in this Redis, by which instances detect that others use another one. */
   data(): string {
     return this.name('shared', 'data');
   }
 
-  /** A subject is tagged with a colon before it: where braces are empty, each name would have a separate slot. */
+  /** The colon before the subject keeps the braces from being empty, which would give each name a separate slot. */
   private name(tag: string, rest: string): string {
     return this.isCluster ? `${this.prefix}{${tag}}:${rest}` : this.prefix + rest;
   }

@@ -18,20 +18,20 @@ import type { RedisKeys } from './redis-keys.js';
 import { describedReason } from './redis-remedies.js';
 import { BEAT_SCRIPT } from './redis-scripts.js';
 
-/** Time between two heartbeats, in milliseconds. */
+/** Interval between two heartbeats, in milliseconds. */
 const BEAT_MS = 1_000;
-/** After this time without a heartbeat an instance no longer counts, in milliseconds. */
+/** An instance without a heartbeat for this time, in milliseconds, no longer counts. */
 const STALE_MS = 10_000;
 /**
- * For how long a smaller number of instances is ignored, in milliseconds: after an outage all heartbeats have expired, and the first
- * instance to come back would find only itself.
+ * How long a smaller number of instances is ignored, in milliseconds: after an outage all heartbeats have expired, and the first instance
+ * to reconnect would see only itself.
  */
 const OUTAGE_GRACE_MS = 15_000;
-/** How long connecting to one server may take, in milliseconds. */
+/** Time limit to connect to one server, in milliseconds. */
 const CONNECT_LIMIT_MS = 1_000;
-/** How long a start waits for the connection, in milliseconds: a Sentinel is asked first. */
+/** How long a start waits for the connection, in milliseconds, including a query to a Sentinel. */
 const OPEN_LIMIT_MS = 2 * CONNECT_LIMIT_MS;
-/** How long the name of the data is kept that no instance asks for, in milliseconds. */
+/** How long the unused name of the data is kept, in milliseconds. */
 const DATA_NAME_MS = 86_400_000;
 const CLOSED = 'the connection was closed';
 
@@ -40,20 +40,20 @@ interface BeatCommand {
 }
 
 /**
- * The connection to Redis, and whether requests may use it; each change is one line of the log, and counted in a metric. A heartbeat
- * shows the others that this instance serves, counts them, and finds out that a Redis that had failed can be used again.
+ * The connection to Redis, and whether requests may use it. Each change is logged and counted in a metric. A heartbeat registers this
+ * instance with the others, counts them, and detects that Redis is available again.
  */
 export class RedisLink {
   readonly redis: RedisClient;
-  /** Whether requests may be decided in Redis. */
+  /** Whether requests can be decided in Redis. */
   isUp = false;
-  /** The number to divide limits by, at least 1. A larger one is used at once, a smaller one after 15 seconds of unbroken heartbeats. */
+  /** The number to divide limits by, at least 1. An increase applies immediately, a decrease after 15 seconds of unbroken heartbeats. */
   instances = 1;
   private readonly logger = new Logger('Redis');
   private readonly id = randomUUID();
   /**
-   * The random name of the data in this Redis. One that lost its data gets the name again from the first instance that comes, and the
-   * others take over what they find.
+   * The random name of the data in this Redis. If Redis has lost its data, the first instance to reconnect stores its name again, and the
+   * others adopt it.
    */
   private name: string = randomUUID();
   private readonly metrics: {
@@ -67,7 +67,7 @@ export class RedisLink {
   private hasJoined = false;
   private isClosed = false;
   private graceUntil = 0;
-  /** Why the connection was refused last; the error of a command only says that it could not be sent. */
+  /** Why the last connection was refused; the error of a command says only that it could not be sent. */
   private refusal: Error | undefined;
 
   /** A command that takes longer than `limitMs` milliseconds fails. */
@@ -103,7 +103,7 @@ export class RedisLink {
     const limits = { connectTimeout: CONNECT_LIMIT_MS, commandTimeout: limitMs };
     this.redis = redisClient(location, limits);
     this.redis.defineCommand('beatQuota', { lua: BEAT_SCRIPT });
-    // Without a listener ioredis writes the error to the log itself.
+    // Without a listener, ioredis would log errors itself.
     for (const event of ['error', 'node error'])
       this.redis.on(event, (error: Error) => (this.refusal = reasonOf(error)));
     // The loss of one Cluster node counts as a failure: its replica may lag behind.
@@ -113,19 +113,19 @@ export class RedisLink {
     for (const event of ['close', '-node']) this.redis.on(event, closed);
   }
 
-  /** The random name of the data of the Redis that is used; undefined while none is. */
+  /** The random name of the data of the connected Redis; undefined while disconnected. */
   get dataName(): string | undefined {
     return this.isUp ? this.name : undefined;
   }
 
-  /** From the next heartbeat on this process is one of the instances that share a limit when Redis fails: it serves. */
+  /** Counts this process, from its next heartbeat, as one of the instances that share limits during an outage of Redis. */
   join(): void {
     this.hasJoined = true;
   }
 
   /**
-   * Connects, and beats from now on. Resolves without Redis too, after about two seconds at most. `probe` does what a decision does, which
-   * shows more than a heartbeat: whether the scripts and commands are allowed, and there is memory.
+   * Connects and starts the heartbeats. Without Redis, resolves after about two seconds at most. `probe` makes a decision, which tests more
+   * than a heartbeat: permissions for scripts and commands, and available memory.
    */
   async open(probe: () => Promise<unknown>): Promise<void> {
     this.probe = probe;
@@ -137,12 +137,12 @@ export class RedisLink {
       );
   }
 
-  /** Redis failed a request: this instance counts on its own until a heartbeat succeeds. */
+  /** Reports that a request failed in Redis: this instance counts on its own until a heartbeat succeeds. */
   failed(error: unknown): void {
     if (this.isClosed) return;
     this.graceUntil = this.clock.steady() + OUTAGE_GRACE_MS;
-    // Ends the commands under way, whose requests are decided locally. By the next connection the name may lead to another server, or
-    // the password may be correct.
+    // Aborts the running commands, whose requests are then decided locally. At the next connection the name may resolve to another server,
+    // or the password may be correct.
     if (this.redis.status === 'ready') this.redis.disconnect(true);
     if (!this.isUp) return;
     this.changed(false);
@@ -159,7 +159,7 @@ export class RedisLink {
     this.redis.disconnect();
   }
 
-  /** Returns why it failed, if it did. */
+  /** Returns the error if it failed. */
   private async beat(): Promise<unknown> {
     let reason: unknown;
     try {
@@ -167,7 +167,7 @@ export class RedisLink {
     } catch (error) {
       reason = error;
     }
-    // ioredis reports a wrong password after the commands behind it, which another user may have been allowed.
+    // ioredis reports a wrong password only after the commands behind it, which another user may have been allowed.
     await immediate();
     reason = this.refusal ?? reason;
     if (reason === undefined) this.onReconnected();
@@ -186,7 +186,7 @@ export class RedisLink {
     const [reply] = await Promise.all([
       redis.beatQuota(keys.length, ...keys, id, STALE_MS, this.name, DATA_NAME_MS),
       this.probe(),
-      // A decision needs one master of a Cluster, the next another.
+      // Each decision uses one of a Cluster's masters, so all must respond.
       ...mastersOf(redis).map((master) => master.ping()),
     ]);
     return reply;

@@ -7,12 +7,12 @@ import { type RedisClient, WriteBatch } from './redis-client.js';
 import type { RedisKeys } from './redis-keys.js';
 import { takeScript } from './redis-scripts.js';
 
-/** What `defineCommand` adds to a connection. */
+/** Commands that `defineCommand` adds to a connection. */
 interface QuotaCommands {
   takeQuota(keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
-/** Counts in Redis, shared by every instance; one round trip per request. Rejects when Redis does not answer. */
+/** Counts in Redis, shared by all instances, with one round trip per request. Rejects if Redis does not respond. */
 export class RedisQuotaStore extends QuotaStore {
   private readonly redis: RedisClient & QuotaCommands;
   private readonly batch: WriteBatch;
@@ -53,7 +53,7 @@ export class RedisQuotaStore extends QuotaStore {
     await this.redis.del(this.keys.strikes(subjectId, keyId));
   }
 
-  /** Decides a request on a separate key, in the same way as any other. */
+  /** Decides a request on a separate key, like any other. */
   async probe(): Promise<void> {
     const window = { key: 'probe', name: 'probe', limit: Number.MAX_SAFE_INTEGER, lengthMs: MINUTE_MS };
     await this.take({ subject: 'probe', isClient: false, windows: [window] }, 0);
@@ -67,13 +67,13 @@ export class RedisQuotaStore extends QuotaStore {
   }
 }
 
-/** The response of the script as numbers; throws for anything else. */
+/** Parses the script's response; throws for anything but numbers. */
 function numbersOf(reply: unknown): number[] {
   if (Array.isArray(reply) && reply.every(Number.isSafeInteger)) return reply as number[];
   throw new Error('it returned an invalid decision');
 }
 
-/** The end of the last ban by the state of a key, or 0. */
+/** The end of the last ban in the state of a key, or 0. */
 function banEndOf(state: string | null | undefined): unknown {
   return state ? (JSON.parse(state) as unknown[])[0] : 0;
 }

@@ -1,7 +1,7 @@
 import { certificateRemedy } from '../../core/config/certificates.js';
 
 const TRUST = { url: 'REDIS_URL', ca: 'REDIS_CA' };
-/** Remedies for errors of Redis, or of the network to it, by a part of the message or the code. */
+/** Remedies for errors of Redis or the network, by a part of the message or by code. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /WRONGPASS|NOAUTH|invalid password/,
@@ -13,7 +13,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'Check the host in REDIS_URL'],
 ];
 
-/** The remedy for an error of Redis or of the connection to it; undefined if the error says enough. */
+/** The remedy for an error of Redis or its connection; undefined if the error is clear enough. */
 export function remedyFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as NodeJS.ErrnoException;
@@ -21,10 +21,10 @@ export function remedyFor(error: unknown): string | undefined {
   return REMEDIES.find(([pattern]) => pattern.test(described))?.[1] ?? certificateRemedy(error, TRUST);
 }
 
-/** What ioredis says of a command whose connection was closed before or after it was sent. */
+/** Messages of ioredis for a command whose connection was closed before or after it was sent. */
 const CLOSED = /^(?:Stream isn't writeable|Reached the max retries|Connection is closed|Cluster isn't ready)/;
 
-/** The text of an error for the log: without the position in the script that Redis appends, and with the remedy if it is known. */
+/** An error message for the log, without the script position that Redis appends, and with the remedy if known. */
 export function describedReason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (CLOSED.test(text)) return 'the connection was closed';

@@ -11,7 +11,7 @@ import { ResilientQuotaStore } from './resilient-quota-store.js';
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const WAIT_MS = 30;
 
-/** A store of two instances with a link to Redis that is up, and what Redis answers. */
+/** A store of two instances whose connection is up, and the response of Redis. */
 function storeOn(take: () => Promise<QuotaVerdict>) {
   const [clock, alone] = [new SystemClock(), new MemoryQuotaStore(new SystemClock())];
   const link = { isUp: true, instances: 2, failed: () => undefined };
@@ -32,7 +32,7 @@ it('decides a request that has waited for Redis across the end of a window in th
   const request: QuotaRequest = { subject: 'client:a', isClient: true, windows };
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const late = store.take(request, MIDNIGHT - 1);
-  // Others have gone on in the meantime, and used the new minute up.
+  // Other requests have moved to the new minute and used it up.
   expect(alone.take(request, MIDNIGHT + 5)).toMatchObject({ admitted: true });
   await vi.advanceTimersByTimeAsync(WAIT_MS);
   expect(await late).toMatchObject({ admitted: false });
@@ -49,7 +49,7 @@ it.each([1, 2, 3, 4, 5])(
     const request: QuotaRequest = { subject: 'client:a', isClient: true, windows, keyId: 'k' };
     await store.take(request, MIDNIGHT);
     link.isUp = false;
-    // A moment before: the time that a request waits is added.
+    // Just before the end: the time that the request waits is added.
     expect(await store.take(request, until - MINUTE_MS)).toMatchObject({
       admitted: false,
       bannedUntil: until,

@@ -16,18 +16,16 @@ import { RedisQuotaStore } from './redis-quota-store.js';
 /** Where and how to count in Redis. */
 interface RedisSettings {
   readonly location: RedisLocation;
-  /** Every key begins with it. */
   readonly prefix: string;
-  /** A command that takes longer fails, in milliseconds. */
+  /** Time limit for a command, in milliseconds. */
   readonly limitMs: number;
   readonly rules?: BanRules;
 }
 
 /**
- * Counts in Redis, and in this process while Redis fails: then each instance admits at most the limit divided by the number of instances
- * that it saw last. No request fails or waits because Redis is unavailable. Nothing is carried from one count to the other; local counts
- * stay until their window ends, so that a Redis that comes and goes opens nothing. Admitted requests are also noted for the journal, which
- * adds up the days of all instances.
+ * Counts in Redis and, during an outage, in this process: each instance then admits at most the limit divided by the last known number of
+ * instances. No request fails or waits because Redis is unavailable. The two counts are separate. Local counts remain until their window
+ * ends, so that a flapping Redis does not reset them. Admitted requests also go to the journal, which sums the days of all instances.
  */
 export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
   constructor(
@@ -41,7 +39,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     super(clock);
   }
 
-  /** Connects to Redis. Resolves even if Redis is unavailable. The journal records counts per day. */
+  /** Connects to Redis. Resolves even if Redis is unavailable. The journal records daily counts. */
   static async open(
     { location, prefix, limitMs, rules = BAN_RULES }: RedisSettings,
     localStore: MemoryQuotaStore,
@@ -56,7 +54,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     return new ResilientQuotaStore(link, sharedStore, localStore, clock, rules, journal);
   }
 
-  /** From now on this process is one of the instances that share a limit when Redis fails: it serves. */
+  /** Counts this process as one of the instances that share limits during an outage of Redis. */
   join(): void {
     this.link.join();
   }
@@ -102,11 +100,11 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
         this.link.failed(error);
       }
     }
-    // The wait may have passed the end of a window: decided at the old time, it would make that window current again.
+    // A window may have ended during the wait; decided at the old time, the request would make it current again.
     return this.decideAlone(op, request, now + Math.floor(this.clock.steady() - startedAt));
   }
 
-  /** A refusal by a share is not a strike: without the key, only a ban of it decides. */
+  /** A refusal by a share of the limit is not a strike: the key is omitted unless it is banned. */
   private async decideAlone(op: 'take' | 'peek', request: QuotaRequest, now: number): Promise<QuotaVerdict> {
     const { instances } = this.link;
     const windows = request.windows.map((window) => ({
@@ -118,7 +116,7 @@ export class ResilientQuotaStore extends QuotaStore implements OnModuleDestroy {
     return this.localStore[op](bannedUntil === undefined ? { ...share, keyId: undefined } : share, now);
   }
 
-  /** Notes the ban of a key as Redis has it, for the time in which Redis fails. */
+  /** Records the key's ban from Redis for use during an outage. */
   private recordBan({ keyId }: QuotaRequest, { bannedUntil, at }: QuotaVerdict): void {
     if (keyId === undefined) return;
     this.localStore.forgetBan(keyId);

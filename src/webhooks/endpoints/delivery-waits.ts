@@ -4,14 +4,14 @@ import type { WebhookEndpoint } from '../webhook-endpoint.entity.js';
 import { MAX_COUNTED, type WebhookDeliveryDto, toWebhookDeliveryDto } from './dto/webhook-delivery.dto.js';
 import { nextAttemptOf } from './dto/webhook-endpoint.dto.js';
 
-/** Counts the messages that wait before a delivery; those of one that is down have no limit. */
+/** Counts the messages that wait before a delivery. There is no limit for an endpoint that is down. */
 const BEFORE = `
   SELECT COUNT(*) AS "before" FROM (
     SELECT 1 FROM webhook_deliveries
     WHERE endpoint_id = :endpointId AND state = 'waiting' AND id < CAST(:id AS BIGINT) LIMIT ${MAX_COUNTED}
   ) AS counted`;
 
-/** A delivery as it is shown, with what it waits for. */
+/** Converts a delivery for display, with what it waits for. */
 export async function withWait(
   endpoint: WebhookEndpoint,
   delivery: WebhookDelivery,
@@ -20,7 +20,7 @@ export async function withWait(
   return shown(endpoint, delivery, await waitingBefore(delivery, manager));
 }
 
-/** Deliveries that follow each other in the log, latest first: only what waits before the oldest one is counted in the database. */
+/** Consecutive deliveries of the log, latest first: only what waits before the oldest one is counted in the database. */
 export async function withWaits(
   endpoint: WebhookEndpoint,
   deliveries: readonly WebhookDelivery[],

@@ -17,15 +17,15 @@ export class EndpointChanges {
   ) {}
 
   /**
-   * Runs a change after the deliveries of all messages that were committed before it. Throws key_change_limit_reached for a client that
-   * has changed too much itself, unless the change is `unlimited`.
+   * Makes a change after the deliveries of all previously committed messages were created. Throws key_change_limit_reached for a client
+   * that has itself made too many changes, unless the change is `unlimited`.
    */
   async run<T>(
     by: Requester,
     work: (manager: EntityManager) => Promise<T>,
     number: 'limited' | 'unlimited' = 'limited',
   ): Promise<T> {
-    // Not within the transaction that counts the changes.
+    // Outside of the transaction that counts the changes.
     await this.fanOuts.catchUp();
     return this.limits.whileChanging(number === 'limited' ? by.clientId : undefined, () =>
       this.changes.run(by, async (manager) => {
@@ -35,7 +35,7 @@ export class EndpointChanges {
     );
   }
 
-  /** Records a change of an endpoint in the audit trail, in its transaction: of its URL the origin alone, and never a secret. */
+  /** Records a change of an endpoint in the audit trail, in its transaction: only the origin of its URL, and never a secret. */
   record(
     manager: EntityManager,
     by: Requester,

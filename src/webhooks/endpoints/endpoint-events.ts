@@ -2,7 +2,7 @@ import { type EntityManager, In } from 'typeorm';
 import { Client } from '../../auth/clients/client.entity.js';
 import { type WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 
-/** The events of the first waiting deliveries of an endpoint after an id, and the last of their ids. */
+/** The events of an endpoint's first waiting deliveries after an id, and the last of their ids. */
 const WAITING_EVENTS = `
   WITH page AS (
     SELECT id, message_id FROM webhook_deliveries
@@ -11,13 +11,13 @@ const WAITING_EVENTS = `
   SELECT DISTINCT event AS "event", CAST((SELECT MAX(id) FROM page) AS TEXT) AS "last"
   FROM page JOIN webhook_messages ON webhook_messages.id = message_id`;
 
-/** An endpoint, the name of its client, and the names of the events that it subscribes to, in alphabetical order. */
+/** An endpoint, the name of its client, and the names of its events in alphabetical order. */
 export type SubscribedEndpoint = WebhookEndpoint & {
   readonly clientName: string;
   readonly events: readonly string[];
 };
 
-/** Subscribes an endpoint to these events and to no others. */
+/** Subscribes an endpoint to exactly these events. */
 export async function subscribe(
   endpointId: string,
   events: readonly string[],
@@ -30,7 +30,7 @@ export async function subscribe(
   );
 }
 
-/** Of which events messages wait for an endpoint. Millions may wait, so they are read some at a time: each statement has a time limit. */
+/** The events of an endpoint's waiting messages. Millions may wait, so they are read in batches: each statement has a time limit. */
 export async function waitingEventsOf(endpointId: string, manager: EntityManager): Promise<string[]> {
   const { driver } = manager.connection;
   const events = new Set<string>();

@@ -9,15 +9,15 @@ import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 /** Maximum number of endpoints per client. */
 export const MAX_ENDPOINTS = 20;
 
-/** The events that an endpoint can subscribe to, by name in alphabetical order. */
+/** The events that an endpoint can subscribe to, in alphabetical order of name. */
 export function grantableEvents(): WebhookEventDto[] {
   return declaredWebhookEvents()
     .filter((event) => event !== WEBHOOK_TEST)
     .map(({ name, description, scope }) => ({ name, description, scope: scope?.name ?? null }));
 }
 
-/** Faults of the field `events`: each unknown event, by its position. */
-export function eventFaults(events: readonly string[]): ErrorDetail[] {
+/** Errors in the field `events`: each unknown event, by its index. */
+export function eventErrors(events: readonly string[]): ErrorDetail[] {
   const known = new Set(grantableEvents().map(({ name }) => name));
   const message = `There is no such event. The events are ${[...known].join(', ')}.`;
   return events.flatMap((name, place) =>
@@ -26,8 +26,8 @@ export function eventFaults(events: readonly string[]): ErrorDetail[] {
 }
 
 /**
- * Throws event_scope_not_held when the requester lacks a scope that one of these events needs. The scope of one that no module
- * declares any more is unknown, so that it is out of reach of every key.
+ * Throws event_scope_not_held if the requester lacks the scope of one of these events. The scope of an event that no module declares any
+ * more is unknown, so no key has it.
  */
 export function requireEventScopes(events: readonly string[], { scopes: held }: Requester): void {
   if (held === 'all') return;

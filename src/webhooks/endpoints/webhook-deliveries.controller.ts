@@ -27,10 +27,10 @@ const {
   webhook_endpoint_not_found,
 } = WEBHOOK_ERRORS;
 
-/** Deliveries of webhook endpoints, and the events that these can subscribe to, below the path of an audience. */
+/** Deliveries of webhook endpoints, and the available events, below the path of an audience. */
 export function webhookDeliveriesController(audience: Audience): Type {
   const { isOwn, own, errors } = differencesOf(audience);
-  // The keys of a suspended client are refused before.
+  // Keys of a suspended client are refused earlier.
   const unsendable = [webhook_endpoint_disabled, ...(isOwn ? [] : [webhook_client_suspended])];
   const deliveryAddress = ({
     endpointId,
@@ -81,8 +81,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `redeliver${own}Webhook`,
       summary: 'Send a message again',
       description:
-        'Adds a delivery of the message, with the same `webhook-id`, after the waiting messages. `waitingBefore` and `nextAttemptAt` in ' +
-        'the response show when it is sent: an endpoint that fails gets it after the messages that it fails at. Also needs the scope of its event.',
+        'Adds a delivery of the message, with the same `webhook-id`, after the waiting messages. `waitingBefore` and `nextAttemptAt` in the ' +
+        'response show when it will be sent: a failing endpoint receives it after its waiting messages. Also needs the scope of its event.',
       responses: {
         status: 201,
         description: 'The new delivery',
@@ -109,8 +109,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `test${own}Webhook`,
       summary: 'Send a test',
       description:
-        'Adds a delivery of the event `webhook.test`, after the waiting messages. `waitingBefore` and `nextAttemptAt` in the response ' +
-        'show when it is sent: an endpoint that fails gets it after the messages that it fails at. The delivery shows whether it arrived.',
+        'Adds a delivery of the event `webhook.test` after the waiting messages. `waitingBefore` and `nextAttemptAt` in the response show ' +
+        'when it will be sent: a failing endpoint receives it after its waiting messages. The delivery shows whether it was received.',
       responses: {
         status: 201,
         description: 'The delivery of the test',
@@ -131,8 +131,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `retry${own}Webhook`,
       summary: 'Retry a webhook endpoint now',
       description:
-        'Makes the next attempt of a failing endpoint now, not at its `nextAttemptAt`: the first waiting message is sent at once and, when ' +
-        'it is delivered, the others in their order. If it fails again, the schedule continues after 5 minutes. Nothing else changes.',
+        'Makes the next attempt of a failing endpoint now instead of at its `nextAttemptAt`. The first waiting message is sent immediately ' +
+        'and, once it is delivered, the others follow in order. If it fails again, the next attempt is in 5 minutes.',
       responses: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
     })
     @ApiErrors(...errors, ...unsendable, webhook_endpoint_not_found)
@@ -148,8 +148,8 @@ export function webhookDeliveriesController(audience: Audience): Type {
       id: `retry${own}WebhookDelivery`,
       summary: 'Retry a waiting delivery now',
       description:
-        'Makes the next attempt of the endpoint now. The order stays: the messages that wait before this delivery, `waitingBefore`, are ' +
-        'sent first. Also needs the scope of its event.',
+        'Makes the next attempt of the endpoint now. The order does not change: the `waitingBefore` messages before this delivery are sent ' +
+        'first. Also needs the scope of its event.',
       responses: { status: 200, description: 'The delivery', type: WebhookDeliveryDto },
     })
     @ApiErrors(
@@ -170,11 +170,11 @@ export function webhookDeliveriesController(audience: Audience): Type {
     @Get('webhook-events')
     @Operation({
       id: `list${own}WebhookEvents`,
-      summary: 'List the events of webhooks',
+      summary: 'List webhook events',
       description: 'Lists the events with their descriptions and scopes.',
       responses: {
         status: 200,
-        description: 'The events, by name',
+        description: 'The events, sorted by name',
         arrayOf: WebhookEventDto,
         schemaName: 'WebhookEvents',
       },

@@ -26,7 +26,7 @@ import { requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
-/** The log of deliveries, test messages, and redelivery; to a client that asks for itself those of its endpoints. */
+/** The log of deliveries, test messages, and redelivery; in self-service, limited to the client's endpoints. */
 @Injectable()
 export class WebhookDeliveriesService {
   constructor(
@@ -38,7 +38,7 @@ export class WebhookDeliveriesService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page of the deliveries of an endpoint, latest first, in one state or in any. Throws webhook_endpoint_not_found. */
+  /** A page of the deliveries of an endpoint, latest first, optionally in one state. Throws webhook_endpoint_not_found. */
   async list(
     page: PageRequest,
     endpointId: string,
@@ -58,8 +58,8 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * A delivery with its body and attempts. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held when the reader
-   * lacks the scope that the event needs.
+   * A delivery with its body and attempts. Throws webhook_endpoint_not_found, webhook_delivery_not_found, and event_scope_not_held if the
+   * reader lacks the scope of the event.
    */
   async get(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryWithPayloadDto> {
     const endpoint = await this.endpoints.find(endpointId, by);
@@ -71,9 +71,9 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Sends a message of the log again, with its id, after the waiting messages; returns the new delivery. Throws
-   * webhook_endpoint_not_found, webhook_delivery_not_found, webhook_endpoint_disabled, webhook_client_suspended, and
-   * event_scope_not_held for what the requester may not read.
+   * Sends a message in the log again, with its id, after the waiting messages; returns the new delivery. Throws webhook_endpoint_not_found,
+   * webhook_delivery_not_found, webhook_endpoint_disabled, webhook_client_suspended, and event_scope_not_held for an event that the
+   * requester may not read.
    */
   redeliver(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryDto> {
     return this.add(endpointId, by, async (manager) => {
@@ -94,7 +94,7 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Retries the first waiting message of an endpoint now, and then the others in their order; returns the endpoint. Throws
+   * Retries the first waiting message of an endpoint now, then sends the others in order; returns the endpoint. Throws
    * webhook_endpoint_not_found, webhook_endpoint_disabled and webhook_client_suspended.
    */
   retry(endpointId: string, by: Requester): Promise<WebhookEndpointStateDto> {
@@ -106,7 +106,7 @@ export class WebhookDeliveriesService {
 
   /**
    * Retries a waiting delivery now, after those that wait before it; returns it. Throws webhook_delivery_not_waiting, and what
-   * `redeliver()` does.
+   * `redeliver()` throws.
    */
   retryDelivery(endpointId: string, id: bigint, by: Requester): Promise<WebhookDeliveryDto> {
     return this.dataSource.transaction(async (manager) => {
@@ -139,7 +139,7 @@ export class WebhookDeliveriesService {
     return delivery;
   }
 
-  /** An endpoint that can receive messages, protected against deletion until the transaction ends. */
+  /** An endpoint that can receive messages, locked against deletion until the transaction ends. */
   private async requireSendable(
     endpointId: string,
     by: Requester,
@@ -196,7 +196,7 @@ export class WebhookDeliveriesService {
   }
 }
 
-/** Protects an endpoint, if it exists, against deletion until the transaction ends. */
+/** Locks an endpoint, if it exists, against deletion until the transaction ends. */
 async function lockEndpoint(manager: EntityManager, id: string): Promise<void> {
   const { driver, dialect } = manager.connection as Database;
   const lockClause = `SELECT 1 FROM webhook_endpoints WHERE id = :id ${dialect.lockRows('webhook_endpoints')}`;

@@ -1,11 +1,11 @@
 import { defineErrors } from '../../core/errors/define-errors.js';
 
-/** Ids and an instant for examples. */
+/** Sample values. */
 const ENDPOINT = '3d0a6b0e-61c7-4bb0-9d3c-5f5b0c8f1a42';
 const CLIENT = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const INSTANT = '2026-11-20T12:00:00.000Z';
 
-/** Errors of the administration of webhook endpoints, the same for operators and for clients. */
+/** Errors of webhook endpoint administration, for operators and clients. */
 export const WEBHOOK_ERRORS = defineErrors({
   webhook_endpoint_not_found: {
     status: 404,

@@ -35,10 +35,10 @@ import {
 } from './dto/webhook-endpoint.dto.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { type SubscribedEndpoint, subscribe, waitingEventsOf, withEvents } from './endpoint-events.js';
-import { MAX_ENDPOINTS, eventFaults, requireEventScopes } from './endpoint-rules.js';
+import { MAX_ENDPOINTS, eventErrors, requireEventScopes } from './endpoint-rules.js';
 import { WEBHOOK_ERRORS } from './webhook-endpoints.errors.js';
 
-/** Which endpoints a list has. */
+/** Filters a list of endpoints. */
 export interface EndpointFilter {
   readonly client?: string | undefined;
   /** Only the endpoint of this delivery. */
@@ -46,7 +46,7 @@ export interface EndpointFilter {
   readonly state?: (typeof ENDPOINT_STATES)[number] | undefined;
 }
 
-/** Creates, shows, changes and deletes webhook endpoints: for a client that asks for itself its own, others are not found. */
+/** Creates, reads, changes and deletes webhook endpoints. In self-service, endpoints of other clients are not found. */
 @Injectable()
 export class WebhookEndpointsService {
   constructor(
@@ -64,7 +64,7 @@ export class WebhookEndpointsService {
     );
   }
 
-  /** A page of the endpoints that the filter selects, oldest first, and how many there are in all. Throws client_not_found. */
+  /** A page of the matching endpoints, oldest first, and their total number. Throws client_not_found. */
   async list(
     page: PageRequest,
     { client: clientId, delivery: deliveryId, state }: EndpointFilter,
@@ -96,7 +96,7 @@ export class WebhookEndpointsService {
     return Object.assign(toWebhookEndpointDto(found, this.clock.now()), { waiting });
   }
 
-  /** The row of an endpoint, read with the manager of a transaction if one is given. Throws webhook_endpoint_not_found. */
+  /** The row of an endpoint, read with the manager of a transaction if given. Throws webhook_endpoint_not_found. */
   async find(
     id: string,
     { clientId }: Requester,
@@ -109,15 +109,15 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Creates an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, webhook_endpoint_locked for an
-   * owner at the URL of an endpoint that an operator disabled, and validation_failed for an address or an event that cannot be.
+   * Creates an endpoint. Throws client_not_found, webhook_endpoint_limit_reached, event_scope_not_held, validation_failed for an invalid
+   * URL or event, and webhook_endpoint_locked for an owner if an operator has disabled an endpoint with this URL.
    */
-  async create(order: NewWebhookEndpointDto, by: Requester): Promise<WebhookEndpointWithSecretDto> {
-    const { url, label = null } = order;
-    const events = inOrder(order.events);
-    refuseFaults([...this.urlFaults(url), ...eventFaults(order.events)]);
+  async create(input: NewWebhookEndpointDto, by: Requester): Promise<WebhookEndpointWithSecretDto> {
+    const { url, label = null } = input;
+    const events = inOrder(input.events);
+    refuseIfAny([...this.urlErrors(url), ...eventErrors(input.events)]);
     requireEventScopes(events, by);
-    const clientId = by.clientId ?? order.clientId;
+    const clientId = by.clientId ?? input.clientId;
     const endpoint = this.endpoints.create({
       id: randomUUID(),
       clientId,
@@ -146,24 +146,24 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Changes an endpoint; does nothing when nothing changes. Enabled again, it continues with the message that it failed at.
-   * Throws webhook_endpoint_not_found, event_scope_not_held, webhook_endpoint_locked for an owner who enables or moves what an operator
-   * disabled, or moves another endpoint to its URL, and validation_failed.
+   * Changes an endpoint; has no effect if nothing changes. When enabled again, it continues with the message that failed. Throws
+   * webhook_endpoint_not_found, event_scope_not_held, validation_failed, and webhook_endpoint_locked for an owner who enables or moves an
+   * endpoint that an operator has disabled, or moves another endpoint to its URL.
    */
   async update(id: string, changes: WebhookEndpointChangesDto, by: Requester): Promise<WebhookEndpointDto> {
     requireChange(changes, ['url', 'events', 'label', 'enabled']);
     const { url, events: requested, enabled } = changes;
     const stored = await this.find(id, by);
-    refuseFaults([
-      // One that was accepted in another form than the normal one may stay.
-      ...(url === undefined || url === stored.url ? [] : this.urlFaults(url)),
-      ...(requested === undefined ? [] : eventFaults(requested)),
+    refuseIfAny([
+      // A stored URL that is not in normal form may stay.
+      ...(url === undefined || url === stored.url ? [] : this.urlErrors(url)),
+      ...(requested === undefined ? [] : eventErrors(requested)),
     ]);
     return this.changes.run(by, async (manager) => {
       const before = await this.find(id, by, manager);
       const events = requested === undefined ? before.events : inOrder(requested);
       const isMoved = url !== undefined && url !== before.url;
-      // A new address receives all subscribed events and what waits; otherwise only newly subscribed events are disclosed.
+      // A new address receives all subscribed events and the waiting messages; otherwise only newly subscribed events are disclosed.
       const transferred = isMoved
         ? [...events, ...before.events, ...(await waitingEventsOf(id, manager))]
         : events.filter((name) => !before.events.includes(name));
@@ -172,7 +172,7 @@ export class WebhookEndpointsService {
       if (enabled) await refuseLocked(by, { id }, manager);
       const details = changesShown(before, changes, events);
       const { label = before.label } = changes;
-      // A new address counts as a repair: waiting messages are sent there at once.
+      // A new address counts as a repair: waiting messages are sent there immediately.
       const state = { label, ...(isMoved ? { url, ...HEALTHY } : {}) };
       const endpoint = Object.assign(before, state, { events });
       if (Object.keys(details).length > 0) {
@@ -187,8 +187,8 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Deletes an endpoint with its log and its waiting messages. Returns it as it was. Throws webhook_endpoint_not_found, and
-   * webhook_endpoint_locked for an owner where an operator disabled it: otherwise a new one with its URL would undo that.
+   * Deletes an endpoint with its log and waiting messages; returns its last state. Throws webhook_endpoint_not_found, and
+   * webhook_endpoint_locked for an owner if an operator has disabled it: otherwise the owner could create a new one with its URL.
    */
   async delete(id: string, by: Requester): Promise<WebhookEndpointDto> {
     const deletable = async (manager?: EntityManager): Promise<SubscribedEndpoint> => {
@@ -208,13 +208,12 @@ export class WebhookEndpointsService {
     return this.changes.run(by, work, 'unlimited');
   }
 
-  /** Faults of an address. Its name is resolved and checked at each attempt. */
-  private urlFaults(url: string): ErrorDetail[] {
-    const fault = this.addresses.faultOfUrl(url);
-    return fault ? [{ field: 'url', ...fault }] : [];
+  /** Errors in a URL. Its host name is resolved and checked at each attempt. */
+  private urlErrors(url: string): ErrorDetail[] {
+    const error = this.addresses.urlError(url);
+    return error ? [{ field: 'url', ...error }] : [];
   }
 
-  /** Enables or disables an endpoint, unless it already is. */
   private async setEnabled(
     endpoint: WebhookEndpoint,
     enabled: boolean,
@@ -223,7 +222,7 @@ export class WebhookEndpointsService {
   ): Promise<void> {
     const { id, disabledAt, disabledBecause } = endpoint;
     const as: DisabledBecause = by.clientId === undefined ? 'operator' : 'owner';
-    // An operator who disables what its owner did keeps it disabled; anything else changes nothing.
+    // An operator who disables a disabled endpoint takes over from its owner; otherwise nothing changes.
     const isStored = as === 'owner' || disabledBecause === 'operator';
     if (enabled ? disabledAt === null : disabledAt !== null && isStored) return;
     const state = enabled
@@ -237,7 +236,7 @@ export class WebhookEndpointsService {
   }
 }
 
-/** The log of endpoints, which is deleted before them, a few rows at a time. What waits goes with its endpoint. */
+/** The log of endpoints, which is deleted before them in batches. Waiting messages are deleted with their endpoint. */
 function logOf(where: string, parameters: object): Sweep {
   return {
     entity: WebhookDelivery,
@@ -246,7 +245,7 @@ function logOf(where: string, parameters: object): Sweep {
   };
 }
 
-/** Throws webhook_endpoint_locked for an owner when an operator has disabled its endpoint with this id, or one with this URL. */
+/** Throws webhook_endpoint_locked for an owner if an operator has disabled the endpoint with this id, or one with this URL. */
 async function refuseLocked(
   { clientId }: Requester,
   { id, url }: { readonly id?: string; readonly url?: string },
@@ -258,12 +257,12 @@ async function refuseLocked(
   if (intended) throw new ApiError(WEBHOOK_ERRORS.webhook_endpoint_locked, { params: { id: intended.id } });
 }
 
-/** Whether two URLs are one: a name alone has no final slash. */
+/** Whether two URLs are equal, with or without the trailing slash of a bare host name. */
 function isSame(a: string, b: string): boolean {
   return new URL(a).href === new URL(b).href;
 }
 
-/** The details of changes for the audit trail; empty when nothing changes. `events` are those that the endpoint subscribes to afterwards. */
+/** The details of changes for the audit trail; empty if nothing changes. `events` are the new subscriptions. */
 function changesShown(
   before: SubscribedEndpoint,
   { url, label = before.label }: WebhookEndpointChangesDto,
@@ -274,16 +273,16 @@ function changesShown(
     { label, events: events.join(', ') },
   );
   if (url === undefined || url === before.url) return changed;
-  // Both origins, also where they are the same and only the path was changed.
+  // Both origins, even if they are equal and only the path has changed.
   return { ...changed, url: { from: originOf(before.url), to: originOf(url) } };
 }
 
-/** The origin of an address, because many paths and queries contain a secret. */
+/** The origin of a URL, because many paths and queries contain a secret. */
 function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-function refuseFaults(details: readonly ErrorDetail[]): void {
+function refuseIfAny(details: readonly ErrorDetail[]): void {
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
 }
 

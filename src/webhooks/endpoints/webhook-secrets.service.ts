@@ -27,8 +27,9 @@ export class WebhookSecretsService {
 
   /**
    * Gives an endpoint a new secret. Messages are also signed with the old one for `grace`, in milliseconds, and with those of earlier
-   * rotations until their own ends; with 0 all old secrets end at once. Throws webhook_endpoint_not_found, webhook_secret_limit_reached,
-   * and event_scope_not_held when the requester lacks the scope of an event, whose messages the secret would let it forge.
+   * rotations until they expire; with 0, all old secrets expire immediately. Throws webhook_endpoint_not_found,
+   * webhook_secret_limit_reached, and event_scope_not_held if the requester lacks the scope of an event, whose messages it could forge with
+   * the secret.
    */
   rotate(id: string, grace: number, by: Requester): Promise<WebhookEndpointWithSecretDto> {
     return this.changes.run(by, async (manager) => {
@@ -43,7 +44,7 @@ export class WebhookSecretsService {
     });
   }
 
-  /** The secrets that sign besides the next one, when the present one does until an instant. */
+  /** The secrets that sign in addition to the next one if the current one does until a given time. */
   private withPrevious({ id, secret, previousSecrets }: WebhookEndpoint, until: string): PreviousSecret[] {
     const remaining = signing(previousSecrets, this.clock.now());
     if (remaining.length >= MAX_PREVIOUS_SECRETS)

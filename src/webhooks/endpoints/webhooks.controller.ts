@@ -80,8 +80,8 @@ export function webhooksController(audience: Audience): Type {
       id: `create${own}Webhook`,
       summary: 'Create a webhook endpoint',
       description:
-        `Creates an endpoint of ${isOwn ? 'your' : 'a'} client. From now on it receives its events in messages that are signed with the secret in the ` +
-        'response. A key can subscribe it only to events that the key may read.',
+        `Creates an endpoint for ${isOwn ? 'your' : 'a'} client. It receives its events in messages signed with the secret in the response. ` +
+        'A key can subscribe it only to events for which the key has the scope.',
       responses: {
         status: 201,
         description: 'The endpoint with its secret, which is shown only in this response',
@@ -98,17 +98,17 @@ export function webhooksController(audience: Audience): Type {
       ...limitErrors,
     )
     create(
-      @Body() @OfClass(newEndpoint) order: NewWebhookEndpointDto,
+      @Body() @OfClass(newEndpoint) input: NewWebhookEndpointDto,
       @CurrentRequester(audience) by: Requester,
     ): Promise<WebhookEndpointWithSecretDto> {
-      return this.endpoints.create(order, by);
+      return this.endpoints.create(input, by);
     }
 
     @Get(':endpointId')
     @Operation({
       id: `get${own}Webhook`,
       summary: 'Show a webhook endpoint',
-      description: `Shows an endpoint${isOwn ? ' of your client' : ''}, without its secret, whether it fails, and how many messages wait.`,
+      description: `Shows an endpoint${isOwn ? ' of your client' : ''}, without its secret, whether it is failing, and the number of waiting messages.`,
       responses: { status: 200, description: 'The endpoint', type: WebhookEndpointStateDto },
     })
     @ApiErrors(...errors, webhook_endpoint_not_found)
@@ -122,12 +122,12 @@ export function webhooksController(audience: Audience): Type {
     @Patch(':endpointId')
     @Operation({
       id: `update${own}Webhook`,
-      summary: 'Change, disable or enable a webhook endpoint',
+      summary: 'Update, disable or enable a webhook endpoint',
       description:
-        'Changes the given fields. A disabled endpoint receives no messages, and never the events of that time. When it is enabled again, it continues ' +
-        'at once with the messages that waited when it was disabled, without the one that it was given up at. `{"enabled": true}` changes nothing ' +
-        'for an endpoint that is enabled but fails: `POST …/retry` retries it.',
-      responses: { status: 200, description: 'The endpoint as it is now', type: WebhookEndpointDto },
+        'Updates the given fields. A disabled endpoint receives no messages; events that occur while it is disabled are never sent to it. ' +
+        'When it is enabled again, it immediately receives the messages that were waiting when it was disabled, except one that had failed ' +
+        'for good. `{"enabled": true}` has no effect on an endpoint that is enabled but failing; to retry it, call `POST …/retry`.',
+      responses: { status: 200, description: 'The updated endpoint', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, event_scope_not_held, ...lockErrors, webhook_endpoint_not_found, ...limitErrors)
     update(
@@ -142,8 +142,8 @@ export function webhooksController(audience: Audience): Type {
     @Operation({
       id: `delete${own}Webhook`,
       summary: 'Delete a webhook endpoint',
-      description: 'Deletes an endpoint with its log. Waiting messages are never sent.',
-      responses: { status: 200, description: 'The endpoint as it was', type: WebhookEndpointDto },
+      description: 'Deletes an endpoint and its log. Waiting messages are not sent.',
+      responses: { status: 200, description: 'The deleted endpoint', type: WebhookEndpointDto },
     })
     @ApiErrors(...errors, ...lockErrors, webhook_endpoint_not_found)
     delete(
@@ -158,8 +158,8 @@ export function webhooksController(audience: Audience): Type {
       id: `rotate${own}WebhookSecret`,
       summary: 'Rotate the secret of a webhook endpoint',
       description:
-        'Creates a new secret. During the `grace`, messages are signed with both, so that the receiver can switch to the new one. ' +
-        'Also needs the scopes of the events of the endpoint.',
+        'Creates a new secret. During the grace period, messages are signed with both secrets, so that the receiver can switch to the new ' +
+        'one. Also needs the scopes of the endpoint’s events.',
       responses: {
         status: 200,
         description: 'The endpoint with its new secret, which is shown only in this response',

@@ -12,12 +12,12 @@ import { WebhookMessages } from '../webhook-messages.js';
 import { WEBHOOK_API_KEY_BANNED, WEBHOOK_QUOTA_THRESHOLD } from './account-webhook.events.js';
 
 /**
- * Sends the events of the quota as webhooks. They arrive after the request was decided, in a later turn of the event loop, so that no
- * request waits for them or fails with them; they are lost if the process dies at that moment.
+ * Sends quota events as webhooks. They are sent after the request was decided, in a later turn of the event loop, so that no request waits
+ * for them or fails because of them; they are lost if the process dies at that moment.
  */
 @Injectable()
 export class AccountEvents {
-  /** The last message, which the next one waits for: listeners run concurrently, and 80 % must be sent before 100 %. */
+  /** The last message, for which the next one waits: listeners run concurrently, and 80 % must be sent before 100 %. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -25,7 +25,6 @@ export class AccountEvents {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** A key was banned. */
   @OnDomainEvent(API_KEY_BANNED)
   async onBan({ keyId, clientId, bannedUntil }: ApiKeyBanned): Promise<void> {
     const key = await this.dataSource.manager.findOneBy(ApiKey, { id: keyId });
@@ -36,7 +35,9 @@ export class AccountEvents {
     await this.messages.send(WEBHOOK_API_KEY_BANNED, { keyId, prefix, label, bannedUntil }, { clientId, id });
   }
 
-  /** A share of a window is used up. Other instances, and this one after a restart, report the same; the id makes it one message. */
+  /**
+   * A share of a window has been used. Other instances, and this one after a restart, report it again; with the same id it is one message.
+   */
   @OnDomainEvent(QUOTA_THRESHOLD)
   async onThreshold({ clientId, ...reached }: QuotaThreshold): Promise<void> {
     const { window, percent, limit, resetsAt } = reached;

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { defineWebhookEvent } from '../webhook-events.js';
 
-/** A key, as people recognize it; never its secret. */
+/** A key without its secret. */
 class TheKey {
   @ApiProperty({ type: 'string' })
   readonly keyId!: string;
@@ -13,10 +13,14 @@ class TheKey {
   readonly label!: string | null;
 }
 
-/** A key that ends soon. */
+/** A key that expires soon. */
 @ApiSchema({ name: 'ApiKeyExpiring' })
 export class ApiKeyExpiring extends TheKey {
-  @ApiProperty({ type: 'string', enum: ['7d', '1d'], description: 'How long before its end' })
+  @ApiProperty({
+    type: 'string',
+    enum: ['7d', '1d'],
+    description: 'How long before its expiry the notice is sent',
+  })
   readonly notice!: string;
 
   @ApiProperty({ type: 'string', format: 'date-time' })
@@ -26,14 +30,14 @@ export class ApiKeyExpiring extends TheKey {
   readonly replacedBy!: string | null;
 }
 
-/** A key that is refused for a while. */
+/** A temporarily banned key. */
 @ApiSchema({ name: 'ApiKeyIsBanned' })
 export class ApiKeyIsBanned extends TheKey {
   @ApiProperty({ type: 'string', format: 'date-time' })
   readonly bannedUntil!: string;
 }
 
-/** A share of a window of the client's quota that is used up. */
+/** The used share of one of the client's quota windows. */
 @ApiSchema({ name: 'QuotaThresholdReached' })
 export class QuotaThresholdReached {
   @ApiProperty({ type: 'string', enum: ['minute', 'day'] })
@@ -45,18 +49,18 @@ export class QuotaThresholdReached {
   @ApiProperty({ type: 'integer', description: 'Requests allowed in the window' })
   readonly limit!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests admitted in it by then' })
+  @ApiProperty({ type: 'integer', description: 'Requests admitted in the window so far' })
   readonly used!: number;
 
   @ApiProperty({ type: 'string', format: 'date-time', description: 'When the full limit is available again' })
   readonly resetsAt!: string;
 }
 
-/** A key of the client ends soon. */
+/** A key of the client expires soon. */
 export const API_KEY_EXPIRING = defineWebhookEvent('api_key.expiring', {
   data: ApiKeyExpiring,
   description:
-    'One of your keys expires within 7 days, and again within 1 day; not for keys issued for a shorter time. `data`: ' +
+    'One of your keys expires. Sent 7 days and 1 day in advance, but not for keys with a shorter lifetime than that. `data`: ' +
     '`keyId`, `prefix`, `label`, `notice` (`7d` or `1d`), `expiresAt`, and `replacedBy`, the key that it was rotated to.',
 });
 
@@ -64,13 +68,13 @@ export const API_KEY_EXPIRING = defineWebhookEvent('api_key.expiring', {
 export const WEBHOOK_API_KEY_BANNED = defineWebhookEvent('api_key.banned', {
   data: ApiKeyIsBanned,
   description:
-    'One of your keys was banned for a while, because it kept sending after 429. `data`: `keyId`, `prefix`, `label`, `bannedUntil`.',
+    'One of your keys was temporarily banned because it kept sending requests after 429. `data`: `keyId`, `prefix`, `label`, `bannedUntil`.',
 });
 
 /** The client has used up a share of a window. */
 export const WEBHOOK_QUOTA_THRESHOLD = defineWebhookEvent('quota.threshold', {
   data: QuotaThresholdReached,
   description:
-    'You have used 80 % or all of the requests of a minute or a day; once per window, limit and percentage. `data`: `window` ' +
+    'You have used 80 % or all of your requests in a minute or a day. Sent once per window, limit and percentage. `data`: `window` ' +
     '(`minute` or `day`), `percent` (80 or 100), `limit`, `used`, `resetsAt`.',
 });

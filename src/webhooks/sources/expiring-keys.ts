@@ -8,25 +8,24 @@ import { WebhookMessages } from '../webhook-messages.js';
 import { WebhookEndpoint, WebhookSubscription } from '../webhook-endpoint.entity.js';
 import { API_KEY_EXPIRING } from './account-webhook.events.js';
 
-/** How often expiring keys are looked for, in milliseconds. */
+/** Interval between checks for expiring keys, in milliseconds. */
 const PERIOD_MS = 10 * MINUTE_MS;
 /** How many keys are read at a time. */
 const BATCH = 200;
 
 const MAX_NOTICE_MS = 7 * DAY_MS;
-/** How long before the end of a key its owner is notified, shortest first. */
+/** How long before a key's expiry its owner is notified, shortest first. */
 const NOTICES = [
   { name: '1d', ms: DAY_MS },
   { name: '7d', ms: MAX_NOTICE_MS },
 ] as const;
 
-/** A key with an end. */
 type EndingKey = ApiKey & { readonly expiresAt: string };
 
 /** Notifies clients of keys that expire soon. */
 @Injectable()
 export class ExpiringKeys {
-  /** Expiry of the keys with a notice, by id of the message, so that the next run does not look these messages up. */
+  /** Expiry of keys that have been notified, by id of the message, so that the next run does not look up these messages. */
   private readonly notified = new Map<string, string>();
 
   constructor(
@@ -36,8 +35,8 @@ export class ExpiringKeys {
   ) {}
 
   /**
-   * Sends a notice 7 days and 1 day before the end of each key, once for each end whichever process runs this. Revoked keys have none;
-   * a rotated key has one that names its successor, because it may still be in use.
+   * Sends a notice 7 days and 1 day before each key expires, once per expiry whichever process runs this. Revoked keys get none; a rotated
+   * key gets one that names its successor, because it may still be in use.
    */
   @Job({ name: 'api_keys.tell_of_end', every: PERIOD_MS })
   async notifyAll(signal: AbortSignal): Promise<void> {
@@ -67,7 +66,7 @@ export class ExpiringKeys {
     this.notified.set(id, expiresAt);
   }
 
-  /** Keys that expire soon, of clients with an endpoint that subscribes to it, in the order of their ids. */
+  /** Keys that expire soon, in order of id, of clients with an endpoint that subscribes to the event. */
   private expiringKeys(now: number, after: string): Promise<EndingKey[]> {
     const query = this.dataSource.manager.createQueryBuilder(ApiKey, 'key');
     const subscribed = query
@@ -95,8 +94,9 @@ export class ExpiringKeys {
 }
 
 /**
- * The notice that is due for a key; undefined for none. It is the shortest that has begun, so that one notice is sent when the end is
- * brought forward. A key that was issued for a shorter time than the notice has none: its owner knows. `now` is in ms since the Unix epoch.
+ * The notice that is due for a key; undefined if there is none. It is the shortest that applies, so that a shortened lifetime causes a
+ * single notice. A key that was issued for less time than the notice gets none, because its owner knows. `now` is in ms since the Unix
+ * epoch.
  */
 export function dueNotice(
   { createdAt, expiresAt, issuedUntil }: Pick<EndingKey, 'createdAt' | 'expiresAt' | 'issuedUntil'>,
@@ -105,7 +105,7 @@ export function dueNotice(
   const end = Date.parse(expiresAt);
   if (end <= now) return undefined;
   const startedAt = NOTICES.find(({ ms }) => now >= end - ms);
-  // Not the current end, which may have been brought forward without the user of the key knowing.
-  const madeFor = issuedUntil === null ? Infinity : Date.parse(issuedUntil) - Date.parse(createdAt);
-  return startedAt && madeFor > startedAt.ms ? startedAt.name : undefined;
+  // The original expiry, because it may have been shortened without the user of the key knowing.
+  const lifetime = issuedUntil === null ? Infinity : Date.parse(issuedUntil) - Date.parse(createdAt);
+  return startedAt && lifetime > startedAt.ms ? startedAt.name : undefined;
 }

@@ -1,7 +1,7 @@
 // @ts-check
-// Adds what the Swagger UI leaves out for a screen reader and a keyboard.
+// Adds accessible names and keyboard support that the Swagger UI lacks.
 
-/** The purpose of a control without a name, by its place. */
+/** Names of controls that have none, by selector. */
 const NAMES = [
   ['.servers', 'Server'],
   ['.examples-select', 'Example'],
@@ -22,7 +22,7 @@ function mend(root) {
   for (const heading of root.querySelectorAll('h6')) heading.ariaLevel = '5';
 }
 
-/** Corrects existing elements, and those that the library adds later. */
+/** Names existing controls, and those that the library adds later. */
 export function nameControls(root) {
   new MutationObserver(() => mend(root)).observe(root, { childList: true, subtree: true });
 }

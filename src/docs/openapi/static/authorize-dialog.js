@@ -1,6 +1,6 @@
 // @ts-check
-// Authorize as a modal dialog of the browser, which keeps the focus inside and gives it back. The key is kept in this tab alone: it
-// survives a reload and a change of the document. The library's persistAuthorization would leave it for the next user of the browser.
+// Authorize as a native modal dialog, which traps and restores the focus. The key is stored only in this tab, where it survives reloads
+// and other documents. The library's persistAuthorization would leave it for the next user of the browser.
 
 const PLACE = 'petstore-docs-key';
 

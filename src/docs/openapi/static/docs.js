@@ -1,5 +1,5 @@
 // @ts-check
-// The Swagger UI of one document, which the page names.
+// The Swagger UI of the page's document.
 import { nameControls } from './accessible-names.js';
 import { authorizeDialog, restoreKey } from './authorize-dialog.js';
 import { exactJson } from './exact-json.js';
@@ -7,7 +7,7 @@ import { showLinkedOperation } from './linked-operation.js';
 import { operations } from './operations.js';
 import { pageLayout } from './page-layout.js';
 
-// Made by the library's script, which comes before this one in the page.
+// Defined by the library's script, which precedes this one on the page.
 const { SwaggerUIBundle } = /** @type {any} */ (globalThis);
 const place = /** @type {HTMLElement} */ (document.getElementById('swagger-ui'));
 const ui = SwaggerUIBundle({
@@ -19,7 +19,7 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
-  // The only dark theme whose colours all have enough contrast.
+  // The only dark theme whose colors all have enough contrast.
   syntaxHighlight: { activated: true, theme: 'tomorrow-night' },
   validatorUrl: null,
   onComplete: () => restoreKey(ui),

@@ -3,7 +3,7 @@
 // "Try it out" sends the text as typed.
 
 /**
- * JSON text, indented, its numbers as they were; the text itself where it is not JSON, or the browser cannot know how a number was written.
+ * Indents JSON text without changing its numbers; returns the text unchanged if it is not JSON or the browser does not support exact numbers.
  * @param {string} text
  */
 export function indented(text) {

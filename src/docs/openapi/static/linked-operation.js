@@ -1,10 +1,10 @@
 // @ts-check
-// Brings the operation into view that the address names, such as `#/Pets/getPet`: the Swagger UI opens it, below the prose.
+// Scrolls to the operation in the URL, such as `#/Pets/getPet`, which the Swagger UI opens below the introduction.
 
-/** The page is drawn when nothing has been added to it for so long, in milliseconds. */
+/** The page counts as rendered when nothing has been added to it for this time, in milliseconds. */
 const QUIET_MS = 1_000;
 
-/** The element of what the address names: an operation, or a tag. */
+/** The element of the operation or tag in the URL. */
 function linkedElement() {
   const [, tag, operation] = decodeURIComponent(location.hash).split('/');
   if (!tag) return null;
@@ -13,8 +13,8 @@ function linkedElement() {
 }
 
 /**
- * Keeps it in view while the page is drawn, because what is above it grows, unless the reader moves in the meantime.
- * @param {HTMLElement} place where the Swagger UI draws
+ * Keeps it in view while the page is rendered and the content above it grows, unless the reader scrolls.
+ * @param {HTMLElement} place where the Swagger UI renders
  */
 function showIn(place) {
   if (!location.hash.startsWith('#/')) return;
@@ -36,8 +36,8 @@ function showIn(place) {
 }
 
 /**
- * Has the operation shown that the address names, now and when it names another.
- * @param {HTMLElement} place where the Swagger UI draws
+ * Scrolls to the operation in the URL, now and whenever the URL changes.
+ * @param {HTMLElement} place where the Swagger UI renders
  */
 export function showLinkedOperation(place) {
   showIn(place);

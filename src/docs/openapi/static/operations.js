@@ -1,9 +1,9 @@
 // @ts-check
-// The list of operations: when a deprecated one is removed, and refusals by their codes, each opened on request.
+// The list of operations: shows when a deprecated one will be removed, and collapsible error responses by code.
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** What is beside the path of a deprecated operation. */
+/** The text next to the path of a deprecated operation. */
 function endOf(operation) {
   const sunset = operation?.get('x-sunset');
   if (!sunset) return 'deprecated';
@@ -15,8 +15,8 @@ function endOf(operation) {
 export function operations({ React: { createElement: h, Fragment, useState } }) {
   const OperationSummaryPath = (Original, { specSelectors }) =>
     function SummaryPath(props) {
-      // The library puts a link into the button that opens the operation: two controls in one, for a keyboard. The address of an
-      // open operation is in the address bar nevertheless.
+      // The library nests a link in the button that opens the operation, which keyboards cannot handle. The URL of an open operation is
+      // in the address bar anyway.
       const operationProps = props.operationProps.set('isDeepLinkingEnabled', false);
       const path = h(Original, { ...props, operationProps });
       if (!operationProps.get('deprecated')) return path;
@@ -25,7 +25,7 @@ export function operations({ React: { createElement: h, Fragment, useState } }) 
       return h(Fragment, null, path, h('span', { className: 'badge warn' }, end));
     };
 
-  // The names of a refusal's examples are its codes.
+  // The names of an error response's examples are its codes.
   const foldedRefusal = (Original) =>
     function FoldedRefusal(props) {
       const { code, response } = props;

@@ -1,6 +1,6 @@
 // @ts-check
-// The page around the operations. Unlike the library's own layout it leaves `main` to the page, and shows the prose at
-// the head of a document as sections that open when asked for.
+// The page around the operations. Unlike the library's own layout, it leaves `main` to the page and shows the introduction of a
+// document as collapsible sections.
 
 /** Plugin of the Swagger UI. */
 export function pageLayout({ React: { createElement: h } }) {

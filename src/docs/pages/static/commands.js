@@ -1,6 +1,5 @@
 // @ts-check
-// Completes commands with the address of the page, which the service does not know behind a proxy, and adds a
-// button that copies them.
+// Inserts the page's address, which the service does not know behind a proxy, into commands, and adds a button to copy them.
 
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-api]')))
   place.textContent = new URL(place.dataset.api ?? '', document.baseURI).href;
@@ -16,7 +15,7 @@ for (const block of document.querySelectorAll('pre')) {
       await navigator.clipboard.writeText(block.innerText);
       button.textContent = 'Copied';
     } catch {
-      // Without https the browser offers no clipboard to pages.
+      // Without https, browsers do not give pages access to the clipboard.
       getSelection()?.selectAllChildren(block);
       button.textContent = 'Press Ctrl+C';
     }

@@ -1,5 +1,5 @@
 // @ts-check
-// Shows entries that contain every search word. The address has the words, so that a search can be shared.
+// Shows the entries that contain every search word. The words are in the URL, so that a search can be shared.
 
 const words = /** @type {HTMLInputElement} */ (document.getElementById('words'));
 const count = /** @type {HTMLElement} */ (document.querySelector('[role=status]'));

@@ -15,8 +15,8 @@ export const MAX_COUNTED = 10_000;
 
 const STATE = { values: DELIVERY_STATES, enumName: 'DeliveryState' };
 
-/** One entry of the log of an endpoint. */
-@ApiSchema({ name: 'WebhookDelivery', description: 'A message to one endpoint, and its state.' })
+/** An entry in the log of an endpoint. */
+@ApiSchema({ name: 'WebhookDelivery', description: 'A message to an endpoint, and its state.' })
 export class WebhookDeliveryDto {
   @ApiProperty({ type: 'integer', format: 'int64', example: 7 })
   id!: bigint;
@@ -26,7 +26,7 @@ export class WebhookDeliveryDto {
 
   @ApiProperty({
     type: 'string',
-    description: '`webhook-id` of every attempt; a redelivery has it, too',
+    description: '`webhook-id` of every attempt, including redeliveries',
     example: 'msg_1f0c8d7e5a9b4c3d2e1f0a9b8c7d6e5f',
   })
   messageId!: string;
@@ -59,23 +59,24 @@ export class WebhookDeliveryDto {
   })
   error!: string | null;
 
-  @Instant({ description: 'When it happened' })
+  @Instant({ description: 'When the event happened' })
   happenedAt!: string;
 
-  @Instant({ description: 'When it was last sent; null if it was not sent yet', nullable: true })
+  @Instant({ description: 'When it was last sent; null if it has not been sent yet', nullable: true })
   attemptedAt!: string | null;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: `Messages that are sent before it, counted up to ${MAX_COUNTED}; null if it does not wait`,
+    description: `Messages that are sent before it, counted up to ${MAX_COUNTED}; null if it is not waiting`,
     example: null,
   })
   waitingBefore!: number | null;
 
   @Instant({
     description:
-      'The earliest time of its next attempt: when that of its failing endpoint is due. Null if it does not wait, if nothing delays it, and while the endpoint is disabled',
+      'Earliest time of the next attempt, if the endpoint is failing. Null if the delivery is not waiting, if nothing delays it, or while ' +
+      'the endpoint is disabled',
     nullable: true,
   })
   nextAttemptAt!: string | null;
@@ -84,7 +85,7 @@ export class WebhookDeliveryDto {
 /** What a waiting delivery waits for. */
 export type Wait = Pick<WebhookDeliveryDto, 'waitingBefore' | 'nextAttemptAt'>;
 
-/** Makes the shown form of a delivery, whose message must be read with it. */
+/** Converts a delivery, which must have been read with its message, for display. */
 export function toWebhookDeliveryDto(delivery: WebhookDelivery, wait: Wait): WebhookDeliveryDto {
   const { id, endpointId, messageId, state, attempts, status, error, attemptedAt, message } = delivery;
   const { event, createdAt: happenedAt } = message;
@@ -92,8 +93,8 @@ export function toWebhookDeliveryDto(delivery: WebhookDelivery, wait: Wait): Web
   return { id, endpointId, messageId, event, ...outcome, happenedAt, attemptedAt, ...wait };
 }
 
-/** One attempt of a delivery. */
-@ApiSchema({ name: 'WebhookAttempt', description: 'One attempt to send a message.' })
+/** An attempt to send a message. */
+@ApiSchema({ name: 'WebhookAttempt', description: 'An attempt to send a message.' })
 export class WebhookAttemptDto {
   @Instant({ description: 'When it ended' })
   at!: string;
@@ -132,7 +133,7 @@ export class WebhookAttemptDto {
   response!: string | null;
 }
 
-/** Makes the shown form of an attempt; only operators see responses of hosts that are not public. */
+/** Converts an attempt for display. Only operators see responses of hosts that are not public. */
 export function toWebhookAttemptDto(attempt: StoredAttempt, isForOperator: boolean): WebhookAttemptDto {
   const { at, status, error, durationMs, response, isPublic } = attempt;
   return { at, status, error, durationMs, response: isPublic || isForOperator ? response : null };
@@ -146,7 +147,7 @@ export function toWebhookAttemptDto(attempt: StoredAttempt, isForOperator: boole
 export class WebhookDeliveryWithPayloadDto extends WebhookDeliveryDto {
   @ApiProperty({
     type: 'string',
-    description: 'The body over which the signature is made: JSON text with `type`, `timestamp` and `data`',
+    description: 'The signed body: JSON text with `type`, `timestamp` and `data`',
     example: '{"type":"webhook.test","timestamp":"2026-11-20T12:00:00.000Z","data":{}}',
   })
   payload!: string;
@@ -181,7 +182,8 @@ export class WebhookEndpointsQuery extends PageQuery {
   @Enum({
     enumName: 'WebhookState',
     values: ENDPOINT_STATES,
-    description: 'Only endpoints in this state: `failing`, also those that were disabled because they failed',
+    description:
+      'Only endpoints in this state: `failing` includes those that were disabled because they failed',
     optional: true,
   })
   state?: (typeof ENDPOINT_STATES)[number];

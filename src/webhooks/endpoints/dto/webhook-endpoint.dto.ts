@@ -18,13 +18,13 @@ export const MAX_EVENTS = 50;
 
 const URL_EXAMPLE = 'https://shop.example.com/webhooks';
 
-/** A webhook endpoint as shown; never its secret. */
-@ApiSchema({ name: 'WebhookEndpoint', description: 'A URL of a client that receives messages.' })
+/** A webhook endpoint without its secret. */
+@ApiSchema({ name: 'WebhookEndpoint', description: 'A client’s URL that receives messages.' })
 export class WebhookEndpointDto {
   @ApiProperty({ type: 'string', format: 'uuid' })
   id!: string;
 
-  @ApiProperty({ type: 'string', format: 'uuid', description: 'Client that the endpoint belongs to' })
+  @ApiProperty({ type: 'string', format: 'uuid', description: 'The client that owns the endpoint' })
   clientId!: string;
 
   @ApiProperty({ type: 'string', description: 'Name of the client', example: 'My shop' })
@@ -33,7 +33,12 @@ export class WebhookEndpointDto {
   @ApiProperty({ type: 'string', description: 'URL that messages are sent to', example: URL_EXAMPLE })
   url!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'A label for people', example: 'Web shop' })
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'A label that helps people to recognize it',
+    example: 'Web shop',
+  })
   label!: string | null;
 
   @ApiProperty({ type: [String], description: 'Events that it receives', example: ['quota.threshold'] })
@@ -50,20 +55,20 @@ export class WebhookEndpointDto {
     enumName: 'WebhookDisabledBecause',
     nullable: true,
     description:
-      'Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)',
+      'Why it is disabled: by its `owner` or an `operator`, because it was `failing` for three days, or because it responded with 410 (`gone`)',
   })
   disabledBecause!: DisabledBecause | null;
 
   @Instant({
     description:
-      'Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null',
+      'Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null',
     nullable: true,
   })
   failingSince!: string | null;
 
   @Instant({
     description:
-      'When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled',
+      'When the next attempt of a failing endpoint is due. Null if it is not failing or is disabled',
     nullable: true,
   })
   nextAttemptAt!: string | null;
@@ -87,7 +92,7 @@ export class WebhookEndpointDto {
   createdAt!: string;
 }
 
-/** Makes the form of an endpoint that is shown at an instant, in ms since the Unix epoch. */
+/** Converts an endpoint for display at a time in ms since the Unix epoch. */
 export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number): WebhookEndpointDto {
   const { id, clientId, clientName, url, label, events, disabledAt, disabledBecause } = endpoint;
   const { lastError, previousSecrets, createdAt } = endpoint;
@@ -95,7 +100,7 @@ export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number):
     .map(({ until }) => until)
     .toSorted();
   const enabled = disabledAt === null;
-  // Nothing is sent to a disabled endpoint, so nothing fails; enabling it resets the failures.
+  // A disabled endpoint receives nothing, so nothing fails; enabling it resets the failures.
   const failingSince = enabled || disabledBecause === 'failing' ? endpoint.failingSince : null;
   const state = {
     enabled,
@@ -118,7 +123,7 @@ export function toWebhookEndpointDto(endpoint: SubscribedEndpoint, now: number):
   };
 }
 
-/** When the next attempt of an endpoint is due; null if it does not fail or is disabled. */
+/** When the next attempt of an endpoint is due; null if it is not failing or is disabled. */
 export function nextAttemptOf({
   disabledAt,
   failures,
@@ -127,13 +132,13 @@ export function nextAttemptOf({
   return disabledAt === null && failures > 0 ? isoOf(Number(dueAt)) : null;
 }
 
-/** One endpoint, and the number of waiting messages. */
+/** An endpoint, and the number of waiting messages. */
 @ApiSchema({
   name: 'WebhookEndpointState',
   description: 'An endpoint, and the number of waiting messages.',
 })
 export class WebhookEndpointStateDto extends WebhookEndpointDto {
-  @ApiProperty({ type: 'integer', description: 'Messages that were not delivered yet', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Messages that have not been delivered yet', example: 0 })
   waiting!: number;
 }
 
@@ -145,13 +150,13 @@ export class WebhookEndpointStateDto extends WebhookEndpointDto {
 export class WebhookEndpointWithSecretDto extends WebhookEndpointDto {
   @ApiProperty({
     type: 'string',
-    description: 'Secret to verify its messages with (Standard Webhooks 1.0)',
+    description: 'Secret for verifying its messages (Standard Webhooks 1.0)',
     example: 'whsec_…',
   })
   secret!: string;
 }
 
-/** The same with its new secret. */
+/** Converts an endpoint with its new secret for display. */
 export function toWebhookEndpointWithSecretDto(
   made: SubscribedEndpoint,
   now: number,
@@ -162,7 +167,7 @@ export function toWebhookEndpointWithSecretDto(
 
 const URL_FIELD = {
   description:
-    'URL that messages are sent to, in its normal form: https, a public host, no user, password or fragment',
+    'URL that messages are sent to, in its normal form: https, a public host, and no user, password or fragment',
   example: URL_EXAMPLE,
   maxLength: MAX_URL_LENGTH,
 };
@@ -172,7 +177,7 @@ const EVENTS = {
   maxItems: MAX_EVENTS,
 };
 const LABEL = {
-  description: 'A label for people',
+  description: 'A label that helps people to recognize it',
   example: 'Web shop',
   maxLength: 255,
   optional: true,
@@ -202,14 +207,14 @@ export class NewOwnWebhookEndpointDto {
   description: 'The URL, events and label of a new webhook endpoint.',
 })
 export class NewWebhookEndpointDto extends NewOwnWebhookEndpointDto {
-  @Uuid({ description: 'Client that the endpoint belongs to' })
+  @Uuid({ description: 'The client that owns the endpoint' })
   clientId!: string;
 }
 
-/** Changeable fields of an endpoint; omitted fields stay as they are. */
+/** Changeable fields of an endpoint; omitted fields do not change. */
 @ApiSchema({
   name: 'WebhookEndpointChanges',
-  description: 'Changes to a webhook endpoint; omitted fields stay as they are.',
+  description: 'Changes to a webhook endpoint; omitted fields do not change.',
   ...ONE_CHANGE,
 })
 export class WebhookEndpointChangesDto {
@@ -234,12 +239,13 @@ export class WebhookEndpointChangesDto {
 }
 
 /** Body that rotates the secret of an endpoint. */
-@ApiSchema({ name: 'WebhookSecretRotation', description: 'How to rotate the secret of a webhook endpoint.' })
+@ApiSchema({ name: 'WebhookSecretRotation', description: 'Parameters of a secret rotation.' })
 export class WebhookSecretRotationDto {
   /** In milliseconds. */
   @Duration({
     description:
-      'How long messages are also signed with the old secret; still older ones keep their own end. 0 ends all old secrets at once',
+      'How long messages are also signed with the old secret. Secrets from earlier rotations keep their own grace period. 0 ends the use of ' +
+      'all old secrets immediately',
     example: '24h',
     default: '24h',
     allowZero: true,

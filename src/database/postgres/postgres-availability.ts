@@ -1,32 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { ApiError } from '../../core/errors/api-error.js';
-import { WriteTrouble } from '../database.js';
+import { WriteAvailability } from '../database.js';
 import { Outage } from '../outage.js';
 import { unavailable } from '../unavailable.js';
 import { type ErrorKind, isDenied, isFull, errorKindOf, messageOf } from './postgres-errors.js';
 import { type PostgresOptions, openSession } from './postgres-options.js';
 
-/** How often a server that is unavailable or read-only is tried, in milliseconds. */
+/** Interval between checks of an unavailable or read-only server, in milliseconds. */
 const PERIOD_MS = 250;
-/** After this time in which nothing was refused or late, the server keeps up or confirms commits again, in milliseconds. */
+/** After this time without a refused or late request, in milliseconds, the server counts as recovered from overload or late commits. */
 const QUIET_MS = 5_000;
-/** How long the service stays ready after the server went away, in milliseconds: a restart of it takes less. */
+/** How long the service stays ready after the server became unavailable, in milliseconds: a server restart takes less. */
 export const READY_GRACE_MS = 3_000;
 
-/** A write that needs a page of the disk, which is not committed: a commit might hang. */
+/** A write that needs a disk page and is not committed, because a commit might hang. */
 const PROBE = 'BEGIN; CREATE TEMPORARY TABLE petstore_try AS SELECT 1 AS written; ROLLBACK';
 
-/** The messages for a client. */
+/** The messages for clients. */
 const REASONS: Readonly<Record<Exclude<ErrorKind, 'other'>, string>> = {
-  away: 'the database does not respond',
+  unreachable: 'the database does not respond',
   lost: 'the connection to the database was lost',
   late: 'the database did not respond in time',
   'read-only': 'the database cannot be written to',
   busy: 'the database is busy',
 };
 
-/** What the troubles need of the pool. */
 interface WatchedPool {
   /** Connections whose commit is late. */
   readonly late: { readonly size: number };
@@ -36,20 +35,19 @@ interface WatchedPool {
 }
 
 /**
- * Whether PostgreSQL responds, and whether it accepts writes. The log has one line per change, not one per refused request. While
- * the server is unavailable, requests are refused at once, and separate connections try it until it responds again.
+ * Whether PostgreSQL responds, and whether it accepts writes. Changes are logged once, not for each refused request. While the server is
+ * unavailable, requests are refused immediately, and separate connections check it until it responds.
  */
-export class PostgresTroubles extends WriteTrouble {
+export class PostgresAvailability extends WriteAvailability {
   private readonly logger = new Logger('Database');
   private readonly outages: Readonly<Record<Exclude<ErrorKind, 'other' | 'lost'>, Outage<unknown>>>;
-  /** Why a connection was lost, until it is known whether the server is there. */
+  /** Why a connection was lost, until it is known whether the server is available. */
   private lost: string | undefined;
-  /** When the last trouble was over, by `performance.now()`. */
+  /** Time of the last recovery, by `performance.now()`. */
   private recoveredAt = -Infinity;
   private isProbing = false;
-  /** Whether nothing is tried any more. */
   isEnded = false;
-  /** Called when a trouble is over. */
+  /** Called after a recovery. */
   onRecovered = (): void => undefined;
 
   constructor(
@@ -60,7 +58,7 @@ export class PostgresTroubles extends WriteTrouble {
     const { host, port, database } = options.address;
     const name = `PostgreSQL (${host}:${port}, database ${database})`;
     this.outages = {
-      away: new Outage({
+      unreachable: new Outage({
         startMessage: (error) =>
           `${name} does not respond: ${messageOf(error)}. Requests that need it are refused with 503. The service recovers automatically.`,
         endMessage: (seconds) => `${name} responds again, after ${seconds} s`,
@@ -96,46 +94,44 @@ export class PostgresTroubles extends WriteTrouble {
     return this.pool.commitError && 'the database cannot be written to: it does not confirm commits';
   }
 
-  /** Why no statement can run at the moment; undefined while they can. */
+  /** Why no statement can run; undefined while they can. */
   get error(): ApiError | undefined {
-    const away = this.outages.away.reason;
-    return away ? unavailable(REASONS.away, away, true) : undefined;
+    const reason = this.outages.unreachable.reason;
+    return reason ? unavailable(REASONS.unreachable, reason, true) : undefined;
   }
 
-  /** For how long the server has been unavailable, in milliseconds; 0 while it is available. */
-  get awayMs(): number {
-    return this.outages.away.ms;
+  /** How long the server has been unavailable, in milliseconds; 0 while it is available. */
+  get unreachableMs(): number {
+    return this.outages.unreachable.ms;
   }
 
-  /** Whether a trouble is known that is not over. */
   get isKnown(): boolean {
     return this.isProbing;
   }
 
-  /** A session was lost while nothing used it: those that are as old may lead to a server that another has replaced. */
+  /** Called when an idle session was lost: connections of the same age may lead to a server that was replaced. */
   outdate(): void {
     this.recoveredAt = performance.now();
     this.pool.discardOutdated();
   }
 
-  /** Whether a connection is older than the last recovery: it may lead to a server that was replaced. */
+  /** Whether a connection is older than the last recovery and may lead to a server that was replaced. */
   outdates(client: object): boolean {
     return ((client as { readonly startedAt?: number }).startedAt ?? Infinity) < this.recoveredAt;
   }
 
-  /** Notes the error of a statement, on this connection, or of connecting; returns the error to throw. */
+  /** Records the error of a statement on this connection, or of connecting; returns the error to throw. */
   note(error: unknown, client?: object): unknown {
     const kind = errorKindOf(error);
     if (kind === 'other') return error;
-    // One session may have been ended; the next try shows whether it is the server.
+    // Only one session may have ended; the next check shows whether the server is unavailable.
     if (kind === 'lost') this.lost ??= messageOf(error);
-    // An older connection says nothing about the server as it is now.
+    // An older connection says nothing about the current server.
     else if (!(client && this.outdates(client))) this.startOutage(kind, error);
     if (kind !== 'busy') void this.watch();
     return unavailable(REASONS[kind], error, true);
   }
 
-  /** Stops trying. */
   end(): void {
     this.isEnded = true;
   }
@@ -144,25 +140,25 @@ export class PostgresTroubles extends WriteTrouble {
     if (!this.isEnded) this.outages[kind].note(() => error);
   }
 
-  /** Tries the server until it has recovered. */
+  /** Checks the server until it has recovered. */
   private async watch(): Promise<void> {
     if (this.isProbing) return;
     this.isProbing = true;
     while (!this.isEnded) {
       try {
         this.onResponse(await this.acceptsWrites());
-        // While all connections hang in commits, no statement could find out that the server is unavailable.
+        // While all connections hang in commits, no statement could detect that the server is unavailable.
         if (!this.outages['read-only'].reason && !this.pool.commitError) break;
       } catch (error) {
-        // Without a descriptor for the try it is unknown; open connections may work.
-        if (errorKindOf(error) !== 'busy') this.startOutage('away', error);
+        // If this process has no descriptor left for the check, the state is unknown; open connections may work.
+        if (errorKindOf(error) !== 'busy') this.startOutage('unreachable', error);
       }
       await pause(PERIOD_MS, undefined, { ref: false });
     }
     this.isProbing = false;
   }
 
-  /** Connects again, and tries to write: the connections of the pool may be dead without knowing it. */
+  /** Connects again and tries to write: the pool's connections may be dead without the pool knowing. */
   private async acceptsWrites(): Promise<boolean> {
     const session = await openSession(this.options);
     try {
@@ -170,7 +166,7 @@ export class PostgresTroubles extends WriteTrouble {
       return true;
     } catch (error) {
       if (errorKindOf(error) === 'read-only') return false;
-      // A user who may make no temporary tables learns it by the next write.
+      // A user without permission for temporary tables finds out with the next write.
       if (isDenied(error)) return true;
       throw error;
     } finally {
@@ -179,14 +175,14 @@ export class PostgresTroubles extends WriteTrouble {
   }
 
   private onResponse(acceptsWrites: boolean): void {
-    const { away, 'read-only': readOnly } = this.outages;
-    const hasRecovered = away.reason ?? this.lost ?? (acceptsWrites && readOnly.reason);
-    if (this.lost !== undefined && !away.reason)
+    const { unreachable, 'read-only': readOnly } = this.outages;
+    const hasRecovered = unreachable.reason ?? this.lost ?? (acceptsWrites && readOnly.reason);
+    if (this.lost !== undefined && !unreachable.reason)
       this.logger.warn(
         `PostgreSQL ended a connection: ${this.lost}. Its reads were retried, and its writes were refused with 503`,
       );
     this.lost = undefined;
-    away.end();
+    unreachable.end();
     if (acceptsWrites) readOnly.end();
     if (!hasRecovered) return;
     this.outdate();

@@ -13,19 +13,19 @@ import {
   withPermission,
 } from './sqlite-errors.js';
 
-/** Time limit of the check for damage at the start, in milliseconds: large files are checked in part. */
+/** Time limit of the check for damage at startup, in milliseconds: large files are checked in part. */
 const CHECK_LIMIT_MS = 500;
-/** How much is written to find out whether the file can be written, in bytes. */
+/** How much is written to test whether the file is writable, in bytes. */
 const PROBE_BYTES = 65_536;
 
 /**
- * Throws UnusableDatabase if the service cannot keep its data in the file. Creates a file that does not exist yet, empty,
- * and its folder, and changes nothing else. `migrationsTable` is the table by which a database of this service is recognised, `firstTable`
- * the only one of a store whose first start was killed, or has just begun in another process.
+ * Throws UnusableDatabase if the service cannot store its data in the file. Creates a missing file, empty, and its folder, but changes
+ * nothing else. `migrationsTable` identifies a database of this service; `firstTable` is the only table if the first start was killed, or
+ * has just begun in another process.
  */
 export async function checkUsable(file: string, migrationsTable: string, firstTable: string): Promise<void> {
   const size = await checkFile(file);
-  // An empty file is a new store: `touch` creates one, and so does SQLite before its first commit.
+  // An empty file is a new database: `touch` creates one, and so does SQLite before its first commit.
   if (size === 0) return;
   await withConnection(file, async (connection) => {
     await refuseForeign(file, migrationsTable, firstTable, connection);
@@ -34,14 +34,13 @@ export async function checkUsable(file: string, migrationsTable: string, firstTa
 }
 
 /**
- * Throws UnusableDatabase if a file cannot be opened and written. Creates one that does not exist yet, empty, and its folder. Returns its
- * size in bytes.
+ * Throws UnusableDatabase if a file cannot be opened and written. Creates a missing file, empty, and its folder. Returns its size in bytes.
  */
 export function checkFile(file: string): Promise<number> {
   return withFileErrors(file, () => checkAccess(file));
 }
 
-/** Throws UnusableDatabase if the write lock of the file cannot be taken. */
+/** Throws UnusableDatabase if the write lock of the file cannot be acquired. */
 export async function checkWriteLock(file: string): Promise<void> {
   await withConnection(file, async (connection) => {
     await connection.all('BEGIN IMMEDIATE');
@@ -49,10 +48,10 @@ export async function checkWriteLock(file: string): Promise<void> {
   });
 }
 
-/** Throws UnusableDatabase if the file cannot be written. What is written is rolled back and never committed. */
+/** Throws UnusableDatabase if the file is not writable. The test write is rolled back. */
 export async function checkWrites(file: string): Promise<void> {
   await withConnection(file, async (connection) => {
-    // With a cache this small SQLite writes to the disk before the commit.
+    // With a cache this small, SQLite writes to the disk before the commit.
     await connection.all('PRAGMA cache_size = 1');
     await connection.all('BEGIN IMMEDIATE');
     await connection.all('CREATE TABLE room_for_writes (bytes blob)');
@@ -61,7 +60,7 @@ export async function checkWrites(file: string): Promise<void> {
   });
 }
 
-/** Throws UnusableDatabase if a missing file could not be created; creates nothing. Returns the nearest folder that exists. */
+/** Throws UnusableDatabase if a missing file could not be created; creates nothing. Returns the nearest existing folder. */
 export async function checkCreatable(file: string): Promise<string> {
   return withFileErrors(file, async () => {
     const folder = await existingParent(file);
@@ -71,17 +70,17 @@ export async function checkCreatable(file: string): Promise<string> {
   });
 }
 
-/** The existing folder in which the file, or the missing folders around it, would be created. */
+/** The existing folder in which the file, or its missing folders, would be created. */
 async function existingParent(file: string): Promise<string> {
   const target = await readlink(file).catch(() => undefined);
   if (target === undefined) return nearestFolder(file, dirname(file));
-  // SQLite creates the target of a link, but no folder around it.
+  // SQLite creates the target of a link, but not its folder.
   const folder = dirname(isAbsolute(target) ? target : join(dirname(file), target));
   if (!(await stat(folder).catch(() => undefined))) throw brokenLink(file, file);
   return folder;
 }
 
-/** The folder, or the nearest one around it that exists. */
+/** The folder, or its nearest existing parent. */
 async function nearestFolder(file: string, folder: string): Promise<string> {
   const existing = await lstat(folder).catch(absent);
   if (!existing) return nearestFolder(file, dirname(folder));
@@ -102,7 +101,7 @@ function brokenLink(file: string, link: string): UnusableDatabase {
 async function checkAccess(file: string): Promise<number> {
   const existing = await stat(file).catch(absent);
   if (existing?.isDirectory()) throw new UnusableDatabase(`${file} is a folder. ${NAME_ANOTHER}.`);
-  // A device or a pipe stores nothing, and the permissions of /dev/null must not change.
+  // A device or pipe stores nothing, and the permissions of /dev/null must not change.
   if (existing && !existing.isFile())
     throw new UnusableDatabase(`${file} is a device, a pipe or a socket, not a file. ${NAME_ANOTHER}.`);
   if (existing) {
@@ -117,30 +116,30 @@ async function checkAccess(file: string): Promise<number> {
   }
   const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside the database`;
   await withPermissionErrors(what, () => access(folder, constants.W_OK));
-  // SQLite would create it with the permissions that the umask leaves.
+  // SQLite would create it with permissions according to the umask.
   if (!existing) await withPermissionErrors(`${file} cannot be created`, () => makePrivateFile(file));
   return existing?.size ?? 0;
 }
 
-/** Throws UnusableDatabase with `refused` where the file system does not let this user do something. */
+/** Throws UnusableDatabase with `refused` if the file system denies this user something. */
 async function withPermissionErrors(refused: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    // ENOENT: file systems such as /proc accept no files.
+    // ENOENT: file systems such as /proc do not allow new files.
     if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(code)) throw error;
     throw new UnusableDatabase(withPermission(`${refused} (${code})`), { cause: error });
   }
 }
 
-/** Undefined for a missing file, or if its folder is a file; throws any other error. */
+/** Undefined if the file is missing or its folder is a file; throws any other error. */
 function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
   throw error;
 }
 
-/** Throws if another program made the database: the tables of both would be mixed. */
+/** Throws if another program created the database: the tables of both would be mixed. */
 async function refuseForeign(
   file: string,
   migrationsTable: string,
@@ -168,7 +167,7 @@ async function refuseDamaged(file: string, connection: Connection): Promise<void
   }
 }
 
-/** A connection for these checks only. It may write, because after a crash SQLite must repair the file before it can read it. */
+/** A connection for these checks. It is writable, because after a crash SQLite must repair the file before it can read it. */
 async function withConnection<T>(file: string, work: (connection: Connection) => Promise<T>): Promise<T> {
   return withFileErrors(file, async () => {
     const connection = await Connection.open(file, 'write');

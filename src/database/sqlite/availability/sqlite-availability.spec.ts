@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { type MockInstance, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApiError } from '../../../core/errors/api-error.js';
 import { DatabaseFiles } from './database-files.js';
-import { DatabaseTroubles } from './database-troubles.js';
+import { SqliteAvailability } from './sqlite-availability.js';
 
 vi.mock('node:fs', async (original) => ({
   ...(await original<typeof fs>()),
@@ -16,7 +16,7 @@ let log: MockInstance<Logger['log']>;
 const lines = ({ mock }: MockInstance<Logger['log']> | MockInstance<Logger['error']>) =>
   mock.calls.map(([line]) => String(line));
 
-/** Lets the disk have so much free room. */
+/** Simulates this much free disk space. */
 function free(bytes: number): void {
   vi.mocked(fs.statfsSync).mockReturnValue({ bavail: bytes, bsize: 1 } as fs.StatsFs);
 }
@@ -29,23 +29,23 @@ beforeEach(() => {
 });
 
 describe('a write that fails', () => {
-  const fail = (troubles: DatabaseTroubles, code: string) =>
-    troubles.writeError(new Error(`${code}: disk I/O error`), code, 0) as ApiError;
+  const fail = (availability: SqliteAvailability, code: string) =>
+    availability.writeError(new Error(`${code}: disk I/O error`), code, 0) as ApiError;
 
   it('is put down to the disk that fails where that has room', () => {
-    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
-    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
+    const availability = new SqliteAvailability(FILE, new DatabaseFiles());
+    expect(fail(availability, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk fails')]);
-    expect(troubles.reason).toBe('the database cannot be written to: the disk fails');
+    expect(availability.reason).toBe('the database cannot be written to: the disk fails');
   });
 
   it('is put down to the full disk, whichever way SQLite says so', () => {
     free(4_096);
-    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
-    expect(fail(troubles, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
+    const availability = new SqliteAvailability(FILE, new DatabaseFiles());
+    expect(fail(availability, 'SQLITE_IOERR')).toMatchObject({ isLogged: true });
     expect(lines(error)).toEqual([expect.stringContaining('cannot be written: the disk is full')]);
-    expect(troubles.reason).toBe('the database cannot be written to: the disk is full');
-    fail(troubles, 'SQLITE_FULL');
+    expect(availability.reason).toBe('the database cannot be written to: the disk is full');
+    fail(availability, 'SQLITE_FULL');
     expect(error).toHaveBeenCalledOnce();
   });
 
@@ -53,15 +53,15 @@ describe('a write that fails', () => {
     vi.mocked(fs.statfsSync).mockImplementation(() => {
       throw new Error('EIO');
     });
-    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
-    fail(troubles, 'SQLITE_IOERR');
-    expect(troubles.reason).toBe('the database cannot be written to: the disk fails');
+    const availability = new SqliteAvailability(FILE, new DatabaseFiles());
+    fail(availability, 'SQLITE_IOERR');
+    expect(availability.reason).toBe('the database cannot be written to: the disk fails');
   });
 });
 
 describe('a read that fails', () => {
-  const fail = (troubles: DatabaseTroubles, code: string) =>
-    troubles.readError(new Error(`${code}: it failed`), code) as ApiError;
+  const fail = (availability: SqliteAvailability, code: string) =>
+    availability.readError(new Error(`${code}: it failed`), code) as ApiError;
 
   it.each([
     ['SQLITE_BUSY', 'it is locked by another process, or by a long write'],
@@ -69,10 +69,10 @@ describe('a read that fails', () => {
     ['SQLITE_IOERR', 'the disk fails'],
     ['SQLITE_CANTOPEN', 'it cannot be opened'],
   ])('with %s is told of once, however many follow, and once when it is over', (code, what) => {
-    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
+    const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     for (let outage = 1; outage <= 2; outage += 1) {
       for (let refused = 0; refused < 100; refused += 1) {
-        expect(fail(troubles, code)).toMatchObject({ isLogged: true });
+        expect(fail(availability, code)).toMatchObject({ isLogged: true });
         vi.advanceTimersByTime(9_999);
       }
       expect([error.mock.calls.length, log.mock.calls.length]).toEqual([outage, outage - 1]);
@@ -85,9 +85,9 @@ describe('a read that fails', () => {
   });
 
   it('is told of beside writes that fail', () => {
-    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
-    troubles.writeError(new Error('SQLITE_FULL'), 'SQLITE_FULL', 0);
-    fail(troubles, 'SQLITE_IOERR');
+    const availability = new SqliteAvailability(FILE, new DatabaseFiles());
+    availability.writeError(new Error('SQLITE_FULL'), 'SQLITE_FULL', 0);
+    fail(availability, 'SQLITE_IOERR');
     expect(lines(error).map((line) => line.slice(0, 40))).toEqual([
       expect.stringContaining('cannot be written'),
       expect.stringContaining('cannot be read'),
@@ -95,9 +95,9 @@ describe('a read that fails', () => {
   });
 
   it('for a defect of the service stays what it is', () => {
-    const troubles = new DatabaseTroubles(FILE, new DatabaseFiles());
+    const availability = new SqliteAvailability(FILE, new DatabaseFiles());
     const defect = new Error('no such table');
-    expect(troubles.readError(defect, 'SQLITE_ERROR')).toBe(defect);
+    expect(availability.readError(defect, 'SQLITE_ERROR')).toBe(defect);
     expect(error).not.toHaveBeenCalled();
   });
 });

@@ -1,49 +1,52 @@
 import type { ApiError } from '../../../core/errors/api-error.js';
-import { WriteTrouble } from '../../database.js';
+import { WriteAvailability } from '../../database.js';
 import { Outage } from '../../outage.js';
 import { unavailable } from '../../unavailable.js';
 import type { DatabaseFiles } from './database-files.js';
 import { LOCKED, NOT_WRITTEN, STATES, type State, damaged, messageOf, refinedCode } from './sqlite-errors.js';
 
 const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
-/** Errors of statements on files that were removed, replaced or truncated. */
+/** Error codes of statements on files that were removed, replaced or truncated. */
 const FILE_ERRORS = new Set(['SQLITE_IOERR', 'SQLITE_CANTOPEN', ...DAMAGE]);
-/** On a bad disk reads of some pages succeed and of others fail: reads count as recovered after this time without a refused one. */
+/** On a bad disk, some pages are readable and others are not: reads count as recovered after this time without a failed one. */
 const QUIET_MS = 10_000;
-/** Least wait after which the lock counts as held by another process, in milliseconds: a shorter one was ended by the caller. */
+/** Minimum wait after which the lock counts as held by another process, in milliseconds; shorter waits were ended by the caller. */
 const LOCKED_MS = 1_000;
 
-/** A state, and the message of SQLite. */
+/** A state, with SQLite's message. */
 type Failure = State & { readonly message: string };
 
 /**
- * Failures of an SQLite database, as the results of its statements show. Files that were moved or replaced are reported by
- * DatabaseFiles, which is checked before a failure is attributed to the disk.
+ * Failures of an SQLite database, derived from the results of its statements. Moved or replaced files are reported by DatabaseFiles, which
+ * is checked before a failure is attributed to the disk.
  */
-export class DatabaseTroubles extends WriteTrouble {
-  /** Writes that the disk refuses. A write that succeeds proves little: `probeWrites` ends it. */
+export class SqliteAvailability extends WriteAvailability {
+  /** Writes refused by the disk. A successful write proves little; `probeWrites` ends the outage. */
   readonly writes: Outage<Failure>;
-  /** The write lock, held by another process; ends with the next write. */
+  /** The write lock is held by another process; ends with the next write. */
   readonly lock: Outage<true>;
   private readonly reads: Outage<Failure>;
-  /** Damage lasts, even if later reads succeed: other damaged pages show only when they are read. The next start checks the file. */
+  /**
+   * Damage is permanent, even if later reads succeed: other damaged pages are found only when they are read. The next start checks the
+   * file.
+   */
   private readonly damage: Outage<ApiError>;
 
-  /** `file` is how the log calls the database. */
+  /** `file` is the name of the database in the log. */
   constructor(
     private readonly file: string,
     private readonly files: DatabaseFiles,
   ) {
     super();
     this.writes = new Outage({
-      startMessage: ({ trouble, message, remedy }) =>
-        `${file} cannot be written: ${trouble} (${message}). Writes are refused with 503, and reads continue. ${remedy}; ` +
+      startMessage: ({ problem, message, remedy }) =>
+        `${file} cannot be written: ${problem} (${message}). Writes are refused with 503, and reads continue. ${remedy}; ` +
         'the service recovers automatically.',
       endMessage: () => `${file} can be written again`,
     });
     this.reads = new Outage({
-      startMessage: ({ trouble, message, remedy }) =>
-        `${file} cannot be read: ${trouble} (${message}). Requests that need it are refused with 503. ${remedy}; ` +
+      startMessage: ({ problem, message, remedy }) =>
+        `${file} cannot be read: ${problem} (${message}). Requests that need it are refused with 503. ${remedy}; ` +
         'the service recovers automatically.',
       endMessage: () => `No read of ${file} has been refused for ${QUIET_MS / 1_000} s`,
       quietMs: QUIET_MS,
@@ -62,20 +65,20 @@ export class DatabaseTroubles extends WriteTrouble {
     });
   }
 
-  /** Why the database cannot be written at the moment, in words for a client; undefined while it can. */
+  /** Why the database cannot be written, for clients; undefined while it can. */
   get reason(): string | undefined {
     const details = this.writes.reason;
-    return details && `${NOT_WRITTEN}: ${details.trouble}`;
+    return details && `${NOT_WRITTEN}: ${details.problem}`;
   }
 
-  /** Why nothing can be read or written at the moment; undefined while something can. */
+  /** Why nothing can be read or written; undefined while something can. */
   get error(): ApiError | undefined {
     return this.files.error ?? this.damage.reason;
   }
 
   /**
-   * Returns service_unavailable for the error of a statement on the connection that writes, if it is a state of the database; a
-   * defect of the service is returned as it is. `code` is SQLite's; `since` is when the statement began, by `performance.now()`.
+   * Returns service_unavailable for an error of the writing connection that is due to the state of the database; other errors, such as
+   * bugs, are returned unchanged. `code` is SQLite's; `since` is the start of the statement by `performance.now()`.
    */
   writeError(error: unknown, code: string | undefined, since: number): unknown {
     return this.refusal(error, code, (state, details) => {
@@ -86,7 +89,7 @@ export class DatabaseTroubles extends WriteTrouble {
     });
   }
 
-  /** The same for a connection that only reads. */
+  /** The same for a read-only connection. */
   readError(error: unknown, code: string | undefined): unknown {
     return this.refusal(error, code, (_, details) => Boolean(this.reads.note(details)));
   }

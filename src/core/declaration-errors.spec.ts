@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkDeclaredName } from './declaration-faults.js';
+import { checkDeclaredName } from './declaration-errors.js';
 
 type Form = Parameters<typeof checkDeclaredName>[2];
 

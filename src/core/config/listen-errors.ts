@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 
 /** The intended address of a server. */
-export interface Place {
+export interface ListenAddress {
   /** The setting of its port. */
   readonly variable: 'PORT' | 'MANAGEMENT_PORT';
   readonly port: number | null;
@@ -14,14 +14,14 @@ export function originOf(host: string, port: number): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/** The origin at which a server that listens is reached from this machine. */
+/** The origin at which a listening server is reached from this machine. */
 export function reachedAt(server: Server): string {
   const { address, port } = server.address() as AddressInfo;
   return originOf(['::', '0.0.0.0'].includes(address) ? 'localhost' : address, port);
 }
 
-/** The remedy, by the code of the error. */
-const SENTENCES: Readonly<Record<string, (place: Place) => string>> = {
+/** The remedy by error code. */
+const SENTENCES: Readonly<Record<string, (address: ListenAddress) => string>> = {
   EADDRINUSE: ({ variable, port }) => `${variable}: port ${port} is in use; set ${variable} to a free port.`,
   EACCES: ({ variable, port }) =>
     `${variable}: this user may not listen on port ${port}; set ${variable} to a port above 1023, such as ${(port ?? 0) + 8000}.`,
@@ -31,17 +31,17 @@ const SENTENCES: Readonly<Record<string, (place: Place) => string>> = {
   EAI_AGAIN: unknownHost,
 };
 
-function unknownHost({ variable, host }: Place): string {
+function unknownHost({ variable, host }: ListenAddress): string {
   return `${hostOf(variable)}: ${host} cannot be resolved; set ${hostOf(variable)} to an address of this machine, to 127.0.0.1, or to 0.0.0.0 for all addresses.`;
 }
 
-/** The setting of the address that belongs to that of a port. */
-function hostOf(port: Place['variable']): string {
+/** The setting of the host that belongs to a port setting. */
+function hostOf(port: ListenAddress['variable']): string {
   return port === 'PORT' ? 'HOST' : 'MANAGEMENT_HOST';
 }
 
-/** An error instead of the one that Node gives when a server cannot listen: one sentence with what to set. */
-export function listeningFault(place: Place, error: NodeJS.ErrnoException): Error {
-  const sentence = SENTENCES[error.code ?? '']?.(place);
+/** Replaces Node's error when a server cannot listen: one sentence with the setting to change. */
+export function listenError(address: ListenAddress, error: NodeJS.ErrnoException): Error {
+  const sentence = SENTENCES[error.code ?? '']?.(address);
   return sentence === undefined ? error : new Error(sentence, { cause: error });
 }

@@ -4,10 +4,10 @@ import { Outage } from '../../outage.js';
 import { unavailable } from '../../unavailable.js';
 import { UnusableDatabase } from './sqlite-errors.js';
 
-/** How often the files are checked while nothing is committed, in milliseconds. */
+/** Interval between checks while nothing is committed, in milliseconds. */
 const PERIOD_MS = 500;
 
-/** A file that SQLite has open, and the path under which the next process would open it. */
+/** A file that SQLite has open, and the path by which the next process would open it. */
 interface OpenedFile {
   readonly path: string;
   readonly remedy: string;
@@ -15,8 +15,8 @@ interface OpenedFile {
 }
 
 /**
- * Watches that the files that SQLite has open are still those that the next process would open, because what is written to a file
- * that was removed or replaced is lost. If they are not, every statement is refused until they are back or the service restarts.
+ * Checks that the files that SQLite has open are those that the next process would open, because writes to a removed or replaced file are
+ * lost. If they are not, every statement is refused until the files are back or the service restarts.
  */
 export class DatabaseFiles {
   private opened: readonly OpenedFile[] = [];
@@ -28,14 +28,14 @@ export class DatabaseFiles {
   /** The file as it was before SQLite opened it. */
   private before: BigIntStats | undefined;
 
-  /** To be called before SQLite opens the file, which need not be there yet. */
+  /** Call it before SQLite opens the file, which may not exist yet. */
   recordBefore(file: string): void {
     this.before = statsOf(file);
   }
 
   /**
-   * To be called once SQLite has read the file: with a write-ahead log it then holds a lock that keeps out a restore. Throws
-   * UnusableDatabase when another file got its name in the meantime: SQLite has the old one open, whose log would be read as a part of the new.
+   * Call it after SQLite has read the file: with a write-ahead log, it then holds a lock that prevents a restore. Throws UnusableDatabase
+   * if another file got its name meanwhile: SQLite has the old file open, and would read the new file's log as part of it.
    */
   refuseReplaced(file: string): void {
     if (this.before && !isSame(this.before, statsOf(file)))
@@ -43,8 +43,8 @@ export class DatabaseFiles {
   }
 
   /**
-   * Starts to watch the files that SQLite has just opened: what the configured path leads to, which may be a link, the file as SQLite has
-   * resolved it, and its write-ahead log if it has one.
+   * Starts to watch the files that SQLite has just opened: the target of the configured path, which may be a link, the file as resolved by
+   * SQLite, and its write-ahead log if it has one.
    */
   watch(configured: string, resolved: string, hasLog: boolean): void {
     const log = (hasLog ? ['-wal', '-shm'] : []).map((suffix) =>
@@ -55,22 +55,21 @@ export class DatabaseFiles {
     this.timer = setInterval(() => this.check(), PERIOD_MS).unref();
   }
 
-  /** Stops watching. */
   end(): void {
     clearInterval(this.timer);
   }
 
-  /** Why nothing can be read or written, as of the last check; undefined while the files are as they should be. */
+  /** Why nothing can be read or written, as of the last check; undefined if the files are intact. */
   get error(): ApiError | undefined {
     return this.outage.reason;
   }
 
-  /** Throws service_unavailable if the last check, at most about half a second ago, found other files than the opened ones. */
+  /** Throws service_unavailable if the last check, at most about half a second ago, found that the files were removed or replaced. */
   refuseIfDamaged(): void {
     if (this.error) throw this.error;
   }
 
-  /** Checks now, and throws service_unavailable if the files are not the opened ones. */
+  /** Checks now, and throws service_unavailable if the files were removed or replaced. */
   confirm(): void {
     this.check();
     this.refuseIfDamaged();
@@ -84,7 +83,7 @@ export class DatabaseFiles {
     return this.error;
   }
 
-  /** The fault of the files, and its remedy. */
+  /** The problem with the files, and its remedy. */
   private findDamage(): string | undefined {
     for (const { path, stats, remedy } of this.opened) {
       const now = statsOf(path);
@@ -114,7 +113,7 @@ function statsOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // What cannot be read by `stat` could not be opened by the next process either.
+    // If `stat` cannot read it, the next process could not open it either.
     return undefined;
   }
 }

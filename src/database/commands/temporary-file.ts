@@ -3,7 +3,7 @@ import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SIDECARS, makePrivateFile } from '../sqlite/private-files.js';
-import { messageOf } from '../sqlite/troubles/sqlite-errors.js';
+import { messageOf } from '../sqlite/availability/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 
 /** Part of the names of temporary files. It contains the host name, because processes in two containers may have the same id. */
@@ -12,14 +12,14 @@ const PART = `.part-${hostname().replaceAll(/[^\w-]/g, '_')}-`;
 const STALE = new RegExp(`^\\..+\\${PART}(\\d+)-[\\da-f]{8}(?:${SIDECARS.join('|')})?$`);
 
 /** A hidden name, next to the final one, for the incomplete file. */
-export function partPathFor(final: string): string {
+export function temporaryPathFor(final: string): string {
   return join(dirname(final), `.${basename(final)}${PART}${process.pid}-${randomUUID().slice(0, 8)}`);
 }
 
 /**
  * A file that is written under a hidden name next to its final one. Creating one removes those that killed processes left in the folder.
  */
-export class PartFile {
+export class TemporaryFile {
   private constructor(
     readonly path: string,
     /** Path of the final file. */
@@ -27,9 +27,9 @@ export class PartFile {
   ) {}
 
   /** Creates an empty file that only its owner can access. Throws Refusal if the folder is missing or not writable. */
-  static async create(final: string): Promise<PartFile> {
+  static async create(final: string): Promise<TemporaryFile> {
     const folder = dirname(final);
-    const path = partPathFor(final);
+    const path = temporaryPathFor(final);
     try {
       await removeStale(folder);
       await makePrivateFile(path);
@@ -39,7 +39,7 @@ export class PartFile {
           'permission; or name a file in another.',
       );
     }
-    return new PartFile(path, final);
+    return new TemporaryFile(path, final);
   }
 
   /** Syncs the file to disk and gives it its final name. Throws Refusal if that exists and `overwrite` is not set. */

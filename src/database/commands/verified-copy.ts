@@ -3,7 +3,13 @@ import { dirname } from 'node:path';
 import { quoted } from '../dialect.js';
 import { Connection } from '../sqlite/connection.js';
 import { readUntouched } from '../sqlite/read-untouched.js';
-import { codeOf, damaged, freeDiskBytes, messageOf, fileError } from '../sqlite/troubles/sqlite-errors.js';
+import {
+  codeOf,
+  damaged,
+  freeDiskBytes,
+  messageOf,
+  fileError,
+} from '../sqlite/availability/sqlite-errors.js';
 import { Refusal } from '../../core/refusal.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -16,15 +22,12 @@ export interface CopyOptions {
   readonly from: string;
   /** An empty file. */
   readonly to: string;
-  /** Stops it. */
   readonly signal: AbortSignal;
 }
 
 /** The result of a copy. */
-export interface CopiedStore {
-  /** Its size in bytes. */
+export interface VerifiedCopy {
   readonly bytes: number;
-  /** How many rows its tables have together. */
   readonly rows: number;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
 }
@@ -33,7 +36,7 @@ export interface CopiedStore {
  * Copies a consistent snapshot of a database file into a single file without a write-ahead log, and checks every page and row of the copy.
  * Throws Refusal if the copy cannot be made or is damaged.
  */
-export async function copyChecked({ from, to, signal }: CopyOptions): Promise<CopiedStore> {
+export async function copyAndVerify({ from, to, signal }: CopyOptions): Promise<VerifiedCopy> {
   try {
     await readUntouched(from, async (source) => {
       await checkFreeSpace(source, to);
@@ -95,7 +98,7 @@ async function checkFreeSpace(source: Connection, to: string): Promise<void> {
     );
 }
 
-async function check(copy: Connection, from: string, to: string): Promise<CopiedStore> {
+async function check(copy: Connection, from: string, to: string): Promise<VerifiedCopy> {
   const found = await copy.texts(`PRAGMA integrity_check(${MAX_NAMED})`);
   if (found.join() !== 'ok') throw new Refusal(damaged(from, found.join('; ')));
   const orphaned = await copy.texts('PRAGMA foreign_key_check');

@@ -6,8 +6,8 @@ import { type Dialect, type JsonKind, literal, quoted, tableOf } from './dialect
 import { storesInteger } from './int64.js';
 import type { Bindable, Order, PageCondition } from './selection.js';
 
-/** Types of columns that JSON shows as they are stored; classes where TypeORM took the type from the property. */
-const SHOWN_AS_STORED = new Map<unknown, JsonKind>([
+/** Column types that JSON represents unchanged; classes if TypeORM derived the type from the property. */
+const JSON_KINDS = new Map<unknown, JsonKind>([
   ['integer', 'integer'],
   ['int', 'integer'],
   [Number, 'integer'],
@@ -20,20 +20,19 @@ const SHOWN_AS_STORED = new Map<unknown, JsonKind>([
   ['text', 'text'],
   [String, 'text'],
 ]);
-/** Texts, and numbers with a fraction or an exponent, which each database writes in a different way; and a negative zero. */
+/** Text, to be skipped, and numbers that databases format differently: with a fraction or exponent, or a negative zero. */
 const DOUBLES = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)|-0(?=[,}\]])/g;
-/** Maximum number of kept statements; clients choose filters and orders, so there may be many. */
+/** Maximum number of cached statements; clients choose filters and sort orders, so there may be many. */
 const MAX_STATEMENTS = 500;
-/** Searches, one for each combination of the values of lists; values of a list that would need more are compared row by row. */
+/** Maximum number of index searches, one for each combination of list values. Lists that would need more are compared row by row. */
 const MAX_SEARCHES = 64;
 
-/** The column that a page is ordered by. */
 interface OrderColumn {
   readonly name: string;
   readonly kind: JsonKind;
 }
 
-/** Parameters of the statement of a page: `from` is the id, followed by the value of the ordering column. */
+/** Parameters of a page's statement: `from` is the id, followed by the value of the sort column. */
 export function pageParameters(
   limit: number,
   from: readonly Bindable[],
@@ -42,22 +41,22 @@ export function pageParameters(
   return [limit, ...from, ...where.flatMap(({ value }) => value)];
 }
 
-/** The statements that read the rows of one entity as one DTO shows them; each is written once. */
-export class ShownRows {
-  /** The statement of the row with the id `?1`. */
+/** The statements that read an entity's rows in the form of a DTO. Each is built once. */
+export class RowProjection {
+  /** The statement for the row with id `?1`. */
   readonly one: string;
-  /** Whether they are rows of one table; those of a view may be of several. */
+  /** Whether all rows are in one table; a view's rows may be in several. */
   readonly hasSingleTable: boolean;
-  /** Whether the database gives each new row an id above all that are committed. */
+  /** Whether each new row gets an id greater than all committed ones. */
   readonly hasGrowingIds: boolean;
   private readonly source: string;
   private readonly row: string;
   private hasDoubles = false;
-  /** The conditions that a row is not deleted, and is of this entity where others have the same table (`@ChildEntity()`). */
+  /** Conditions that exclude soft-deleted rows and those of other entities in the same table (`@ChildEntity()`). */
   private readonly existsConditions: readonly string[];
   private readonly pages = new Map<string, string>();
 
-  /** Throws for a member of the DTO that the entity does not have, or that JSON cannot show as it is stored. */
+  /** Throws for a DTO member that the entity lacks or that JSON cannot represent unchanged. */
   constructor(
     private readonly entity: EntityMetadata,
     dto: Type,
@@ -82,14 +81,14 @@ export class ShownRows {
     this.one = `SELECT ${this.row} AS row FROM ${this.source} WHERE ${[`id = ${bound('?1', 'integer')}`, ...this.existsConditions].join(' AND ')}`;
   }
 
-  /** The JSON of a row, or of rows, as JSON.stringify() writes it: a response after a write, and one that reads, have the same entity tag. */
+  /** Formats the JSON of one or more rows like JSON.stringify(), so that responses to writes and reads have the same entity tag. */
   text(json: unknown): string {
     const text = String(json);
     if (!this.hasDoubles) return text;
     return text.replaceAll(DOUBLES, (token) => (token.startsWith('"') ? token : String(Number(token))));
   }
 
-  /** The statement of a page, which begins after a row or is the first. */
+  /** The statement of a page that starts after a row, or of the first page. */
   page(where: readonly PageCondition[], order: Order | undefined, isContinued: boolean): string {
     const ordering = this.orderColumn(order);
     const orderedBy = ordering?.name;
@@ -106,10 +105,7 @@ export class ShownRows {
     return sql;
   }
 
-  /**
-   * The column of an order besides the id; undefined when the id alone orders. Throws for a column that may be null: after
-   * null no page can begin.
-   */
+  /** The sort column before the id; undefined if only the id sorts. Throws for a nullable column: a page cannot start after null. */
   orderColumn(order: Order | undefined): OrderColumn | undefined {
     if (!order || order.property === 'id') return undefined;
     const column = this.columnOf(order.property);
@@ -121,14 +117,11 @@ export class ShownRows {
   }
 
   /**
-   * Returns the rows as one JSON array (`rows`), and the id (`last`) and ordering value (`at`) of the last row when more follow. One row
-   * more than the page shows whether another follows.
-   *
-   * The rows come from one search of an index or several, each in the order of the page, which the database merges: one for each value of
-   * a list, and one each for the rows that equal the last row in the ordering value, and for those after it (with `(at, id) > (…)` SQLite
-   * would read all that equal it). So a page costs the same wherever it begins and whatever it selects, as long as there is an index of
-   * the columns that are compared for equality, the ordering column and the id. The id has a condition also where the page is the first:
-   * without one SQLite would scan the table.
+   * Returns the rows as a JSON array (`rows`), and the id (`last`) and sort value (`at`) of the last row if more follow, which one extra
+   * row shows. The rows come from one or more index searches in the order of the page, which the database merges: one for each value of a
+   * list, and separate ones for rows with the same sort value as the last row and for those after it (with `(at, id) > (…)`, SQLite would
+   * read all rows with that value). Therefore every page costs the same, provided that there is an index on the columns compared for
+   * equality, the sort column and the id. The first page has a condition on the id as well; without one, SQLite would scan the table.
    */
   private pageStatement(
     where: readonly PageCondition[],
@@ -165,7 +158,7 @@ export class ShownRows {
         AS numbered_rows`;
   }
 
-  /** The conditions on values of each search: one for each combination of the values that lists have. `before` parameters come first. */
+  /** The conditions of each search: one search for each combination of list values. `before` parameters precede them. */
   private selections(where: readonly PageCondition[], parameterCount: number): string[][] {
     let selections: string[][] = [[]];
     let parameterIndex = parameterCount;
@@ -186,13 +179,13 @@ export class ShownRows {
     return selections;
   }
 
-  /** The expression that makes the JSON object of a row. */
+  /** The expression for the JSON object of a row. */
   private rowAs(dto: Type): string {
     const members = declaredMembers(dto);
     if (members.length === 0) throw new Error(`${dto.name} declares no property to show.`);
     const shown = members.map(({ property, name, isOmittedWhenNull }) => {
       const column = this.columnOf(property);
-      const kind = shownKind(column);
+      const kind = jsonKind(column);
       if (!kind) throw new Error(`JSON cannot show ${property} of ${dto.name} as it is stored.`);
       this.hasDoubles ||= kind === 'number';
       return {
@@ -205,7 +198,7 @@ export class ShownRows {
     return this.dialect.object(shown);
   }
 
-  /** The column of a property; throws when the entity has none. */
+  /** The column of a property. Throws if the entity has none. */
   private columnOf(property: string): ColumnMetadata {
     const { name, columns } = this.entity;
     const column = columns.find(({ propertyName }) => propertyName === property);
@@ -214,17 +207,17 @@ export class ShownRows {
   }
 }
 
-/** How it is shown; undefined where it is hidden from reads, or changed on the way out. */
-function shownKind(column: ColumnMetadata): JsonKind | undefined {
+/** The JSON representation of a column; undefined if it is hidden from reads or transformed. */
+function jsonKind(column: ColumnMetadata): JsonKind | undefined {
   return column.isSelect && (!column.transformer || storesInteger(column)) ? kindOf(column) : undefined;
 }
 
-/** How it is stored. The column of a view has no type. */
+/** The stored type of a column. A view's column has none. */
 function kindOf(column: ColumnMetadata): JsonKind | undefined {
-  return SHOWN_AS_STORED.get(column.type) ?? (storesInteger(column) ? 'integer' : undefined);
+  return JSON_KINDS.get(column.type) ?? (storesInteger(column) ? 'integer' : undefined);
 }
 
-/** A parameter. An int64 is bound as text, which SQLite does not convert where it is compared with the computed column of a view. */
+/** A parameter. An int64 is bound as text, which SQLite does not convert in a comparison with a view's computed column. */
 function bound(parameter: string, kind: JsonKind | undefined): string {
   return kind === 'integer' ? `CAST(${parameter} AS bigint)` : parameter;
 }
