@@ -3,7 +3,7 @@ export interface components {
     schemas: {
         /** An animal to add. */
         NewPet: {
-            /** The animal’s name. At least one visible character; no NUL and no half of a surrogate pair */
+            /** The animal’s name. Must not be blank, or contain NUL or unpaired surrogates */
             name: string;
             /**
              * Format: int64
@@ -23,7 +23,7 @@ export interface components {
              * Unique identifier assigned by the service on creation
              */
             id: bigint;
-            /** The animal’s name. At least one visible character; no NUL and no half of a surrogate pair */
+            /** The animal’s name. Must not be blank, or contain NUL or unpaired surrogates */
             name: string;
             /**
              * Format: int64
@@ -49,14 +49,14 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * Client that the key belongs to
+             * The client that owns the key
              */
             clientId: string;
             /** Name of the client */
             clientName: string;
             /** The first characters of the key */
             prefix: string;
-            /** A label for people */
+            /** A label that helps people to recognize it */
             label: string | null;
             scopes: string[];
             /**
@@ -66,7 +66,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * When it expires; null for never
+             * When it expires; null if it does not expire
              */
             expiresAt: string | null;
             /**
@@ -76,7 +76,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * When it was last used, to the minute; null for never
+             * When it was last used, to the minute; null if it was never used
              */
             lastUsedAt: string | null;
             /**
@@ -91,14 +91,14 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * Client that the key belongs to
+             * The client that owns the key
              */
             clientId: string;
             /** Name of the client */
             clientName: string;
             /** The first characters of the key */
             prefix: string;
-            /** A label for people */
+            /** A label that helps people to recognize it */
             label: string | null;
             scopes: string[];
             /**
@@ -108,7 +108,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * When it expires; null for never
+             * When it expires; null if it does not expire
              */
             expiresAt: string | null;
             /**
@@ -118,7 +118,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * When it was last used, to the minute; null for never
+             * When it was last used, to the minute; null if it was never used
              */
             lastUsedAt: string | null;
             /**
@@ -133,7 +133,7 @@ export interface components {
             bannedUntil: string | null;
         };
         ApiKeys: components["schemas"]["ApiKey"][];
-        /** A key that is banned for a while because it kept sending after 429. */
+        /** A key that is temporarily banned because it kept sending requests after 429. */
         Ban: {
             /** Format: uuid */
             keyId: string;
@@ -190,9 +190,9 @@ export interface components {
              * When it was suspended; null if it is not suspended
              */
             suspendedAt: string | null;
-            /** The minute and the day as counted by the responding process; with Redis, by all processes together */
+            /** The current minute and day, as counted by the responding process or, with Redis, by all processes */
             windows: components["schemas"]["WindowUse"][];
-            /** Its keys that are banned */
+            /** Its banned keys */
             bans: components["schemas"]["Ban"][];
             /**
              * Format: date-time
@@ -201,14 +201,14 @@ export interface components {
             lastUsedAt: string | null;
             /**
              * Format: date-time
-             * When the first of its keys expires, if it is within 7 days and the key was not rotated; otherwise null
+             * When the first of its keys that were not rotated expires, if within 7 days; otherwise null
              */
             keyExpiresAt: string | null;
             /** Requests in each UTC day, latest first */
             days: components["schemas"]["DayUse"][];
-            /** Outcomes of its requests in those days, most frequent first */
+            /** Outcomes of its requests in these days, most frequent first */
             outcomes: components["schemas"]["OutcomeUse"][];
-            /** Its calls of deprecated operations in those days */
+            /** Its calls of deprecated operations in these days */
             deprecatedCalls: components["schemas"]["DeprecatedUse"][];
             /** Requests in each of the last 60 minutes, latest first */
             minutes: components["schemas"]["MinuteUse"][];
@@ -221,7 +221,7 @@ export interface components {
             date: string;
             /** Requests admitted */
             requests: number;
-            /** Requests refused with 429, beyond a limit or because the key is banned */
+            /** Requests refused with 429, due to a limit or a ban */
             refused: number;
         };
         /** @enum {string} */
@@ -244,14 +244,14 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * Client that the key belongs to
+             * The client that owns the key
              */
             clientId: string;
             /** Name of the client */
             clientName: string;
             /** The first characters of the key */
             prefix: string;
-            /** A label for people */
+            /** A label that helps people to recognize it */
             label: string | null;
             scopes: string[];
             /**
@@ -261,7 +261,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * When it expires; null for never
+             * When it expires; null if it does not expire
              */
             expiresAt: string | null;
             /**
@@ -271,7 +271,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * When it was last used, to the minute; null for never
+             * When it was last used, to the minute; null if it was never used
              */
             lastUsedAt: string | null;
             /**
@@ -282,17 +282,17 @@ export interface components {
             /** The key to send as a bearer token; the service stores only its SHA-256 */
             key: string;
         };
-        /** Changes to a key; omitted fields stay as they are. */
+        /** Changes to a key; omitted fields do not change. */
         KeyChanges: {
-            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string | null;
-            /** Remaining lifetime of the key; its expiry can be brought forward, never postponed */
+            /** Remaining lifetime of the key, which can only be shortened */
             expires?: string;
         };
-        /** How to rotate a key. */
+        /** Parameters of a key rotation. */
         KeyRotation: {
             /**
-             * How long the old key remains valid, at most until its own expiry; 0 ends it at once
+             * How long the old key remains valid, at most until its own expiry; 0 revokes it immediately
              * @default 24h
              */
             grace?: string;
@@ -303,47 +303,47 @@ export interface components {
         MinuteUse: {
             /**
              * Format: date-time
-             * When it began
+             * Start of the minute
              */
             minute: string;
             /** Requests admitted that used quota */
             requests: number;
-            /** Requests refused with 429, beyond a limit or because the key is banned */
+            /** Requests refused with 429, due to a limit or a ban */
             refused: number;
         };
         /** The scopes, label and lifetime of a new key. */
         NewOwnKey: {
-            /** Scopes of the new key, each of which the sending key must have; default: those of the default scopes that the sending key has */
+            /** Scopes of the new key. The sending key must have each of them. Default: the default scopes that the sending key has */
             scopes?: string[];
-            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string;
             /** Lifetime, such as 90d, 12h or 30m, at most that of the sending key; default: the lifetime of the sending key */
             expires?: string;
         };
         /** The URL, events and label of a new webhook endpoint. */
         NewOwnWebhookEndpoint: {
-            /** URL that messages are sent to, in its normal form: https, a public host, no user, password or fragment. At least one visible character; no NUL and no half of a surrogate pair */
+            /** URL that messages are sent to, in its normal form: https, a public host, and no user, password or fragment. Must not be blank, or contain NUL or unpaired surrogates */
             url: string;
             /** Events that it receives; the key must have the scope of each */
             events: string[];
-            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string;
         };
-        /** Outcomes of the requests of one key to one operation. */
+        /** Outcomes of the requests of a key to an operation. */
         OperationUse: {
-            /** `2xx`, `304`, or the status and code of an error; followed by ` uncounted` if the request used no quota */
+            /** `2xx`, `304`, or the status and code of an error, followed by ` uncounted` if the request used no quota */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
             /** Requests in the last 60 minutes */
             lastHour: number;
-            /** The median of their durations in the days shown, in milliseconds, from a histogram */
+            /** Median duration in the days shown, in milliseconds, estimated from a histogram */
             p50Ms: number | null;
-            /** The 99th percentile */
+            /** 99th percentile of the durations */
             p99Ms: number | null;
             /**
              * Format: uuid
-             * Null for requests that are not counted apart
+             * Null for requests that are not counted separately
              */
             keyId: string | null;
             /** The first characters of the key; null without a key, or if it was deleted */
@@ -351,17 +351,17 @@ export interface components {
             /** Method and route; `unmatched` without a route; `other` beyond 1,000 kinds of requests of the client in a day, or 200 in a minute, of which only the class of the outcome is counted, such as `4xx` */
             operation: string;
         };
-        /** An outcome of requests: how often it occurred, and how long the requests took. */
+        /** The number and duration of requests with the same outcome. */
         OutcomeUse: {
-            /** `2xx`, `304`, or the status and code of an error; followed by ` uncounted` if the request used no quota */
+            /** `2xx`, `304`, or the status and code of an error, followed by ` uncounted` if the request used no quota */
             outcome: string;
             /** Requests in the days shown */
             requests: number;
             /** Requests in the last 60 minutes */
             lastHour: number;
-            /** The median of their durations in the days shown, in milliseconds, from a histogram */
+            /** Median duration in the days shown, in milliseconds, estimated from a histogram */
             p50Ms: number | null;
-            /** The 99th percentile */
+            /** 99th percentile of the durations */
             p99Ms: number | null;
         };
         /**
@@ -376,7 +376,7 @@ export interface components {
              * When the response was sent
              */
             at: string;
-            /** `X-Request-Id`, which a client may send more than once */
+            /** `X-Request-Id`; not unique, because clients can choose it */
             requestId: string;
             /** Format: uuid */
             clientId: string;
@@ -384,22 +384,22 @@ export interface components {
             clientName: string | null;
             /**
              * Format: uuid
-             * Null for another credential
+             * Null for a credential other than an API key
              */
             keyId: string | null;
             /** The first characters of the key */
             keyPrefix: string | null;
             /** Method and route */
             operation: string;
-            /** Status of the response; 499 where the client closed the connection before it */
+            /** Status of the response; 499 if the client closed the connection first */
             status: number;
-            /** Code of the error; null where the response had none */
+            /** Code of the error; null if the response had none */
             code: string | null;
-            /** Address of the caller */
+            /** IP address of the caller */
             address: string | null;
         };
         RefusedRequests: components["schemas"]["RefusedRequest"][];
-        /** One attempt to send a message. */
+        /** An attempt to send a message. */
         WebhookAttempt: {
             /**
              * Format: date-time
@@ -416,7 +416,7 @@ export interface components {
             response: string | null;
         };
         WebhookDeliveries: components["schemas"]["WebhookDelivery"][];
-        /** A message to one endpoint, and its state. */
+        /** A message to an endpoint, and its state. */
         WebhookDelivery: {
             /** Format: int64 */
             id: bigint;
@@ -425,7 +425,7 @@ export interface components {
              * The endpoint
              */
             endpointId: string;
-            /** `webhook-id` of every attempt; a redelivery has it, too */
+            /** `webhook-id` of every attempt, including redeliveries */
             messageId: string;
             /** Name of the event */
             event: string;
@@ -439,19 +439,19 @@ export interface components {
             error: string | null;
             /**
              * Format: date-time
-             * When it happened
+             * When the event happened
              */
             happenedAt: string;
             /**
              * Format: date-time
-             * When it was last sent; null if it was not sent yet
+             * When it was last sent; null if it has not been sent yet
              */
             attemptedAt: string | null;
-            /** Messages that are sent before it, counted up to 10000; null if it does not wait */
+            /** Messages that are sent before it, counted up to 10000; null if it is not waiting */
             waitingBefore: number | null;
             /**
              * Format: date-time
-             * The earliest time of its next attempt: when that of its failing endpoint is due. Null if it does not wait, if nothing delays it, and while the endpoint is disabled
+             * Earliest time of the next attempt, if the endpoint is failing. Null if the delivery is not waiting, if nothing delays it, or while the endpoint is disabled
              */
             nextAttemptAt: string | null;
         };
@@ -464,7 +464,7 @@ export interface components {
              * The endpoint
              */
             endpointId: string;
-            /** `webhook-id` of every attempt; a redelivery has it, too */
+            /** `webhook-id` of every attempt, including redeliveries */
             messageId: string;
             /** Name of the event */
             event: string;
@@ -478,45 +478,45 @@ export interface components {
             error: string | null;
             /**
              * Format: date-time
-             * When it happened
+             * When the event happened
              */
             happenedAt: string;
             /**
              * Format: date-time
-             * When it was last sent; null if it was not sent yet
+             * When it was last sent; null if it has not been sent yet
              */
             attemptedAt: string | null;
-            /** Messages that are sent before it, counted up to 10000; null if it does not wait */
+            /** Messages that are sent before it, counted up to 10000; null if it is not waiting */
             waitingBefore: number | null;
             /**
              * Format: date-time
-             * The earliest time of its next attempt: when that of its failing endpoint is due. Null if it does not wait, if nothing delays it, and while the endpoint is disabled
+             * Earliest time of the next attempt, if the endpoint is failing. Null if the delivery is not waiting, if nothing delays it, or while the endpoint is disabled
              */
             nextAttemptAt: string | null;
-            /** The body over which the signature is made: JSON text with `type`, `timestamp` and `data` */
+            /** The signed body: JSON text with `type`, `timestamp` and `data` */
             payload: string;
             /** Its last attempts, at most 10, oldest first */
             attemptLog: components["schemas"]["WebhookAttempt"][];
         };
         /**
-         * Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`)
+         * Why it is disabled: by its `owner` or an `operator`, because it was `failing` for three days, or because it responded with 410 (`gone`)
          * @enum {string}
          */
         WebhookDisabledBecause: "owner" | "operator" | "failing" | "gone";
-        /** A URL of a client that receives messages. */
+        /** A client’s URL that receives messages. */
         WebhookEndpoint: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * Client that the endpoint belongs to
+             * The client that owns the endpoint
              */
             clientId: string;
             /** Name of the client */
             clientName: string;
             /** URL that messages are sent to */
             url: string;
-            /** A label for people */
+            /** A label that helps people to recognize it */
             label: string | null;
             /** Events that it receives */
             events: string[];
@@ -527,16 +527,16 @@ export interface components {
              * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
-            /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
+            /** Why it is disabled: by its `owner` or an `operator`, because it was `failing` for three days, or because it responded with 410 (`gone`) */
             disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
+             * Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
+             * When the next attempt of a failing endpoint is due. Null if it is not failing or is disabled
              */
             nextAttemptAt: string | null;
             /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
@@ -552,13 +552,13 @@ export interface components {
              */
             createdAt: string;
         };
-        /** Changes to a webhook endpoint; omitted fields stay as they are. */
+        /** Changes to a webhook endpoint; omitted fields do not change. */
         WebhookEndpointChanges: {
-            /** URL that messages are sent to, in its normal form: https, a public host, no user, password or fragment. At least one visible character; no NUL and no half of a surrogate pair */
+            /** URL that messages are sent to, in its normal form: https, a public host, and no user, password or fragment. Must not be blank, or contain NUL or unpaired surrogates */
             url?: string;
             /** Events that it receives; the key must have the scope of each */
             events?: string[];
-            /** A label for people. At least one visible character; no NUL and no half of a surrogate pair */
+            /** A label that helps people to recognize it. Must not be blank, or contain NUL or unpaired surrogates */
             label?: string | null;
             /** Whether it receives messages; when it is enabled again, it continues with the waiting ones. `true` changes nothing for an enabled endpoint: `POST …/retry` retries one that fails */
             enabled?: boolean;
@@ -569,14 +569,14 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * Client that the endpoint belongs to
+             * The client that owns the endpoint
              */
             clientId: string;
             /** Name of the client */
             clientName: string;
             /** URL that messages are sent to */
             url: string;
-            /** A label for people */
+            /** A label that helps people to recognize it */
             label: string | null;
             /** Events that it receives */
             events: string[];
@@ -587,16 +587,16 @@ export interface components {
              * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
-            /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
+            /** Why it is disabled: by its `owner` or an `operator`, because it was `failing` for three days, or because it responded with 410 (`gone`) */
             disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
+             * Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
+             * When the next attempt of a failing endpoint is due. Null if it is not failing or is disabled
              */
             nextAttemptAt: string | null;
             /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
@@ -611,7 +611,7 @@ export interface components {
              * When it was created
              */
             createdAt: string;
-            /** Messages that were not delivered yet */
+            /** Messages that have not been delivered yet */
             waiting: number;
         };
         /** An endpoint with its new secret, which is shown only in this response. */
@@ -620,14 +620,14 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * Client that the endpoint belongs to
+             * The client that owns the endpoint
              */
             clientId: string;
             /** Name of the client */
             clientName: string;
             /** URL that messages are sent to */
             url: string;
-            /** A label for people */
+            /** A label that helps people to recognize it */
             label: string | null;
             /** Events that it receives */
             events: string[];
@@ -638,16 +638,16 @@ export interface components {
              * When it was disabled; null if it is enabled
              */
             disabledAt: string | null;
-            /** Why it is disabled: by its `owner` or an `operator`; it was `failing` for three days; it responded 410 (`gone`) */
+            /** Why it is disabled: by its `owner` or an `operator`, because it was `failing` for three days, or because it responded with 410 (`gone`) */
             disabledBecause: (string & components["schemas"]["WebhookDisabledBecause"]) | null;
             /**
              * Format: date-time
-             * Since when attempts to send the next message have failed, or had when it was disabled as `failing`; otherwise null
+             * Since when attempts to send the next message have been failing, or had been when it was disabled as `failing`; otherwise null
              */
             failingSince: string | null;
             /**
              * Format: date-time
-             * When the next attempt of a failing endpoint is due; `POST …/retry` makes it now. Null if it does not fail or is disabled
+             * When the next attempt of a failing endpoint is due. Null if it is not failing or is disabled
              */
             nextAttemptAt: string | null;
             /** Why the last attempt failed, also of an endpoint that has been disabled since; null if it did not fail */
@@ -662,7 +662,7 @@ export interface components {
              * When it was created
              */
             createdAt: string;
-            /** Secret to verify its messages with (Standard Webhooks 1.0) */
+            /** Secret for verifying its messages (Standard Webhooks 1.0) */
             secret: string;
         };
         WebhookEndpoints: components["schemas"]["WebhookEndpoint"][];
@@ -676,10 +676,10 @@ export interface components {
             scope: string | null;
         };
         WebhookEvents: components["schemas"]["WebhookEvent"][];
-        /** How to rotate the secret of a webhook endpoint. */
+        /** Parameters of a secret rotation. */
         WebhookSecretRotation: {
             /**
-             * How long messages are also signed with the old secret; still older ones keep their own end. 0 ends all old secrets at once
+             * How long messages are also signed with the old secret. Secrets from earlier rotations keep their own grace period. 0 ends the use of all old secrets immediately
              * @default 24h
              */
             grace?: string;
@@ -688,11 +688,11 @@ export interface components {
         WindowUse: {
             /** @example minute */
             name: string;
-            /** Requests allowed in it */
+            /** Requests allowed in the window */
             limit: number;
-            /** Requests admitted in it */
+            /** Requests admitted in the window */
             used: number;
-            /** Requests left in it */
+            /** Requests left in the window */
             remaining: number;
             /**
              * Format: date-time
@@ -715,7 +715,7 @@ export interface operations {
                 limit?: number;
                 /** Restrict the result to animals of this status */
                 status?: components["schemas"]["PetStatus"];
-                /** Where the page begins, from the `Link` with rel `next` of the previous page */
+                /** Start of the page, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
             };
         };
@@ -776,7 +776,7 @@ export interface operations {
     getAccountUsage: {
         parameters: {
             query?: {
-                /** How many UTC days to show, including today */
+                /** Number of UTC days to show, including today */
                 days?: number;
             };
         };
@@ -794,9 +794,9 @@ export interface operations {
             query?: {
                 /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins, from the `Link` with rel `next` of the previous page */
+                /** Start of the page, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
-                /** Only requests with this `X-Request-Id`. At least one visible character; no NUL and no half of a surrogate pair */
+                /** Only requests with this `X-Request-Id`. Must not be blank, or contain NUL or unpaired surrogates */
                 requestId?: string;
             };
         };
@@ -814,7 +814,7 @@ export interface operations {
             query?: {
                 /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins, from the `Link` with rel `next` of the previous page */
+                /** Start of the page, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
             };
         };
@@ -873,7 +873,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The key as it is now */
+            /** The updated key */
             200: {
                 content: {
                     "application/json": components["schemas"]["ApiKey"];
@@ -910,7 +910,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The key as it is now */
+            /** The updated key */
             200: {
                 content: {
                     "application/json": components["schemas"]["ApiKey"];
@@ -923,7 +923,7 @@ export interface operations {
             query?: {
                 /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins, from the `Link` with rel `next` of the previous page */
+                /** Start of the page, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
             };
         };
@@ -977,7 +977,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The endpoint as it was */
+            /** The deleted endpoint */
             200: {
                 content: {
                     "application/json": components["schemas"]["WebhookEndpoint"];
@@ -998,7 +998,7 @@ export interface operations {
             };
         };
         responses: {
-            /** The endpoint as it is now */
+            /** The updated endpoint */
             200: {
                 content: {
                     "application/json": components["schemas"]["WebhookEndpoint"];
@@ -1032,7 +1032,7 @@ export interface operations {
             query?: {
                 /** Maximum number of entries per page */
                 limit?: number;
-                /** Where the page begins, from the `Link` with rel `next` of the previous page */
+                /** Start of the page, from the `Link` with rel `next` of the previous page */
                 cursor?: string;
                 /** Only deliveries in this state */
                 state?: components["schemas"]["DeliveryState"];
@@ -1141,7 +1141,7 @@ export interface operations {
         parameters: {
         };
         responses: {
-            /** The events, by name */
+            /** The events, sorted by name */
             200: {
                 content: {
                     "application/json": components["schemas"]["WebhookEvents"];
