@@ -82,6 +82,8 @@ export class SqliteDataSource extends Database {
     // A commit is acknowledged only after it is on disk: the write-ahead log is synced at every commit.
     await this.query('PRAGMA synchronous = FULL');
     await this.query(`PRAGMA busy_timeout = ${LOCK_TRY_MS}`);
+    // Deleted rows are overwritten: without it, the names of an erased client stay readable in the free space of the file.
+    await this.query('PRAGMA secure_delete = ON');
     try {
       if (file !== undefined) await this.openFile(file);
     } catch (error) {
