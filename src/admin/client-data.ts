@@ -9,6 +9,7 @@ import type { Forcible } from '../auth/clients/key-rules.js';
 import { ApiKeysService } from '../auth/clients/api-keys.service.js';
 import { RefusedRequest, RequestCount } from '../auth/usage/client-requests.entity.js';
 import { ApiError } from '../core/errors/api-error.js';
+import { isoOf } from '../core/time/clock.js';
 import { writeExactJson } from '../core/exact-json.js';
 import {
   BY_INT64_ID,
@@ -51,7 +52,11 @@ export class ClientData {
     const { manager } = this.dataSource;
     const tables: Readonly<Record<string, Read>> = {
       keys: async (page) => mapped(await this.keys.list(page, { clientId }), toApiKeyDto),
-      requests: allOf(manager, RequestCount, clientId),
+      requests: async (page) =>
+        mapped(await allOf(manager, RequestCount, clientId)(page), ({ start, ...counted }) => ({
+          ...counted,
+          start: isoOf(start),
+        })),
       errors: async (page) =>
         mapped(await this.errors(page, clientId), (error) =>
           toRefusedRequestDto(Object.assign(error, { clientName: client.name, keyPrefix: null })),
@@ -76,8 +81,8 @@ export class ClientData {
   }
 
   /**
-   * Erases the names of a deleted client and the addresses of its keys from the audit trail; returns the number of its entries. Throws
-   * client_not_deleted.
+   * Erases the names of a deleted client and the addresses of its keys from the audit trail; returns the number of its entries, 0 if it was
+   * erased before. Throws client_not_deleted.
    */
   erase(clientId: string, by: Requester): Promise<number> {
     return this.changes.run(by, async (manager, record) => {
@@ -128,7 +133,7 @@ function allOf<Row extends ObjectLiteral & { clientId: string }>(
   manager: EntityManager,
   entity: EntityTarget<Row>,
   clientId: string,
-): Read {
+): (page: PageRequest) => Promise<Page<Row>> {
   const query = manager.createQueryBuilder(entity, 'row').where('row.clientId = :clientId', { clientId });
   return async () => ({ items: await query.getMany() });
 }

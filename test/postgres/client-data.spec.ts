@@ -5,6 +5,7 @@ import { ClientAlert } from '../../src/auth/clients/client-alert.entity.js';
 import { ClientRequests } from '../../src/auth/usage/client-requests.service.js';
 import { RefusedRequest } from '../../src/auth/usage/client-requests.entity.js';
 import { Sweeper } from '../../src/database/sweeper.js';
+import { printedBy } from '../support/orders.js';
 import { databaseOf, openForAll } from '../support/opened.js';
 
 const service = await openForAll({ database: 'file', scopes: ['admin', 'pets:read', 'pets:write'] });
@@ -48,6 +49,10 @@ it('the data of a client is exported, without secrets', async () => {
     ]),
     idempotencyKeys: [{ key: `of-${clientId}` }],
   });
+  for (const { start } of body.requests) expect(new Date(start).toISOString()).toBe(start);
+  const printed = await printedBy(service, ['client', 'export', clientId]);
+  const { client, requests, keys } = body;
+  expect(JSON.parse(printed.stdout)).toMatchObject({ client, requests, keys });
   expect(body.requests.length).toBeGreaterThan(0);
   expect(body.audit.map(({ action }: { action: string }) => action)).toEqual(
     expect.arrayContaining([
@@ -97,6 +102,25 @@ it('errors of clients that were deleted before are swept', async () => {
   expect(await errorsOf(clientId)).toBe(1);
   await app.get(Sweeper).sweep();
   expect(await errorsOf(clientId)).toBe(0);
+});
+
+it('who made a change stays known after its own client was deleted, until that is erased', async () => {
+  const { clientId, id, key } = await service.issueKey({ plan: 'business', scopes: ['admin'] });
+  await service.request('PATCH', `/admin/clients/${clientId}`, { json: { name: 'Erika' } });
+  const json = { name: 'Shop', plan: 'free' };
+  const { body: shop } = await service.request('POST', '/admin/clients', { key, json });
+  const entry = async () => (await service.request('GET', `/admin/audit?client=${shop.id}`)).body[0];
+  const known = await entry();
+  expect(known.actorName).toBe(`${key.slice(0, 13)}… (Erika)`);
+  await service.request('DELETE', `/admin/clients/${clientId}`);
+  expect(await entry()).toEqual(known);
+  const csv = await service.request('GET', `/admin/audit/export?actorKey=${id}`);
+  expect(csv.text).toContain(known.actorName);
+  const erase = async () => (await service.request('POST', `/admin/clients/${clientId}/erase`)).body.entries;
+  expect(await erase()).toBeGreaterThan(0);
+  expect(await entry()).toEqual({ ...known, actorName: null });
+  const erasures = () => service.repository(AuditEntry).countBy({ clientId, action: 'client.erased' });
+  expect([await erase(), await erasures()]).toEqual([0, 1]);
 });
 
 it('the names of a deleted client and the addresses of its keys are erased from the audit trail', async () => {

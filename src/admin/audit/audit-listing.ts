@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
 import { AuditEntry } from '../../auth/audit/audit-entry.entity.js';
+import { DeletedKey } from '../../auth/audit/deleted-key.entity.js';
 import { ApiKey } from '../../auth/clients/api-key.entity.js';
 import { Client } from '../../auth/clients/client.entity.js';
 import {
@@ -46,7 +47,7 @@ const COLUMNS = [
 /** Number of entries that an export reads at a time. */
 const EXPORTED = 500;
 
-/** The audit trail for operators: filtered, and with the current names of clients, keys and endpoints. */
+/** The audit trail for operators: filtered, and with the current names of clients, keys and endpoints; deleted keys have their last names. */
 @Injectable()
 export class AuditListing {
   constructor(private readonly dataSource: DataSource) {}
@@ -74,13 +75,15 @@ export class AuditListing {
     } while (after);
   }
 
-  /** The names of the clients, keys and endpoints of entries, and of the keys that made the changes, if they still exist. */
+  /** The names of the clients, keys and endpoints of entries, and of the keys that made the changes, unless they were erased. */
   private async namesOf(entries: readonly AuditEntry[]): Promise<AuditNames> {
     const { manager } = this.dataSource;
-    const keys = await manager.find(ApiKey, {
-      where: { id: idsIn(entries, ({ actorKeyId, keyId }) => [actorKeyId, keyId]) },
-      relations: { client: true },
-    });
+    const ofKeys = { id: idsIn(entries, ({ actorKeyId, keyId }) => [actorKeyId, keyId]) };
+    const existing = await manager.find(ApiKey, { where: ofKeys, relations: { client: true } });
+    const keys = [
+      ...existing.map(({ id, label, prefix, client }) => ({ id, label, prefix, clientName: client.name })),
+      ...(await manager.findBy(DeletedKey, ofKeys)),
+    ];
     const clients = await manager.findBy(Client, { id: idsIn(entries, ({ clientId }) => [clientId]) });
     const endpoints = await manager.find(WebhookEndpoint, {
       where: { id: idsIn(entries, (entry) => [endpointOf(entry)]) },
@@ -92,7 +95,7 @@ export class AuditListing {
         ...clients.map(({ id, name }) => [id, name] as const),
         ...endpoints.map(({ id, label, url }) => [id, label ?? new URL(url).origin] as const),
         ...keys.map(
-          ({ id, label, prefix, client }) => [id, `${label ?? `${prefix}…`} (${client.name})`] as const,
+          ({ id, label, prefix, clientName }) => [id, `${label ?? `${prefix}…`} (${clientName})`] as const,
         ),
       ]),
     };

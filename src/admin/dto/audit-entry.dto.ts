@@ -34,7 +34,7 @@ export class AuditEntryDto {
     type: 'string',
     nullable: true,
     description:
-      'The label or first characters of that key, and its client; null if the key no longer exists',
+      'The label or first characters of that key, and its client; null if the client was deleted and erased',
     example: 'Operations (My shop)',
   })
   actorName!: string | null;
@@ -77,7 +77,7 @@ export class AuditEntryDto {
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'The first characters of that key; null if it was deleted',
+    description: 'The first characters of that key; null if the client was deleted and erased',
     example: 'pst_live_4fTz',
   })
   keyPrefix!: string | null;

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, In, MoreThan } from 'typeorm';
+import { type EntityManager, MoreThan } from 'typeorm';
 import { AuditEntry } from './audit-entry.entity.js';
+import { DeletedKey } from './deleted-key.entity.js';
 
 const ERASED = '[erased]';
 /** Details that people write: names, labels, and URLs of webhooks. */
@@ -12,29 +14,34 @@ const AT_ONCE = 500;
 @Injectable()
 export class AuditErasure {
   /**
-   * Replaces names, labels and URLs in the entries of a client, and clears the addresses and request ids of changes made with its own keys;
-   * returns the number of its entries.
+   * Replaces names, labels and URLs in the entries of a client, clears the addresses and request ids of changes made with its own keys, and
+   * deletes the names of its keys; returns the number of its entries, 0 if there was nothing to erase.
    */
   async run(manager: EntityManager, clientId: string): Promise<number> {
+    const { affected } = await manager.delete(DeletedKey, { clientId });
+    let hasErased = (affected ?? 0) > 0;
     const own = await manager
       .createQueryBuilder(AuditEntry, 'entry')
       .select('entry.keyId', 'keyId')
       .distinct()
       .where('entry.clientId = :clientId AND entry.keyId IS NOT NULL', { clientId })
       .getRawMany<{ keyId: string }>();
-    const actorKeyId = In(own.map(({ keyId }) => keyId));
-    await manager.update(AuditEntry, { clientId, actorKeyId }, { from: null, requestId: null });
+    const ownKeys = new Set(own.map(({ keyId }) => keyId));
     let entries = 0;
     for (let page = await pageAfter(manager, clientId, 0n); page.length > 0;) {
-      for (const { id, details } of page) {
-        const anonymous = withoutNames(details);
-        if (JSON.stringify(anonymous) !== JSON.stringify(details))
-          await manager.update(AuditEntry, { id }, { details: anonymous });
+      for (const { id, details, actorKeyId, ...origin } of page) {
+        const changes = {
+          ...(actorKeyId !== null && ownKeys.has(actorKeyId) ? { from: null, requestId: null } : {}),
+          details: withoutNames(details),
+        };
+        if (isDeepStrictEqual({ ...origin, ...changes }, { ...origin, details })) continue;
+        hasErased = true;
+        await manager.update(AuditEntry, { id }, changes);
       }
       entries += page.length;
       page = await pageAfter(manager, clientId, page.at(-1)?.id ?? 0n);
     }
-    return entries;
+    return hasErased ? entries : 0;
   }
 }
 

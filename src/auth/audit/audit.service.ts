@@ -1,10 +1,12 @@
 import { Injectable, Module } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { Settings } from '../../core/config/settings.js';
 import { Clock, isoOf } from '../../core/time/clock.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { DAY_MS } from '../../core/time/duration.js';
 import { AuditErasure } from './audit-erasure.js';
 import { type Actor, AuditEntry } from './audit-entry.entity.js';
+import { DeletedKey } from './deleted-key.entity.js';
 
 /** A change to a client, a key, or another object. */
 export interface Change {
@@ -17,6 +19,12 @@ export interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** Before which instant entries are deleted: AUDIT_RETENTION_DAYS ago. */
+const beforeRetention = (now: number, { auditRetentionDays }: Settings) => ({
+  // No instant is before an empty text.
+  oldest: auditRetentionDays === 0 ? '' : isoOf(now - auditRetentionDays * DAY_MS),
+});
+
 /**
  * Entries older than AUDIT_RETENTION_DAYS. Only the thousand smallest ids, which are the oldest, are searched: an index on the time would
  * cost more than this hourly search.
@@ -24,10 +32,13 @@ export interface Change {
 const PAST_ENTRIES: Sweep = {
   entity: AuditEntry,
   where: 'at < :oldest AND id IN (SELECT id FROM audit_entries ORDER BY id LIMIT 1000)',
-  parameters: (now, { auditRetentionDays }) => ({
-    // No timestamp sorts before an empty text.
-    oldest: auditRetentionDays === 0 ? '' : isoOf(now - auditRetentionDays * DAY_MS),
-  }),
+  parameters: beforeRetention,
+};
+/** Keys that no entry names any more. */
+const PAST_KEYS: Sweep = {
+  entity: DeletedKey,
+  where: 'deleted_at < :oldest',
+  parameters: beforeRetention,
 };
 
 /** Writes the audit trail: who changed a client, key or durable event, when, and from where. */
@@ -37,7 +48,7 @@ export class AuditService {
     private readonly clock: Clock,
     sweeper: Sweeper,
   ) {
-    sweeper.add(PAST_ENTRIES);
+    sweeper.add(PAST_ENTRIES, PAST_KEYS);
   }
 
   /** Records a change in its transaction, so that either both are committed or neither is. */

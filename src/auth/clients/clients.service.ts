@@ -3,8 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
 import { differences } from '../audit/audit.service.js';
+import { KEEP_DELETED } from '../audit/deleted-key.entity.js';
 import { Clock } from '../../core/time/clock.js';
 import type { Page, PageRequest } from '../../database/keyset-page.js';
+import { runForRows } from '../../database/rows-as-json.js';
 import { type Sweep, Sweeper } from '../../database/sweeper.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import type { PlanLimits } from '../../core/config/plan-table.js';
@@ -140,8 +142,8 @@ export class ClientsService {
 
   /**
    * Deletes a client with its keys, its last errors including IP addresses, and its webhooks; returns its last state. The audit trail and
-   * the counts of past days remain. Only the audit trail still contains the client's name (see AuditErasure). Runs `more` in the same
-   * transaction. Throws client_not_found, and last_key_with_scope unless forced.
+   * the counts of past days remain. Only the audit trail and the keys that it names (DeletedKey) still contain the client's name (see
+   * AuditErasure). Runs `more` in the same transaction. Throws client_not_found, and last_key_with_scope unless forced.
    */
   async delete(
     id: string,
@@ -158,6 +160,7 @@ export class ClientsService {
     await this.deleteLogs(id);
     const deleted = await this.changes.run(by, async (manager, record) => {
       const client = await deletable(manager);
+      await runForRows(manager, [{ clientId: id, at: this.clock.instant() }], KEEP_DELETED);
       await manager.delete(Client, { id });
       const details = { name: client.name, plan: client.plan, ...forceDetail(options) };
       await record({ action: 'client.deleted', clientId: id, details });
