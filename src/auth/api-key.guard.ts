@@ -50,13 +50,14 @@ export class ApiKeyGuard implements CanActivate {
       }
       const digest = this.verifier.digestIn(authorization);
       // A cached key is found synchronously, because each await costs time.
-      let found = this.verifier.cached(digest);
-      if (!found) {
-        // A recently valid key cannot be a guess.
-        if (!this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
-        found = await this.verifier.find(digest);
-      }
-      request.quotaSubject = this.callerBy(found, request);
+      const cached = this.verifier.cached(digest);
+      // A recently valid key cannot be a guess.
+      if (!cached && !this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
+      const key = cached ?? (await this.verifier.find(digest));
+      // Also for an expired or revoked key, so that its errors belong to its client.
+      request.caller = { clientId: key.client.id, keyId: key.id, user: null, scopes: key.scopes };
+      if (!cached) this.verifier.refuseEnded(key);
+      request.quotaSubject = this.subjectBy(key);
       return true;
     } catch (refusal) {
       if (token !== undefined && isOfCredential(refusal)) challenge(refusal, response);
@@ -67,9 +68,8 @@ export class ApiKeyGuard implements CanActivate {
     }
   }
 
-  /** Stores the caller of a key in the request; returns the subject that the request counts for. */
-  private callerBy(key: CallersKey, request: Request): QuotaSubject {
-    request.caller = { clientId: key.client.id, keyId: key.id, user: null, scopes: key.scopes };
+  /** The subject that the requests of a key count for. Throws client_suspended. */
+  private subjectBy(key: CallersKey): QuotaSubject {
     refuseSuspended(key.client);
     const { id, plan, perMinute, perDay, clientId } = this.quotas.subjectOf(key.client);
     // Not a spread, which takes 3 % of the time of a cached response.
@@ -80,7 +80,7 @@ export class ApiKeyGuard implements CanActivate {
   private async count(refusal: unknown, request: Request, response: Response): Promise<void> {
     if (isOfCredential(refusal))
       await this.quota.take(request, response).catch((ofAddress: unknown) => {
-        // A suspended client has used neither its key nor its quota.
+        // A refused key was not used, and neither was the quota of its client.
         request.caller = undefined;
         throw ofAddress;
       });

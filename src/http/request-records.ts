@@ -132,11 +132,14 @@ export class RequestRecords implements NestMiddleware {
       const operation = operationOf(labels);
       this.clients.note({ caller, operation, status, code, isUncounted, durationMs: ms, requestId, address });
     }
+    // Whoever floods without a key belongs to no client: only their number is stored.
+    else if (status === 401 || status === 429) this.clients.noteWithoutKey();
     const level = levelOf(route, status);
     if (!this.isLogged(level)) return;
     if (!caller && level !== 'debug') this.quota.limitLines(request);
     if (request.isUnlogged) return;
-    const address = caller || status < 400 ? undefined : this.loggedAddress(addressOf(request));
+    const isUnknown = !caller || status === 401;
+    const address = isUnknown && status >= 400 ? this.loggedAddress(addressOf(request)) : undefined;
     this.logger.pino[level](
       {
         requestId: requestIdOf(response),

@@ -114,6 +114,49 @@ describe('what came of the requests of a client', () => {
     expect(minutes[0]).toMatchObject({ requests: 1, refused: 0 });
   });
 
+  it('includes what was refused because the key has ended, which uses neither the key nor its quota', async () => {
+    const { service, admin, ask, usage } = await open();
+    const { id, clientId, key } = await service.issueKey({ plan: 'free' });
+    const post = (path: string, json?: object) =>
+      service.request('POST', path, { key: admin.key, ...(json ? { json } : {}) });
+    await post(`/admin/keys/${id}/revoke`);
+    const headers = { 'x-request-id': 'revoked-1' };
+    expect((await service.request('GET', '/v1/pets', { key, headers })).status).toBe(401);
+    const issued = (await post('/admin/keys', { clientId, expires: '1s' })).body;
+    service.clock.advance(1_000);
+    await service.request('GET', '/v1/pets', { key: issued.key });
+    const errors = await ask(`/admin/requests?client=${clientId}`);
+    expect(errors.map(({ code, keyId }: Record<string, string>) => [code, keyId])).toEqual([
+      ['expired_api_key', issued.id],
+      ['revoked_api_key', id],
+    ]);
+    expect(await ask('/admin/search?text=revoked-1')).toMatchObject([{ kind: 'request', clientId }]);
+    expect((await printedBy(service, ['request', 'show', 'revoked-1'])).stdout).toMatch(/revoked_api_key/);
+    const { outcomes, windows, lastUsedAt } = await ask(`/admin/clients/${clientId}`);
+    expect(outcomes.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
+      '401 expired_api_key uncounted',
+      '401 revoked_api_key uncounted',
+    ]);
+    expect(windows.map(({ used }: { used: number }) => used)).toEqual([0, 0]);
+    expect(lastUsedAt).toBeNull();
+    expect((await usage()).outcomes).toEqual([]);
+  });
+
+  it('is counted together where no client is known, for the last hour and the day', async () => {
+    const { service, ask } = await open();
+    const before = (await ask('/admin/overview')).traffic[0];
+    for (let sent = 0; sent < 63; sent += 1) await service.request('GET', '/v1/pets', { key: null });
+    await service.request('GET', '/v1/pets', { key: 'pst_test_wrong' });
+    const { traffic } = await ask('/admin/overview');
+    expect(traffic.map(({ withoutKey }: { withoutKey: number }) => withoutKey)).toEqual([64, 64]);
+    // Two requests for the overview itself, and no refusals.
+    expect(traffic[0]).toMatchObject({ clientErrors: 0, refused: 0 });
+    expect(traffic[0].requests).toBeLessThanOrEqual(before.requests + 2);
+    expect((await printedBy(service, ['overview'])).stdout).toMatch(/\b64\b/);
+    service.clock.advance(3_600_000);
+    expect((await ask('/admin/overview')).traffic[0].withoutKey).toBe(0);
+  });
+
   it('has a metric whose labels are few, and is deleted when it is old', async () => {
     const { service, flush, usage, get } = await open();
     await get('/v1/pets');

@@ -5,7 +5,7 @@ import { Instant } from '../../http/validation/fields.js';
 /** A request that got an error, on the command line and over HTTP. */
 @ApiSchema({
   name: 'RefusedRequest',
-  description: 'A request with a valid key that got an error response.',
+  description: 'A request with the key of a client that got an error response.',
 })
 export class RefusedRequestDto {
   @Instant({ description: 'When the response was sent' })

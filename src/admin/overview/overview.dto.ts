@@ -12,7 +12,7 @@ class TrafficDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Requests with a valid key, including refused ones',
+    description: 'Requests with the key of a client, including refused ones',
     example: 640,
   })
   requests!: number;
@@ -29,6 +29,14 @@ class TrafficDto {
 
   @ApiProperty({ type: 'integer', description: 'Requests that got 429', example: 3 })
   refused!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Requests without the key of a client that were refused with 401, or with 429 for their address; the log has their addresses',
+    example: 40,
+  })
+  withoutKey!: number;
 }
 
 /** The number of clients in a state. */
@@ -107,7 +115,7 @@ export class OverviewDto {
 export class SearchQuery {
   @Text({
     description:
-      'Part of the name or the id of a client, the id or the first characters of a key, or an `X-Request-Id`',
+      'Part of the name or the id of a client, the id, the first characters or a part of the label of a key, or an `X-Request-Id`',
     maxLength: 255,
   })
   @WithoutApiKey()

@@ -4,6 +4,8 @@ import { Instant } from '../../throttling/memory/quota-journal.entity.js';
 
 /** The outcome of an admitted call of a deprecated operation, counted in addition to its actual outcome. */
 export const DEPRECATED = 'deprecated';
+/** The outcome of refused requests without the key of a client; they are counted for ALL_CLIENTS only, and have no operation. */
+export const WITHOUT_KEY = 'without key';
 /** Suffix of the outcome of a request that used no quota. */
 export const UNCOUNTED = ' uncounted';
 /** Client id of the totals of all clients; no client has it. */
@@ -32,7 +34,7 @@ export class RequestCount {
   @PrimaryColumn('varchar', { length: 200 })
   operation!: string;
 
-  /** `2xx`, `304`, or status and code of an error, such as `404 pet_not_found`, optionally with UNCOUNTED; or DEPRECATED. */
+  /** `2xx`, `304`, or status and code of an error, such as `404 pet_not_found`, optionally with UNCOUNTED; DEPRECATED; or WITHOUT_KEY. */
   @PrimaryColumn('varchar', { length: 100 })
   outcome!: string;
 

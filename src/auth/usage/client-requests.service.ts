@@ -15,6 +15,7 @@ import {
   type RefusedRequest,
   type RequestCount,
   UNCOUNTED,
+  WITHOUT_KEY,
 } from './client-requests.entity.js';
 import {
   CUT,
@@ -33,10 +34,15 @@ const [MAX_COUNTS, MAX_COUNTS_OF_CLIENT, MAX_ERRORS] = [50_000, 500, 100_000];
 /** How many counts and errors are written per second, so that other writers do not wait long. */
 const AT_ONCE = 2_000;
 
-/** The outcome of requests of a suspended client, which use neither key nor quota. */
-const REFUSED_FOR_THE_KEY = '403 client_suspended';
+/** The outcomes of requests with an expired or revoked key or of a suspended client, which use neither key nor quota. */
+const REFUSED_FOR_THE_KEY: readonly string[] = [
+  '401 expired_api_key',
+  '401 revoked_api_key',
+  '403 client_suspended',
+];
+const UNUSED = new Set(REFUSED_FOR_THE_KEY.map((outcome) => outcome + UNCOUNTED));
 
-/** A completed request with a valid credential. */
+/** A completed request of a known caller. */
 export interface EndedRequest {
   readonly caller: Caller;
   /** Method and route template, at most 200 characters. */
@@ -81,7 +87,7 @@ export class ClientRequests extends WriteBehind {
     });
     metrics.counter(
       'petstore_client_requests_total',
-      'Requests with a valid key, by outcome: 2xx, 304, 4xx, 429, 5xx.',
+      'Requests with the key of a client, by outcome: 2xx, 304, 4xx, 429, 5xx.',
       ['outcome'],
       () => [...this.byOutcome].map(([outcome, value]) => ({ labels: { outcome }, value })),
     );
@@ -96,7 +102,7 @@ export class ClientRequests extends WriteBehind {
       const kind = status === 304 || status === 429 ? String(status) : `${Math.floor(status / 100)}xx`;
       this.byOutcome.set(kind, (this.byOutcome.get(kind) ?? 0) + 1);
       const outcome = status < 400 ? kind : `${status} ${code ?? ''}`.trimEnd().slice(0, 90);
-      const isUncharged = ended.isUncounted || outcome === REFUSED_FOR_THE_KEY;
+      const isUncharged = ended.isUncounted || REFUSED_FOR_THE_KEY.includes(outcome);
       this.count(
         clientId,
         keyId,
@@ -109,6 +115,11 @@ export class ClientRequests extends WriteBehind {
     const isAbandoned = status === 499 && /^GET \/(?:admin|account)\b/.test(operation);
     if (status >= 400 && !isAbandoned && this.waitingErrors < MAX_ERRORS)
       this.keep(clientId, [{ at: this.clock.now(), ended }]);
+  }
+
+  /** Counts a request that was refused and belongs to no client, because it has no key that exists. */
+  noteWithoutKey(): void {
+    this.count(ALL_CLIENTS, '', '', WITHOUT_KEY, 0);
   }
 
   /** Counts an admitted call of a deprecated operation. */
@@ -130,13 +141,7 @@ export class ClientRequests extends WriteBehind {
     const known = own?.get(id);
     if (known) known.requests += 1;
     else if (own && own.size >= MAX_COUNTS_OF_CLIENT && operation !== OTHER)
-      this.count(
-        clientId,
-        keyId,
-        OTHER,
-        outcome === REFUSED_FOR_THE_KEY + UNCOUNTED ? outcome : classOf(outcome),
-        0,
-      );
+      this.count(clientId, keyId, OTHER, UNUSED.has(outcome) ? outcome : classOf(outcome), 0);
     else this.add(id, { clientId, start, keyId, operation, outcome, bucket, requests: 1 });
   }
 
@@ -177,11 +182,14 @@ export class ClientRequests extends WriteBehind {
       await runForRows(manager, ofKeys, KEEP_OF_KEYS);
       await runForRows(manager, ofUsers, KEEP_OF_USERS);
       const ofClients = counts.map(([, count]) => count);
-      const minutes = [...ofClients, ...togetherOf(ofClients)];
+      const minutes = [
+        ...ofClients,
+        ...togetherOf(ofClients.filter(({ clientId }) => clientId !== ALL_CLIENTS)),
+      ];
       await runForRows(manager, alertsIn(ofClients), RAISE);
       await runForRows(manager, minutes, sumUp(MINUTE_MS));
       await runForRows(manager, minutes, sumUp(DAY_MS));
-      const used = minutes.filter(({ outcome }) => outcome !== REFUSED_FOR_THE_KEY + UNCOUNTED);
+      const used = minutes.filter(({ outcome }) => !UNUSED.has(outcome));
       await runForRows(
         manager,
         used.map(({ keyId, start }) => ({ keyId, at: isoOf(start) })),

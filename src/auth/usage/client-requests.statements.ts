@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../core/time/duration.js';
 import type { Dialect } from '../../database/dialect.js';
-import { DEPRECATED, UNCOUNTED } from './client-requests.entity.js';
+import { DEPRECATED, UNCOUNTED, WITHOUT_KEY } from './client-requests.entity.js';
 
 /** Maximum numbers of stored errors, per client and in total. */
 export const [MAX_OPERATIONS_OF_CLIENT, MAX_REFUSED] = [200, 50_000];
@@ -37,7 +37,7 @@ export const sumUp = (lengthMs: number) => (rows: string) => `
       SUM(CAST(value ->> 'requests' AS INTEGER)) AS requests
     FROM ${rows} AS counted GROUP BY 1, 2, 3, 4, 5, 6
   ), placed AS (
-    SELECT counted.*, known.requests IS NULL AND counted.outcome <> '${DEPRECATED}' AS is_new, row_number() OVER (
+    SELECT counted.*, known.requests IS NULL AND counted.outcome NOT IN ('${DEPRECATED}', '${WITHOUT_KEY}') AS is_new, row_number() OVER (
       PARTITION BY counted.client_id, counted.window_start, known.requests IS NULL ORDER BY counted.requests DESC) AS place
     FROM counted LEFT JOIN request_counts AS known ON known.client_id = counted.client_id AND known.length_ms = ${lengthMs}
       AND known.window_start = counted.window_start AND known.key_id = counted.key_id

@@ -8,7 +8,13 @@ import { Sweeper } from '../../database/sweeper.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time/duration.js';
 import { ApiKey } from '../clients/api-key.entity.js';
 import { Client } from '../clients/client.entity.js';
-import { ALL_CLIENTS, DEPRECATED, RefusedRequest, RequestCount } from './client-requests.entity.js';
+import {
+  ALL_CLIENTS,
+  DEPRECATED,
+  RefusedRequest,
+  RequestCount,
+  WITHOUT_KEY,
+} from './client-requests.entity.js';
 import { BUCKETS, quantile } from './latency.js';
 
 /** The columns that counts can be grouped by. */
@@ -136,10 +142,11 @@ export class RequestHistory {
         sums.reduce((sum, { outcome, requests }) => sum + (outcomes.test(outcome) ? requests : 0), 0);
       traffic.push({
         since: isoOf(counted.since),
-        requests: sumOf(/^/),
+        requests: sumOf(/^\d/),
         clientErrors: sumOf(/^4(?!29|99)/),
         serverErrors: sumOf(/^5/),
         refused: sumOf(/^429/),
+        withoutKey: sumOf(new RegExp(`^${WITHOUT_KEY}$`)),
       });
     }
     const calls = await this.sums([ALL_CLIENTS], { ...today, only: 'deprecated' }, ['operation']);
