@@ -65,6 +65,14 @@ export function displayablePrefixOf(key: string): string {
   return key.slice(0, key.lastIndexOf('_') + 5);
 }
 
+/**
+ * What a text has of the displayable prefix of a key, if it is the beginning of one: at least one character after the environment. An
+ * ellipsis may follow. Undefined for any other text, and for a whole key.
+ */
+export function beginningOf(text: string): string | undefined {
+  return /^([a-z][a-z0-9]{1,9}_(?:live|test)_[0-9A-Za-z]{1,4})[0-9A-Za-z]{0,31}…?$/.exec(text)?.[1];
+}
+
 /** Whether a text starts like the keys issued with a prefix, or has the format of a key with another prefix. */
 export function resemblesApiKey(text: string, prefix: string): boolean {
   return text.startsWith(`${prefix}_`) || SHAPE.test(text);

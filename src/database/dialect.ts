@@ -146,3 +146,12 @@ export function tableOf({ tablePath }: { readonly tablePath: string }): string {
 export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
+
+/**
+ * The condition that a column contains a text, in whichever case its letters A to Z are, and its parameters. No character of the text
+ * has a special meaning.
+ */
+export function containing(column: string, text: string): [condition: string, parameters: { holds: string }] {
+  const holds = `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
+  return [`LOWER(${column}) LIKE LOWER(:holds) ESCAPE '!'`, { holds }];
+}

@@ -41,6 +41,7 @@ const LISTS = [
   'webhooks?state=failing',
   'requests?outcome=429',
   'keys?limit=25',
+  'keys?limit=25&state=expiring',
 ];
 
 /** A node of EXPLAIN (ANALYZE, FORMAT JSON), PostgreSQL manual, "EXPLAIN". */
@@ -120,10 +121,12 @@ describe('with 10,000 clients', async () => {
     expect(await namesIn('state=suspended')).toEqual(['Client 4242']);
     await service.request('PATCH', `/admin/keys/${loud.id}`, { key: admin, json: { expires: '3d' } });
     expect((await ask('clients?state=expiring')).body.map((one: Client) => one.id)).toEqual([loud.clientId]);
+    const expiring = async () => (await ask('keys?state=expiring')).body.map((one: { id: string }) => one.id);
+    expect(await expiring()).toEqual([loud.id]);
     const expiry = async () => (await ask(`clients/${loud.clientId}`)).body.keyExpiresAt as string | null;
     expect(await expiry()).toBe(new Date(service.clock.now() + 3 * 86_400_000).toISOString());
     await service.request('POST', `/admin/keys/${loud.id}/rotate`, { key: admin, json: { expires: '90d' } });
-    expect([await expiry(), await inState('expiring')]).toEqual([null, 0]);
+    expect([await expiry(), await inState('expiring'), await expiring()]).toEqual([null, 0, []]);
     for (const state of ['near_limit', 'failing', 'deprecated'])
       expect(await namesIn(`state=${state}`)).toEqual([]);
   });
@@ -136,7 +139,10 @@ describe('with 10,000 clients', async () => {
     expect(await search('client 1')).toHaveLength(10);
     expect(await search(flooder.clientId)).toEqual([`client ${flooder.clientId}`]);
     expect(await search(adminKey)).toEqual([`key ${adminKey}`]);
-    expect(await search(admin.slice(0, 13))).toEqual([`key ${adminKey}`]);
+    for (const length of [12, 13, 20])
+      expect(await search(admin.slice(0, length))).toContain(`key ${adminKey}`);
+    expect(await search(`${admin.slice(0, 13)}…`)).toContain(`key ${adminKey}`);
+    expect(await search(admin.slice(-6))).toEqual([]);
     await service.request('GET', '/v1/pets/999', { key: admin, headers: { 'x-request-id': 'seen-1' } });
     expect(await search('seen-1')).toEqual(['request seen-1']);
     expect(await search('%')).toEqual([]);

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { ONE_CHANGE } from '../../auth/clients/key-rules.js';
 import { Duration, Instant, StringList, Text, Uuid } from '../../http/validation/fields.js';
 import type { ApiKey } from '../../auth/clients/api-key.entity.js';
-import type { IssuedKey } from '../../auth/clients/key-issuing.service.js';
+import type { IssuedKey, RotatedKey } from '../../auth/clients/key-issuing.service.js';
 import { WithoutApiKey } from '../../http/validation/without-api-key.js';
 
 /** A key on the command line and over HTTP, without its secret. */
@@ -78,6 +78,21 @@ export class IssuedKeyDto extends ApiKeyDto {
 export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
   const { id, ...rest } = toApiKeyDto(apiKey);
   return { id, key: secret, ...rest };
+}
+
+/** The successor of a key, and when that ends. */
+@ApiSchema({
+  name: 'RotatedKey',
+  description: 'A new key with its secret, which is shown only in this response, and when the old key ends.',
+})
+export class RotatedKeyDto extends IssuedKeyDto {
+  @Instant({ description: 'When the old key ends, or has ended' })
+  oldExpiresAt!: string;
+}
+
+/** Makes the shown form of the successor of a key. */
+export function toRotatedKeyDto({ oldExpiresAt, ...issued }: RotatedKey): RotatedKeyDto {
+  return Object.assign(toIssuedKeyDto(issued), { oldExpiresAt });
 }
 
 /** A key, and until when it is banned. */

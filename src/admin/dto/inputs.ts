@@ -1,5 +1,6 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { ACTOR_KINDS, type Actor } from '../../auth/audit/audit-entry.entity.js';
+import { KEY_STATES } from '../../auth/clients/api-keys.service.js';
 import { CLIENT_ORDERS, CLIENT_STATES, type ClientState } from '../../auth/clients/client-list.js';
 import { ERROR_OUTCOMES, type ErrorOutcome } from '../../auth/usage/request-history.js';
 import { DAYS_STORED, DAYS_SHOWN } from '../../auth/usage/usage.service.js';
@@ -106,11 +107,20 @@ export class KeysQuery extends PageQuery {
 
   @Text({
     description:
-      'Only keys with this prefix, such as `pst_live_4fTz`, or this SHA-256, which finds a key without sending it',
+      'Only keys that begin with these characters, such as `pst_live_4fTz`, or this SHA-256, which finds a key without sending it',
     maxLength: 64,
     optional: true,
   })
   key?: string;
+
+  @Enum({
+    enumName: 'KeyState',
+    values: KEY_STATES,
+    description:
+      'Only keys in this state: `expiring`, which expire within 7 days and were neither rotated nor revoked',
+    optional: true,
+  })
+  state?: (typeof KEY_STATES)[number];
 }
 
 /** Filters of the audit trail. */

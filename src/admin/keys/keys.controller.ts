@@ -38,9 +38,11 @@ import {
   NewKeyDto,
   NewOwnKeyDto,
   ROTATION_EXAMPLE,
+  RotatedKeyDto,
   toApiKeyDto,
   toApiKeyStateDto,
   toIssuedKeyDto,
+  toRotatedKeyDto,
 } from '../dto/api-key.dto.js';
 import { ForceQuery, KeyParams, KeysQuery } from '../dto/inputs.js';
 
@@ -100,7 +102,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @CurrentRequester(audience) by: Requester,
       @Paged() pager: Pager,
     ): Promise<ApiKeyDto[]> {
-      const of = { clientId: by.clientId ?? query.client, key: query.key };
+      const of = { clientId: by.clientId ?? query.client, key: query.key, state: query.state };
       return (await pager.respond(query, (page) => this.keys.list(page, of))).map(toApiKeyDto);
     }
 
@@ -179,7 +181,7 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       responses: {
         status: 201,
         description: 'The new key with its secret, which is shown only in this response',
-        type: IssuedKeyDto,
+        type: RotatedKeyDto,
         location: keyAddress,
         ...described('Address of the new key'),
       },
@@ -199,8 +201,8 @@ export function keysController(audience: Audience, newKeys?: UncountedBound): Ty
       @Force() query: ForceQuery,
       @Body() rotation: KeyRotationDto,
       @CurrentRequester(audience) by: Requester,
-    ): Promise<IssuedKeyDto> {
-      return toIssuedKeyDto(await this.issuing.rotate(keyId, rotation, by, query));
+    ): Promise<RotatedKeyDto> {
+      return toRotatedKeyDto(await this.issuing.rotate(keyId, rotation, by, query));
     }
 
     @Post(':keyId/revoke')

@@ -36,8 +36,8 @@ export class OverviewService {
   }
 
   /**
-   * Clients whose name contains the text, keys with it as their displayable prefix, objects with it as their id, and the last error with
-   * it.
+   * Clients whose name contains the text, keys that begin with it or whose label contains it, objects with it as their id, and the last
+   * error with it.
    */
   async search(text: string): Promise<FoundDto[]> {
     const page = { limit: MAX_FOUND };

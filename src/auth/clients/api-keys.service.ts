@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import { Brackets, type EntityManager, type Repository, type WhereExpressionBuilder } from 'typeorm';
+import { beginningOf, displayablePrefixOf } from '../api-key.format.js';
 import { differences } from '../audit/audit.service.js';
 import { Clock, isoOf } from '../../core/time/clock.js';
+import { containing } from '../../database/dialect.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
@@ -10,6 +12,7 @@ import { QuotaService } from '../../throttling/quota.service.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import { type AuditedChange, AuditedChanges, type Requester } from './audited-changes.js';
+import { EXPIRING, EXPIRING_MS } from './client-list.js';
 import { ClientQuotas } from './client-quotas.js';
 import { ClientsService } from './clients.service.js';
 import { KeyLimits } from './key-limits.js';
@@ -28,9 +31,13 @@ import {
 /** Filters a list of keys. */
 export interface KeyFilter {
   readonly clientId?: string | undefined;
-  /** Displayable prefix of a key, or its digest. */
+  /** The first characters of a key, at least one after its environment, or its digest. */
   readonly key?: string | undefined;
+  readonly state?: (typeof KEY_STATES)[number] | undefined;
 }
+
+/** States by which keys are listed. */
+export const KEY_STATES = ['expiring'] as const;
 
 /** Reads, changes and revokes API keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()
@@ -46,23 +53,28 @@ export class ApiKeysService {
   ) {}
 
   /** A page of the matching keys with their clients, oldest first. Throws client_not_found. */
-  async list(page: PageRequest, { clientId, key }: KeyFilter = {}): Promise<Page<ApiKey>> {
+  async list(page: PageRequest, { clientId, key, state }: KeyFilter = {}): Promise<Page<ApiKey>> {
     const query = this.keys.createQueryBuilder('key').innerJoinAndSelect('key.client', 'client');
     if (clientId !== undefined) {
       await this.clients.get(clientId);
       query.where('key.clientId = :clientId', { clientId });
     }
-    if (key !== undefined) query.andWhere('(key.prefix = :key OR key.digest = :key)', { key });
+    if (key !== undefined)
+      query.andWhere(
+        new Brackets((either) => void beginningWith(either.where('key.digest = :key', { key }), key)),
+      );
+    const now = this.clock.now();
+    if (state !== undefined) query.andWhere(EXPIRING, { now: isoOf(now), soon: isoOf(now + EXPIRING_MS) });
     return keysetPage(query, page, BY_CREATION);
   }
 
-  /** Keys with this id or displayable prefix, newest first. */
+  /** Keys with this id, those that begin with this text, and those whose label contains it, newest first. */
   find(text: string, limit: number): Promise<ApiKey[]> {
-    return this.keys.find({
-      where: [{ id: text }, { prefix: text }],
-      order: { createdAt: 'DESC' },
-      take: limit,
-    });
+    const query = this.keys
+      .createQueryBuilder('key')
+      .where('key.id = :text', { text })
+      .orWhere(...containing('key.label', text));
+    return beginningWith(query, text).orderBy('key.createdAt', 'DESC').limit(limit).getMany();
   }
 
   /**
@@ -173,6 +185,19 @@ export class ApiKeysService {
       return key;
     });
   }
+}
+
+/** Compares characters as they are, which LIKE does not do on SQLite. */
+const BEGINS = 'substr(key.prefix, 1, length(:beginning)) = :beginning';
+
+/** Selects also the keys that begin with a text. */
+function beginningWith<Query extends WhereExpressionBuilder>(query: Query, text: string): Query {
+  const beginning = beginningOf(text);
+  if (beginning === undefined) return query;
+  // Only a whole prefix can be found by its index.
+  const condition =
+    displayablePrefixOf(`${beginning}0000`) === beginning ? 'key.prefix = :beginning' : BEGINS;
+  return query.orWhere(condition, { beginning });
 }
 
 /** The new expiry of a key. Throws validation_failed if it is later than the old one: only a new key can live longer. */

@@ -1,6 +1,7 @@
 import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import { isoOf } from '../../core/time/clock.js';
 import { DAY_MS } from '../../core/time/duration.js';
+import { containing } from '../../database/dialect.js';
 import { BY_CREATION, type Page, type PageRequest, keysetPage } from '../../database/keyset-page.js';
 import { startOf } from '../../throttling/quota.js';
 import type { Plan } from '../../throttling/plans.js';
@@ -36,16 +37,15 @@ export interface ClientFilter {
   readonly sort?: (typeof CLIENT_ORDERS)[number] | undefined;
 }
 
+/** The condition on keys that expire between `:now` and `:soon`. A rotated key expires as it should. */
+export const EXPIRING =
+  'expires_at > :now AND expires_at <= :soon AND revoked_at IS NULL AND replaced_by IS NULL';
 const WORKING = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
 /** Statements that select the ids of the clients in a state. `:now` and `:soon` are ISO 8601 text. */
 const STATES = new Map<ClientState, string>([
   ['banned', `SELECT client_id FROM api_keys WHERE banned_until > :now AND ${WORKING}`],
   ['suspended', `SELECT id FROM clients WHERE suspended_at > ''`],
-  [
-    'expiring',
-    // A rotated key is meant to expire.
-    'SELECT client_id FROM api_keys WHERE expires_at > :now AND expires_at <= :soon AND revoked_at IS NULL AND replaced_by IS NULL',
-  ],
+  ['expiring', `SELECT client_id FROM api_keys WHERE ${EXPIRING}`],
 ]);
 
 /** Defines a state of clients by a statement that selects their ids, for a module that owns the data. The statement should use an index. */
@@ -145,11 +145,7 @@ function filtered<Row extends object>(
   { name, plan, state }: ClientFilter,
   now: number,
 ): SelectQueryBuilder<Row> {
-  if (name !== undefined) {
-    // Escapes the wildcards of LIKE.
-    const holds = `%${name.replaceAll(/[!%_]/g, '!$&')}%`;
-    query.andWhere(`LOWER(client.name) LIKE LOWER(:holds) ESCAPE '!'`, { holds });
-  }
+  if (name !== undefined) query.andWhere(...containing('client.name', name));
   if (plan !== undefined) query.andWhere('client.plan = :plan', { plan });
   if (state !== undefined)
     query.andWhere(`client.id IN (${STATES.get(state) ?? ''})`, {

@@ -30,6 +30,11 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
+/** The successor of a key, and when that ends. */
+export interface RotatedKey extends IssuedKey {
+  readonly oldExpiresAt: string;
+}
+
 /** Issues and rotates keys. Every change is committed in one transaction with its audit entry. */
 @Injectable()
 export class KeyIssuingService {
@@ -75,7 +80,7 @@ export class KeyIssuingService {
     { grace, expires }: Rotation,
     by: Requester,
     options: Forcible = {},
-  ): Promise<IssuedKey> {
+  ): Promise<RotatedKey> {
     return this.changes.run(by, async (manager, record, latest) => {
       const key = await this.keys.findChangeable(id, by, manager);
       await this.limits.requireCapacity(2, by, manager);
@@ -109,7 +114,7 @@ export class KeyIssuingService {
         ...forceDetail(options),
       };
       await record({ action: 'api_key.rotated', clientId, keyId: id, details });
-      return issued;
+      return { ...issued, oldExpiresAt: key.expiresAt };
     });
   }
 

@@ -1,4 +1,4 @@
-import { digestOf, verifyApiKey } from '../../auth/api-key.format.js';
+import { beginningOf, digestOf, verifyApiKey } from '../../auth/api-key.format.js';
 import { Refusal } from '../../core/refusal.js';
 import type { Input } from './operations.js';
 import { type Service, read, readList } from './service.js';
@@ -11,6 +11,10 @@ interface Named {
 
 const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const CLIENT = /^client(?:Id)?$/;
+const BY_NAME =
+  'Give the exact name, in upper and lower case, or the id. `petstore client list --name <text>` lists the names that contain a text.';
+const BY_BEGINNING =
+  'Use the first characters of a key, such as pst_live_4fTz, or its id. A key cannot be found by its last characters.';
 const KEY = /^(?:key|keyId|actorKey)$/;
 
 /** Whether an input identifies a key, which may be a secret. */
@@ -19,8 +23,8 @@ export function isKey({ name, schema }: Input): boolean {
 }
 
 /**
- * Resolves an input to an id: a client by its name, a key by its prefix or by the key itself, of which only the SHA-256 is sent. Throws
- * Refusal unless there is exactly one match.
+ * Resolves an input to an id: a client by its name, a key by its first characters or by the key itself, of which only the SHA-256 is sent.
+ * Throws Refusal unless there is exactly one match.
  */
 export async function idOf(service: Service, input: Input, given: string): Promise<string> {
   const { format, type } = input.schema;
@@ -39,21 +43,20 @@ export async function clientOf(service: Service, given: string): Promise<Named> 
     return (await read(service, { method: 'get', path: `/clients/${given.toLowerCase()}` })) as Named;
   const sent = { method: 'get', path: '/clients', query: { name: given } };
   const named = (await readList<Named>(service, sent)).entries.filter(({ name }) => name === given);
-  return only(named, `clients are called ${given}`, `There is no client ${given}.`);
+  const none = `There is no client ${given}. ${BY_NAME}`;
+  return only(named, `clients are called ${given}`, none);
 }
 
 async function keyOf(service: Service, given: string): Promise<string> {
   const verdict = verifyApiKey(given);
-  const [, prefix] = /^([a-z][a-z0-9]{1,9}_(?:live|test)_\w{4})…?$/.exec(given) ?? [];
-  // The text may be most of a real key, so it is not repeated.
-  if (!verdict.wellFormed && prefix === undefined && given.includes('_'))
-    throw new Refusal(`This is not a key. ${verdict.reason}`);
-  const mark = verdict.wellFormed ? digestOf(given) : prefix;
-  const shown = verdict.wellFormed ? 'with this secret' : (prefix ?? given);
-  const query = { key: mark };
-  const sent = { method: 'get', path: '/keys', query };
-  const found = mark === undefined ? [] : (await readList<Named>(service, sent)).entries;
-  return only(found, `keys begin with ${shown}`, `There is no key ${shown}.`).id;
+  // Only what is shown of a key is sent and repeated: the text may be most of a real one.
+  const beginning = beginningOf(given);
+  if (!verdict.wellFormed && beginning === undefined)
+    throw new Refusal(`This is not a key. ${given.includes('_') ? verdict.reason : BY_BEGINNING}`);
+  const query = { key: verdict.wellFormed ? digestOf(given) : beginning };
+  const { entries: found } = await readList<Named>(service, { method: 'get', path: '/keys', query });
+  const none = verdict.wellFormed ? 'with this secret.' : `that begins with ${beginning}. ${BY_BEGINNING}`;
+  return only(found, `keys begin with ${beginning}`, `There is no key ${none}`).id;
 }
 
 /** The endpoint of a delivery. Throws Refusal if the delivery does not exist. */
