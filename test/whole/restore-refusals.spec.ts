@@ -28,8 +28,16 @@ describe('a restore', () => {
   });
 
   it.each<readonly [string, (backup: string) => Promise<void>, RegExp]>([
-    ['damaged', async (file) => writeFile(file, (await readFile(file)).fill(7, 9_000, 60_000)), /is damaged/],
-    ['none of SQLite', (file) => writeFile(file, 'Dear shop. '.repeat(1_000)), /is not an SQLite database/],
+    [
+      'damaged',
+      async (file) => writeFile(file, (await readFile(file)).fill(7, 9_000, 60_000)),
+      /is damaged .* Name another backup\.$/,
+    ],
+    [
+      'none of SQLite',
+      (file) => writeFile(file, 'Dear shop. '.repeat(1_000)),
+      /is not an SQLite database\. Name another backup\.$/,
+    ],
     ['empty', (file) => writeFile(file, ''), /is empty\. Name another backup/],
     ['of another program', (file) => onFile(file, 'DROP TABLE schema_migrations'), /of another program/],
     [

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openDataSource } from '../data-source.js';
 import { refuseIfNewer, schemaStatus } from '../schema.js';
@@ -9,6 +9,10 @@ import { type VerifiedCopy, copyAndVerify } from './verified-copy.js';
 import { TemporaryFile, syncToDisk } from './temporary-file.js';
 import { DatabaseReplacement } from './database-replacement.js';
 import { Refusal } from '../../core/refusal.js';
+
+const NAME_ANOTHER = 'Name another backup.';
+/** What every SQLite file begins with. */
+const FILE_FORMAT = 'SQLite format 3\0';
 
 /** Options of a restore. */
 export interface RestoreOptions {
@@ -51,7 +55,7 @@ async function restoreLocked(options: RestoreOptions, database: string): Promise
     const part = await TemporaryFile.create(database);
     try {
       const { file, signal, now } = options;
-      const copied = await copyAndVerify({ from: file, to: part.path, signal });
+      const copied = await copyAndVerify({ from: file, to: part.path, signal, remedy: NAME_ANOTHER });
       const pending = await pendingOf(file, part.path);
       await replaced.copyOwnerTo(part.path);
       await syncToDisk(part.path);
@@ -74,11 +78,23 @@ async function realFileInFolder(database: string): Promise<string> {
   }
 }
 
+/** Whether a file begins as those of SQLite do; true for one that may not be read, of which the copy says why. */
+async function isOfSqlite(file: string): Promise<boolean> {
+  const opened = await open(file).catch(() => undefined);
+  try {
+    const { buffer } = (await opened?.read(Buffer.alloc(FILE_FORMAT.length))) ?? {};
+    return buffer === undefined || buffer.toString('latin1') === FILE_FORMAT;
+  } finally {
+    await opened?.close();
+  }
+}
+
 async function checkBackupFile({ file, database }: RestoreOptions): Promise<void> {
   const backup = await stat(file).catch(() => undefined);
   if (!backup) throw new Refusal(`${file} does not exist. Name the backup.`);
   if (!backup.isFile()) throw new Refusal(`${file} is not a file. Name the backup.`);
-  if (backup.size === 0) throw new Refusal(`${file} is empty. Name another backup.`);
+  if (backup.size === 0) throw new Refusal(`${file} is empty. ${NAME_ANOTHER}`);
+  if (!(await isOfSqlite(file))) throw new Refusal(`${file} is not an SQLite database. ${NAME_ANOTHER}`);
   const existing = await stat(database).catch(() => undefined);
   if (!existing) return;
   if (existing.ino === backup.ino && existing.dev === backup.dev)

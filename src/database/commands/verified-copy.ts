@@ -23,6 +23,8 @@ export interface CopyOptions {
   /** An empty file. */
   readonly to: string;
   readonly signal: AbortSignal;
+  /** What to do about a damaged file; by default, what is done about a database. */
+  readonly remedy?: string;
 }
 
 /** The result of a copy. */
@@ -36,7 +38,7 @@ export interface VerifiedCopy {
  * Copies a consistent snapshot of a database file into a single file without a write-ahead log, and checks every page and row of the copy.
  * Throws Refusal if the copy cannot be made or is damaged.
  */
-export async function copyAndVerify({ from, to, signal }: CopyOptions): Promise<VerifiedCopy> {
+export async function copyAndVerify({ from, to, signal, remedy }: CopyOptions): Promise<VerifiedCopy> {
   try {
     await readUntouched(from, async (source) => {
       await checkFreeSpace(source, to);
@@ -44,16 +46,16 @@ export async function copyAndVerify({ from, to, signal }: CopyOptions): Promise<
     });
     const copy = await Connection.open(to, 'read');
     try {
-      return await abortable(copy, signal, () => check(copy, from, to));
+      return await abortable(copy, signal, () => check(copy, from, to, remedy));
     } finally {
       await copy.close();
     }
   } catch (error) {
-    throw error instanceof Refusal ? error : new Refusal(reasonOf(error, from, dirname(to)));
+    throw error instanceof Refusal ? error : new Refusal(reasonOf(error, from, dirname(to), remedy));
   }
 }
 
-function reasonOf(error: unknown, from: string, folder: string): string {
+function reasonOf(error: unknown, from: string, folder: string, remedy?: string): string {
   const message = messageOf(error);
   switch (codeOf(error) ?? '') {
     case 'SQLITE_FULL':
@@ -66,6 +68,8 @@ function reasonOf(error: unknown, from: string, folder: string): string {
       );
     case 'SQLITE_IOERR':
       return `${from} cannot be copied to ${folder}: ${message}. Check both disks, then try again.`;
+    case 'SQLITE_CORRUPT':
+      return damaged(from, message, remedy);
     default:
       return messageOf(fileError(from, error));
   }
@@ -98,9 +102,9 @@ async function checkFreeSpace(source: Connection, to: string): Promise<void> {
     );
 }
 
-async function check(copy: Connection, from: string, to: string): Promise<VerifiedCopy> {
+async function check(copy: Connection, from: string, to: string, remedy?: string): Promise<VerifiedCopy> {
   const found = await copy.texts(`PRAGMA integrity_check(${MAX_NAMED})`);
-  if (found.join() !== 'ok') throw new Refusal(damaged(from, found.join('; ')));
+  if (found.join() !== 'ok') throw new Refusal(damaged(from, found.join('; '), remedy));
   const orphaned = await copy.texts('PRAGMA foreign_key_check');
   if (orphaned.length > 0)
     throw new Refusal(

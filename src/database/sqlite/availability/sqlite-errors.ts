@@ -92,10 +92,13 @@ export function withPermission(what: string): string {
   return `${what}. Give this user permission, or set DATABASE_URL to another file.`;
 }
 
-/** The message for a file in which SQLite found damage. */
-export function damaged(file: string, found: string): string {
-  const details = found.replaceAll(/\s+/g, ' ');
-  return `${file} is damaged (${details}). Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`;
+/** The message for a file in which SQLite found damage; by default, what to do about a database. */
+export function damaged(
+  file: string,
+  found: string,
+  remedy = `Stop what uses it, then ${BACKUP}, or save what can be read with "sqlite3 ${file} .recover".`,
+): string {
+  return `${file} is damaged (${found.replaceAll(/\s+/g, ' ')}). ${remedy}`;
 }
 
 function lineOf(file: string, code = '', error: unknown): string | undefined {
