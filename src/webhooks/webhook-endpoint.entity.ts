@@ -8,7 +8,7 @@ export const DISABLED_BECAUSE = ['owner', 'operator', 'failing', 'gone'] as cons
 export type DisabledBecause = (typeof DISABLED_BECAUSE)[number];
 
 /** States by which endpoints are listed. */
-export const ENDPOINT_STATES = ['failing'] as const;
+export const ENDPOINT_STATES = ['failing', 'disabled'] as const;
 
 /** Selects a column of the endpoints that fail, including those that were disabled for that reason. */
 export const FAILING = (column: 'id' | 'client_id'): string =>

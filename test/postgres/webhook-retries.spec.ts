@@ -93,6 +93,9 @@ it('failing endpoints are listed with their number, and one says why its last at
   expect(await listed('state=failing')).toEqual([[], '0']);
   expect(await asked(id)).toMatchObject({ lastError: null });
   expect(await errors()).toEqual({ failing: null, healthy: null });
+  expect(await listed('state=disabled')).toEqual([[], '0']);
+  await service.request('PATCH', `/admin/webhooks/${id}`, { key: admin, json: { enabled: false } });
+  expect(await listed('state=disabled')).toEqual([[id], '1']);
 });
 
 it('many retries in a row do not use up the schedule, after which an endpoint is disabled', async () => {

@@ -78,7 +78,10 @@ export class WebhookEndpointsService {
       query.andWhere('endpoint.id IN (SELECT endpoint_id FROM webhook_deliveries WHERE id = :deliveryId)', {
         deliveryId,
       });
-    if (state !== undefined) query.andWhere(`endpoint.id IN (${FAILING('id')})`);
+    if (state !== undefined)
+      query.andWhere(
+        state === 'failing' ? `endpoint.id IN (${FAILING('id')})` : 'endpoint.disabledAt IS NOT NULL',
+      );
     const total = await query.getCount();
     const { items, next } = await keysetPage(query, page, BY_CREATION);
     const found = await withEvents(items, this.endpoints.manager);
