@@ -8,7 +8,7 @@ import { DOCTOR_COMMAND } from './doctor.command.js';
 import { GENERATE_COMMANDS, NEW_COMMAND } from './generate/generate.commands.js';
 import { OPENAPI_COMMAND } from './openapi.command.js';
 import { OUTBOX_COMMANDS } from './outbox.commands.js';
-import { REMOTE } from './frame/command.js';
+import { COMMON, REMOTE } from './frame/command.js';
 import { Interrupted } from './frame/prompt.js';
 import { operationCommands } from './operations/operation-commands.js';
 import { operationsOf } from './operations/operations.js';
@@ -77,11 +77,17 @@ export async function runPetstore(args: readonly string[], shell: Shell): Promis
   }
 }
 
+/** The options that only this command has: a value may have been given without its option. */
+function optionsOf({ options, parent }: Command): string {
+  const own = options.filter((one) => parent && !COMMON.has(one)).map(({ long }) => long);
+  return own.length === 0 ? '' : `options: ${own.join(', ')}; `;
+}
+
 /** Makes each command throw instead of exiting, and write to the shell instead of the process's streams. */
 function configure(command: Command, shell: Shell): void {
   command
     .exitOverride()
-    .showHelpAfterError('(--help shows how to call it)')
+    .showHelpAfterError(`(${optionsOf(command)}--help shows how to call it)`)
     .configureOutput({ writeOut: (text) => void shell.write(text), writeErr: shell.writeError });
   for (const child of command.commands) configure(child, shell);
 }

@@ -177,7 +177,7 @@ const CASES: readonly Case[] = [
     'refuse a key for what is no id',
     () => [post('/admin/keys', 'key issue --client me')],
     // The command line takes names, too.
-    /^This must be a UUID in lower case\.$|^There is no client me\.$/,
+    /^This must be a UUID in lower case\.$|^There is no client me\. Give the exact name/,
   ],
   [
     'refuse unknown scopes, every one',
@@ -197,7 +197,7 @@ const CASES: readonly Case[] = [
   [
     'refuse to change nothing of a key',
     ({ key }) => [patch(`/admin/keys/${key}`, `key update ${key}`)],
-    /^Name at least one change: label, expires\.$/,
+    /^Name at least one change: (?:label, expires|--label, --expires)\.$/,
   ],
   [
     'bring the end of a key forward',

@@ -170,10 +170,13 @@ describe('what people have at hand', () => {
     const absent = await command('key', 'revoke', 'pst_test_0000', '--yes');
     expect([absent.code, absent.stderr]).toEqual([
       1,
-      expect.stringMatching(/^There is no key pst_test_0000\./),
+      expect.stringMatching(/^There is no key that begins with pst_test_0000\. Use the first characters/),
     ]);
     const partial = await command('key', 'show', 'pst_test_0000000');
-    expect(partial.stderr).toMatch(/^This is not a key\. (?!.*pst_test_0000000)/);
+    expect(partial.stderr).toMatch(/^There is no key that begins with pst_test_0000\./);
+    const mistyped = await command('key', 'show', `pst_test_${'0'.repeat(36)}`);
+    expect(mistyped.stderr).toMatch(/^This is not a key\. (?!.*pst_test_0000)/);
+    expect((await command('key', 'show', 'abc123')).stderr).toMatch(/cannot be found by its last characters/);
   });
 
   it('makes a client and its first key in one command, or neither', async () => {
@@ -256,7 +259,7 @@ describe('what may be a slip is told with how to call the command', () => {
     const { code, stdout, stderr } = await command(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(told);
-    expect(stderr).toMatch(/\n\(--help shows how to call it\)\n$/);
+    expect(stderr).toMatch(/\n\((?:options: .*; )?--help shows how to call it\)\n$/);
   });
 });
 

@@ -28,6 +28,8 @@ export interface CommandFacts {
   readonly confirmation?: readonly [option: string, value?: string];
   /** What was done. Without `columns`, nothing else is shown. */
   readonly done?: Words;
+  /** Whether the result is printed as JSON, also without `--json`. */
+  readonly isDocument?: true;
   /** Whether it runs when only its group is named. */
   readonly isDefault?: true;
   /** Whether it creates a missing database. */
@@ -89,7 +91,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
         ? 'Deleted the client {id} and its keys, and erased its names from the audit trail.'
         : 'Deleted the client {id} ({name}) and its keys. `petstore client erase {id}` erases its names from the audit trail.',
   },
-  'client export': { operation: 'exportClient' },
+  'client export': { operation: 'exportClient', isDocument: true },
   'client erase': {
     operation: 'eraseClient',
     question: 'Erase the names of the deleted client from the audit trail permanently',
@@ -97,7 +99,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   },
   'plan list': { operation: 'listPlans', columns: 'plan perMinute perDay' },
   'key issue': { operation: 'issueKey', done: 'Issued the key {id} with {scopes}.' },
-  'key list': { operation: 'listKeys', options: ['client'], columns: KEY },
+  'key list': { operation: 'listKeys', options: ['client', 'state'], columns: KEY },
   'key show': { operation: 'getKey', columns: `${KEY} createdAt bannedUntil?` },
   'key update': {
     operation: 'updateKey',
@@ -109,7 +111,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     operation: 'rotateKey',
     question: `Rotate ${KEY_NAME} and revoke the old key immediately`,
     confirmation: ['grace', '0'],
-    done: 'Created its successor, the key {id}.',
+    done: 'Created its successor, the key {id}. The old key ends at {oldExpiresAt}.',
   },
   'key unban': {
     operation: 'unbanKey',
@@ -148,7 +150,11 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     arguments: ['requestId'],
     options: [],
     columns: REQUEST,
-    none: 'No request {requestId} was found. Only the last 200 errors of each client are stored, for USAGE_RETENTION_DAYS. The log contains all requests.',
+    cells: {
+      'cause and remedy': ({ code }: { readonly code: string | null }) =>
+        code === null ? null : `/docs/errors#${code}`,
+    },
+    none: 'No request {requestId} was found. Only the last 200 errors of each client are stored, for USAGE_RETENTION_DAYS. Requests without the key of a client are only in the log, which ACCESS_LOG and a limit of lines per address may keep incomplete.',
   },
   'audit list': {
     operation: 'listAudit',

@@ -102,6 +102,9 @@ export const REMOTE = [
   option('--ca <file>', 'with --url: certificates to trust besides those of Node.js, in PEM'),
 ];
 
+/** The options that a command shares with most others. */
+export const COMMON: ReadonlySet<Option> = new Set([JSON_OPTION, YES, WIDE, ...REMOTE]);
+
 /** The options that select a remote service, unless the command has an option of the same name. */
 function remoteOf(called: Command): Remote {
   let program = called;

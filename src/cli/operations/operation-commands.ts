@@ -1,10 +1,7 @@
 import type { Option } from 'commander';
 import { kebab } from '../../admin/commands/command-words.js';
 import { type Addition, REMOTE, WIDE, YES, command, flag, group, list, option } from '../frame/command.js';
-import type { Input, Operation } from './operations.js';
-
-/** Options that every command can have. */
-const RESERVED = /^(?:help|json|wide|yes)$/;
+import { type Input, type Operation, wordOf } from './operations.js';
 
 /**
  * The commands for API operations. Each imports run-operation.ts, which sends the request, only when called. A tag describes the first
@@ -37,6 +34,9 @@ function commandOf(name: string, operation: Operation): Addition {
     ...(isPaged && facts.none === undefined ? [limit, WIDE] : []),
     ...(facts.question !== undefined || method === 'delete' ? [YES] : []),
   ];
+  // A change needs at least one of its members.
+  const change = method === 'patch' ? inputs.find((one) => one.in === 'body') : undefined;
+  const shown = inputs.map((one) => (one === change ? { ...one, isRequired: true } : one));
   const remote = REMOTE.filter(({ long }) => options.every((one) => one.long !== long));
   return command(name, {
     description: firstSentence(facts.text ?? (texts[0] || words)),
@@ -45,7 +45,7 @@ function commandOf(name: string, operation: Operation): Addition {
     isRemote: true,
     isDefault: facts.isDefault ?? false,
     hasNoJson: isText,
-    examples: [[words, ...args.map((one) => `<${wordOf(one)}>`), ...inputs.flatMap(exampleOf)].join(' ')],
+    examples: [[words, ...args.map((one) => `<${wordOf(one)}>`), ...shown.flatMap(exampleOf)].join(' ')],
     run: async (call, ...given) => {
       const values = new Map<Input, unknown>(args.map((one, at) => [one, given[at]]));
       for (const one of inputs) values.set(one, call.options[camel(wordOf(one))]);
@@ -71,17 +71,14 @@ function exampleOf({ isRequired, ...input }: Input): string[] {
   return isRequired ? [`--${wordOf(input as Input)} ${/[ '"$]/.test(text) ? `'${text}'` : text}`] : [];
 }
 
-/** The command line's word for an input: `client` for `clientId`. */
-function wordOf({ name }: Input): string {
-  const word = kebab(name.replace(/Id$/, ''));
-  return RESERVED.test(word) ? `${word}-value` : word;
-}
-
 function meaningOf({
   name,
-  schema: { description = `the ${kebab(name)}`, default: byDefault },
+  schema: { description = `the ${kebab(name)}`, default: byDefault, format },
+  in: place,
 }: Input): string {
-  return `${firstSentence(description)}${byDefault === undefined ? '' : `; default: ${String(byDefault)}`}`;
+  const forms =
+    place === 'query' && format === 'date-time' ? ', such as 2026-11-29, or 1h for an hour ago' : '';
+  return `${firstSentence(description)}${forms}${byDefault === undefined ? '' : `; default: ${String(byDefault)}`}`;
 }
 
 function camel(word: string): string {

@@ -1,6 +1,9 @@
-import { areWords, commandsFor } from '../../admin/commands/command-words.js';
+import { areWords, commandsFor, kebab } from '../../admin/commands/command-words.js';
 import { type CommandFacts, OPERATION_TABLE } from '../../admin/commands/operation-table.js';
 import { PLANS } from '../../throttling/plans.js';
+
+/** Options that every command can have. */
+const RESERVED = /^(?:help|json|wide|yes)$/;
 
 /** The parts of an OpenAPI schema that commands are derived from. */
 interface Schema {
@@ -124,4 +127,10 @@ function isJson({ content = {} }: Content): boolean {
 
 function schemaOf({ content = {} }: Content = {}): Schema {
   return content['application/json']?.schema ?? {};
+}
+
+/** An input as it is called on the command line: `client` for `clientId`. */
+export function wordOf({ name }: Input): string {
+  const word = kebab(name.replace(/Id$/, ''));
+  return RESERVED.test(word) ? `${word}-value` : word;
 }

@@ -1,9 +1,12 @@
+import { InvalidArgumentError } from 'commander';
+import { stringify } from 'lossless-json';
 import type { CommandFacts } from '../../admin/commands/operation-table.js';
 import { Refusal } from '../../core/refusal.js';
+import { parseDuration } from '../../core/time/duration.js';
 import type { Call } from '../frame/call.js';
 import { type Column, type Row, type View, factsText, textOf } from '../frame/list-table.js';
 import { endpointOf, idOf, isKey } from './named.js';
-import type { Input, Operation } from './operations.js';
+import { type Input, type Operation, wordOf } from './operations.js';
 import { type Sent, type Service, exactJson, read, readList, send } from './service.js';
 
 /** The values of arguments and options; undefined if not given. */
@@ -15,6 +18,11 @@ export async function runOperation(call: Call, operation: Operation, given: Give
   const values = new Map([...given].filter(([, value]) => value !== undefined));
   for (const [input, value] of values)
     if (isKey(input)) values.set(input, await call.secret(String(value), 'Key'));
+  const ofBody = [...given.keys()].filter((input) => input.in === 'body');
+  if (method === 'patch' && ofBody.length > 0 && !ofBody.some((input) => values.has(input)))
+    throw new InvalidArgumentError(
+      `Name at least one change: ${ofBody.map((input) => `--${wordOf(input)}`).join(', ')}.`,
+    );
   const question = questionOf(operation, call);
   if (question !== undefined) call.requireConsent();
   const service = await call.service(facts.createsDatabase ? 'write' : 'read');
@@ -45,9 +53,11 @@ function questionOf({ facts, method, words }: Operation, { options }: Call): str
   return isAsked ? wordsOf(question, options) : undefined;
 }
 
-/** The value to send: an id for a name, null to clear a value, and JSON of the declared type in a body. */
+/** The value to send: an id for a name, a time for a date or duration, null to clear a value, and JSON of the declared type in a body. */
 async function valueOf(service: Service, input: Input, value: unknown): Promise<unknown> {
   const { type = 'string', nullable = false } = input.schema;
+  if (typeof value === 'string' && input.in === 'query' && input.schema.format === 'date-time')
+    return instantOf(value);
   if (typeof value !== 'string') return value === false && nullable && type !== 'boolean' ? null : value;
   if (input.in !== 'body' || type === 'string') return idOf(service, input, value);
   try {
@@ -56,6 +66,13 @@ async function valueOf(service: Service, input: Input, value: unknown): Promise<
     // The service reports the error.
     return value;
   }
+}
+
+/** The instant of a date, or of how long ago something was; any other text as it is. */
+function instantOf(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return `${text}T00:00:00.000Z`;
+  const ago = parseDuration(text);
+  return ago === undefined ? text : new Date(Date.now() - ago).toISOString();
 }
 
 async function carryOut(call: Call, operation: Operation, service: Service, sent: Sent): Promise<void> {
@@ -67,7 +84,10 @@ async function carryOut(call: Call, operation: Operation, service: Service, sent
   }
   if (!isList) {
     const result = await read(service, sent);
-    const text = (view: View): string => resultText((result ?? {}) as Row, operation, call, view);
+    const text = (view: View): string =>
+      facts.isDocument
+        ? String(stringify(result, undefined, 2))
+        : resultText((result ?? {}) as Row, operation, call, view);
     await (sent.method === 'get' ? call.show(result, text) : call.showChange(result, text));
     return;
   }
