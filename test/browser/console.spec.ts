@@ -67,7 +67,7 @@ describeWith('browser', 'the console in a real browser', () => {
 
   it('shows first what needs attention, with who is signed in, and leads to the clients behind each number', async () => {
     await tab.page.getByText('1 with a banned key').waitFor();
-    await tab.page.getByText('Requests without a valid key belong to no client').waitFor();
+    await tab.page.getByText('Requests without a key that exists belong to no client').waitFor();
     await tab.page.getByText(key.slice(0, 13)).waitFor();
     await tab.page.getByText('Test', { exact: true }).first().waitFor();
     const most = tab.page.locator('section', { hasText: 'Refused most in this or the previous hour' });
@@ -106,7 +106,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await tab.page.getByText('Results for acme_live_').waitFor();
     expect(tab.asked.filter((url) => url.includes(service.key.slice(13)))).toEqual([]);
     await find('nothing');
-    await tab.page.getByText('The log of the service has all requests.').waitFor();
+    await tab.page.getByText('Requests without the key of a client are only in the log.').waitFor();
   });
 
   it('shows the key that was searched for before the others of its client', async () => {
@@ -415,7 +415,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await byDay.getByLabel('Days to show').selectOption('90');
     await expect.poll(() => byDay.locator('tbody tr').count()).toBe(90);
     const byMinute = tab.page.locator('section.plot', { hasText: 'By minute' });
-    await byMinute.getByText(/^60 admitted, at most 60 of 60 allowed; \d+ refused\.$/).waitFor();
+    await byMinute.getByText(/^60 admitted, at most 60 of 60 allowed now; \d+ refused\.$/).waitFor();
     expect(await byMinute.locator('svg .bar.refused[height="0"]').count()).toBeLessThan(60);
     const byOperation = tab.page.locator('section.card', { hasText: 'By operation' });
     await byOperation.getByText('429 api_key_banned').first().waitFor();

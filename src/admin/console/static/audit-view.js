@@ -1,7 +1,8 @@
 // @ts-check
 // The audit trail in sentences, latest first, with filters and an export.
 import { ask } from './admin-api.js';
-import { Filters } from './address.js';
+import { Filters, inAddress } from './address.js';
+import { eraseClient } from './changes.js';
 import { button, choice, download, field } from './controls.js';
 import { el, idOf, put, written } from './elements.js';
 import { PagedList } from './lists.js';
@@ -43,8 +44,9 @@ const ACTORS = {
 };
 const DAY_MS = 86_400_000;
 
-/** @param {Element} main @param {AbortSignal} signal @param {string} client only changes of this client; empty for all */
-export function showAudit(main, signal, client) {
+/** @param {Element} main @param {AbortSignal} signal @param {string} inPath only changes of this client; empty for all, or the one in the query */
+export function showAudit(main, signal, inPath) {
+  const client = inPath || inAddress('client');
   const subject = el('span', client);
   const action = choice('action', [
     ['', 'All'],
@@ -54,7 +56,11 @@ export function showAudit(main, signal, client) {
   // With a longest year of four digits the browser takes no more, and the day after it is still one of the service.
   const days = { type: 'date', max: '9999-12-30' };
   const [since, until] = [el('input', days), el('input', days)];
-  const filters = new Filters({ action, actor, since, until }, () => changes.restart());
+  const filters = new Filters(
+    { action, actor, since, until },
+    () => changes.restart(),
+    inPath === '' ? ['client'] : [],
+  );
   const query = () => ({
     ...filters.query,
     client: client || undefined,
@@ -76,11 +82,16 @@ export function showAudit(main, signal, client) {
     const shown = await changes.refresh(signal);
     const name = client && shown.find((change) => change.clientName !== null)?.clientName;
     if (name && subject.textContent !== name) put(subject, written(name));
+    const isDone = (/** @type {string} */ what) => shown.some((change) => change.action === what);
+    eraseButton.hidden = client === '' || !isDone('client.deleted') || isDone('client.erased');
   }, signal);
+  const erase = async () => (await eraseClient(client)) && poller.soon();
+  const eraseButton = button('Erase the names', erase, '.quiet.danger-text.changes');
+  eraseButton.hidden = true;
 
   showView(
     main,
-    { title: 'Audit trail', buttons: [button('Export as CSV', save)] },
+    { title: 'Audit trail', buttons: [button('Export as CSV', save), eraseButton] },
     client !== '' &&
       el(
         'p.filter',

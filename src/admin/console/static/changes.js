@@ -146,6 +146,23 @@ export function removeClient({ id, name }) {
   });
 }
 
+/** Erases the names of a deleted client. @param {string} id */
+export function eraseClient(id) {
+  return confirm({
+    title: 'Erase the names of this client?',
+    body: [
+      el(
+        'p',
+        'Its names, labels and addresses are erased from the audit trail. What was changed, and when, stays.',
+      ),
+    ],
+    action: 'Erase for good',
+    danger: true,
+    order: ['POST', `clients/${id}/erase`],
+    done: 'The names are erased.',
+  });
+}
+
 /** Suspends a client, or resumes it. @param {Client} client */
 export function suspendOrResume({ id, name, suspendedAt }) {
   const works = suspendedAt === null;

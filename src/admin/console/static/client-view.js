@@ -76,7 +76,7 @@ export function showClient(main, signal, id) {
     'p.wide',
     'If it was deleted, the ',
     el('a', { href: `#/audit/${id}` }, 'audit trail'),
-    ' has who deleted it, and when.',
+    ' has who deleted it, and when, and can erase its names.',
   );
   const leave = async () => {
     if (await removeClient(client)) location.hash = '#/clients';

@@ -133,7 +133,9 @@ function rowOf(delivery, changed) {
       el(`span.badge.${tone}`, name),
       el('span', attemptsOf(attempts, status, error)),
     ),
-    el('div.row-actions', button(action, again, '.quiet.changes', words)),
+    // A message waits for those before it, so only the first can be sent now.
+    (!isWaiting || waitingBefore === 0) &&
+      el('div.row-actions', button(action, again, '.quiet.changes', words)),
     facts([
       ['Last sent', when(attemptedAt)],
       nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],

@@ -83,6 +83,7 @@ export function showEndpoints(main, signal) {
   const state = choice('state', [
     ['', 'Any'],
     ['failing', 'Failing'],
+    ['disabled', 'Disabled'],
   ]);
   const filters = new Filters({ state }, () => endpoints.list.restart());
   const endpoints = new Endpoints(
@@ -99,7 +100,7 @@ export function showEndpoints(main, signal) {
     el('p.note', 'To create an endpoint, open its client. The address of this page includes the filter.'),
   );
   const poller = poll(
-    () => endpoints.refresh(signal, filters.isAny ? 'No endpoint is failing.' : undefined),
+    () => endpoints.refresh(signal, filters.isAny ? `No endpoint is ${state.value}.` : undefined),
     signal,
   );
 }

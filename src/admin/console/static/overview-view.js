@@ -31,6 +31,7 @@ export function showOverview(main, signal) {
       states,
       el('li', el('a', { href: '#/clients' }, el('b', number(body.clients)), ' clients')),
       body.states.map(stateOf),
+      el('li', el('a', { href: addressOf('#/webhooks', { state: 'disabled' }) }, 'Disabled endpoints')),
     );
     put(refused, refusedOf(body.refusedMost));
     calls.hidden = body.deprecated.length === 0;
@@ -49,14 +50,15 @@ export function showOverview(main, signal) {
     ),
     el(
       'p.note',
-      'Requests without a valid key belong to no client and are not counted here: the log of the service has their addresses.',
+      'Requests without a key that exists belong to no client: the log of the service has their addresses. The numbers include ' +
+        'deleted clients, the lists behind them do not, and the list of errors has the last 200 of each client.',
     ),
     el('p.note', 'Updates every 5 seconds while this tab is visible. Days are in UTC.'),
   );
 }
 
 /** The requests since an instant. @param {any} counted @param {number} at */
-function trafficOf({ since, requests, clientErrors, serverErrors, refused }, at) {
+function trafficOf({ since, requests, clientErrors, serverErrors, refused, withoutKey }, at) {
   const state = at === 0 ? 'refused' : 'refused_today';
   /** @type {[string, number, string | null, string][]} */
   const tiles = [
@@ -64,6 +66,7 @@ function trafficOf({ since, requests, clientErrors, serverErrors, refused }, at)
     ['Refused (429)', refused, addressOf('#/clients', { state }), 'warn'],
     ['Other 4xx', clientErrors, addressOf('#/requests', { outcome: '4xx' }), ''],
     ['Failed (5xx)', serverErrors, addressOf('#/requests', { outcome: '5xx' }), 'bad'],
+    ['Refused without a key', withoutKey, null, ''],
   ];
   const title = at === 0 ? 'Last 60 minutes' : `Today, ${since.slice(0, 10)}`;
   return card(

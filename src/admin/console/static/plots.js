@@ -57,7 +57,7 @@ export class Plot {
     put(
       this.summary,
       el('span.swatch'),
-      `${number(total)} admitted, at most ${number(most)} of ${number(limit)} allowed; `,
+      `${number(total)} admitted, at most ${number(most)} of ${number(limit)} allowed now; `,
       el('span.swatch.refused'),
       `${number(turnedAway)} refused.`,
     );

@@ -33,7 +33,7 @@ export function showRequests(main, signal) {
   const body = el('tbody', { role: 'rowgroup' });
   const requests = new PagedList('requests', rowOf, {
     list: body,
-    none: 'No such request is stored. The log of the service has all requests.',
+    none: 'No such request is stored. Requests without the key of a client are only in the log.',
     changed: () => poller.soon(),
     query: () => filters.query,
   });
@@ -92,7 +92,7 @@ function rowOf({ at, requestId, clientId, clientName, keyId, keyPrefix, operatio
     'tr.entry',
     { role: 'row' },
     cell('at', when(at)),
-    cell('', el('b', `${status} `), only({ code: code ?? '' }, code ?? '')),
+    cell('', el('b', `${status} `), only({ code: code ?? '' }, code ?? ''), ' ', helpOf(code)),
     cell('', el('code', only({ operation }, operation))),
     !isHolder &&
       cell(
@@ -105,6 +105,13 @@ function rowOf({ at, requestId, clientId, clientName, keyId, keyPrefix, operatio
     cell('', address ?? '–'),
     cell('', shortId(requestId)),
   );
+}
+
+/** Leads to the cause and the remedy of an error. @param {string | null} code */
+function helpOf(code) {
+  if (code === null) return '';
+  const words = { href: `../docs/errors#${code}`, 'aria-label': `Help for ${code}` };
+  return el('a', words, 'Help');
 }
 
 /** An id of a request: its beginning, which leads to the whole one. @param {string} id */

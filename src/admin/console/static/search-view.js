@@ -40,7 +40,7 @@ export function showSearch(main, signal) {
       put(
         note,
         body.length === 0 &&
-          'No client, key or recent error matches this name, id or prefix. The log of the service has all requests.',
+          'No client, key or recent error matches this name, id, label or beginning of a key. Requests without the key of a client are only in the log.',
         body.filter((/** @type {any} */ { kind }) => kind === 'client').length === MOST &&
           el(
             'a',

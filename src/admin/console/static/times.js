@@ -27,10 +27,11 @@ const STEPS = [
   [Number.POSITIVE_INFINITY, 86_400_000, 'd'],
 ];
 
-/** A duration in its largest unit: `12 min`. @param {number} ms */
+/** A duration in its largest unit, and in hours where it is at least a day: `12 min`, `1 d 23 h`. @param {number} ms */
 export function span(ms) {
   const [, unit, name] = STEPS.find(([limit]) => ms < limit) ?? [0, 1_000, 's'];
-  return `${Math.floor(ms / unit)} ${name}`;
+  const hours = name === 'd' && ms < 3 * unit ? Math.floor((ms % unit) / 3_600_000) : 0;
+  return `${Math.floor(ms / unit)} ${name}${hours > 0 ? ` ${hours} h` : ''}`;
 }
 
 /** @param {string} instant */
