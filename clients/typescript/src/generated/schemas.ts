@@ -369,7 +369,7 @@ export interface components {
          * @enum {string}
          */
         Plan: "free" | "pro" | "business" | "enterprise";
-        /** A request with a valid key that got an error response. */
+        /** A request with the key of a client that got an error response. */
         RefusedRequest: {
             /**
              * Format: date-time
@@ -399,6 +399,55 @@ export interface components {
             address: string | null;
         };
         RefusedRequests: components["schemas"]["RefusedRequest"][];
+        /** A new key with its secret, which is shown only in this response, and when the old key ends. */
+        RotatedKey: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * The client that owns the key
+             */
+            clientId: string;
+            /** Name of the client */
+            clientName: string;
+            /** The first characters of the key */
+            prefix: string;
+            /** A label that helps people to recognize it */
+            label: string | null;
+            scopes: string[];
+            /**
+             * Format: date-time
+             * When it was issued
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * When it expires; null if it does not expire
+             */
+            expiresAt: string | null;
+            /**
+             * Format: date-time
+             * When it was revoked; null if it was not
+             */
+            revokedAt: string | null;
+            /**
+             * Format: date-time
+             * When it was last used, to the minute; null if it was never used
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: uuid
+             * The key that it was rotated to; null if it was not
+             */
+            replacedBy: string | null;
+            /** The key to send as a bearer token; the service stores only its SHA-256 */
+            key: string;
+            /**
+             * Format: date-time
+             * When the old key ends, or has ended
+             */
+            oldExpiresAt: string;
+        };
         /** An attempt to send a message. */
         WebhookAttempt: {
             /**
@@ -897,7 +946,7 @@ export interface operations {
             /** The new key with its secret, which is shown only in this response */
             201: {
                 content: {
-                    "application/json": components["schemas"]["IssuedKey"];
+                    "application/json": components["schemas"]["RotatedKey"];
                 };
             };
         };
