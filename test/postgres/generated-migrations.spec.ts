@@ -99,6 +99,23 @@ class RenewedGizmo extends Row {
   size!: number;
 }
 
+/** A new table that refers to an existing one by its key. */
+@Entity('gadgets')
+class Gadget extends Row {
+  @Int64Column({ name: 'gizmo_id' })
+  @ForeignKey(() => IndexedGizmo, { name: 'gadgets_gizmo' })
+  gizmoId!: bigint;
+}
+
+@Entity('gizmos')
+@Index('gizmos_colour_id', ['colour', 'id'])
+@Index('gizmos_size', ['size'], { unique: true })
+class IndexedGizmo extends ColouredGizmo {
+  @Column('integer', { name: 'other_size', nullable: true })
+  @ForeignKey(() => IndexedGizmo, 'size', { name: 'gizmos_other_size' })
+  otherSize!: number | null;
+}
+
 class DefaultGizmo extends Row {
   @Column('decimal', { precision: 10, scale: 2, default: 1.5 })
   net!: string;
@@ -366,6 +383,25 @@ describe('a generated migration', () => {
     ]);
     await run('down', before, source, target);
     await declare();
+  });
+
+  it('makes an index apart although foreign keys refer to its table, unless one needs it', async () => {
+    await declare(ColouredGizmo);
+    const before = await generate();
+    await run('up', before, source, target);
+    await declare(IndexedGizmo, Gadget);
+    const after = await generate();
+    expect(after.map(({ transaction }) => transaction)).toEqual([undefined, false]);
+    const [first, apart] = after.map(({ up }) => up.toString());
+    expect(first).toContain('gizmos_size');
+    expect(first).not.toContain('gizmos_colour_id');
+    expect(apart).toMatch(/"?name"?: ?"gizmos_colour_id".*"?isConcurrent"?: ?true/s);
+    await run('up', after, target);
+    expect(await schemaDifference(target)).toEqual([]);
+    await run('down', after, target);
+    await run('down', before, source, target);
+    await declare();
+    expect(await schemaDifference(target)).toEqual([]);
   });
 
   it('copies no table for a column that may be left out', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type DataSource,
   type QueryRunner,
@@ -81,7 +82,7 @@ function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaCh
     throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
   const method = kind === 'Ind' ? 'Index' : kind;
   return ([given].flat() as (TableColumn | TableIndex | TableForeignKey)[]).map((part) => {
-    if (part instanceof TableIndex && verb === 'create' && !isReferenced(table, calls))
+    if (part instanceof TableIndex && verb === 'create' && !isReferenced(part, table, calls))
       return concurrent(table, part);
     const added = source(`${kind === 'Column' ? 'add' : 'create'}${method}`, table.name, part);
     const dropped = source(`drop${method}`, table.name, part.name);
@@ -90,12 +91,23 @@ function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaCh
   });
 }
 
-/** A foreign key that is added in the same migration may need a unique index of the table. */
-function isReferenced({ name }: Table, calls: readonly Call[]): boolean {
+/** Whether a foreign key that is added in the same migration needs this unique index. */
+function isReferenced(
+  { isUnique, columnNames }: TableIndex,
+  { name }: Table,
+  calls: readonly Call[],
+): boolean {
   const added = calls.flatMap(([call, , keys]) =>
     call === 'createForeignKeys' ? (keys as TableForeignKey[]) : [],
   );
-  return added.some(({ referencedTableName }) => referencedTableName === name);
+  return (
+    isUnique &&
+    added.some(
+      ({ referencedTableName, referencedColumnNames }) =>
+        referencedTableName === name &&
+        isDeepStrictEqual(referencedColumnNames.toSorted(), columnNames.toSorted()),
+    )
+  );
 }
 
 function concurrent({ name }: Table, index: TableIndex): SchemaChange {
