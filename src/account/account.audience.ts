@@ -1,6 +1,7 @@
 import type { Caller } from '../auth/caller.js';
 import { CLIENTS_ERRORS } from '../auth/clients/clients.errors.js';
-import { CHALLENGE, defineScope } from '../auth/scopes.js';
+import { CHALLENGE } from '../core/errors/challenge.js';
+import { defineScope } from '../auth/scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { Audience } from '../http/declarations/audience.js';
 import type { UncountedBound } from '../core/declared-operation.js';

@@ -1,3 +1,4 @@
+import { CHALLENGE } from '../core/errors/challenge.js';
 import { checkDeclaredName, invalidDeclaration } from '../core/declaration-errors.js';
 
 /** A permission of keys, declared by the feature that checks it. */
@@ -66,8 +67,6 @@ export function declaredScopes(): Scope[] {
   return [...declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The challenge of a response that requires a bearer credential (RFC 6750 section 3); API_REALM replaces `{realm}`. */
-export const CHALLENGE = 'Bearer realm="{realm}"';
 /** The challenge for a refused token (RFC 6750 section 3.1). */
 export const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
 

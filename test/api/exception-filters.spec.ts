@@ -15,6 +15,7 @@ import {
   Scope,
   ServiceUnavailableException,
   type Type,
+  UnauthorizedException,
   UseFilters,
 } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
@@ -24,6 +25,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RequireScopes } from '../../src/auth/auth.decorators.js';
 import { ApiError, type ErrorBody } from '../../src/core/errors/api-error.js';
 import { ApiErrors } from '../../src/core/errors/api-errors.decorator.js';
+import { defineErrors } from '../../src/core/errors/define-errors.js';
 import { HTTP_ERRORS } from '../../src/core/errors/http.errors.js';
 import { Int64 } from '../../src/http/validation/fields.js';
 import type { TestService } from '../kit/test-service.js';
@@ -73,6 +75,15 @@ function filterOf(send: (response: Response, exception: HttpException) => unknow
   return SendingFilter;
 }
 
+const KITE_ERRORS = defineErrors({
+  kite_expired: {
+    status: 401,
+    message: 'The kite has expired',
+    cause: 'The kite is older than a day.',
+    remedy: 'Make a new kite.',
+  },
+});
+
 class IdParams {
   @Int64()
   id!: bigint;
@@ -91,6 +102,21 @@ class ThrowingController {
   @Get('in-progress')
   inProgress(): never {
     throw new ApiError(HTTP_ERRORS.idempotency_in_progress, { headers: { 'Retry-After': '1' } });
+  }
+
+  @Get('signed-out')
+  signedOut(): never {
+    throw new UnauthorizedException();
+  }
+
+  @Get('expired')
+  expired(): never {
+    throw new ApiError(KITE_ERRORS.kite_expired);
+  }
+
+  @Get('own-scheme')
+  ownScheme(): never {
+    throw new ApiError(KITE_ERRORS.kite_expired, { headers: { 'WWW-Authenticate': 'Kite realm="{realm}"' } });
   }
 
   @Get('unavailable')
@@ -143,6 +169,9 @@ const REFUSALS: [string, RequestInit, number, string, string?, string?][] = [
   ['/v1/pets', NO_KEY, 401, 'missing_api_key', 'www-authenticate', 'Bearer realm="petstore"'],
   ['/v1/pets', { method: 'DELETE' }, 405, 'method_not_allowed', 'allow', 'GET, HEAD, OPTIONS, POST'],
   ['/v1/throws/in-progress', {}, 409, 'idempotency_in_progress', 'retry-after', '1'],
+  ['/v1/throws/signed-out', {}, 401, 'unauthorized', 'www-authenticate', 'Bearer realm="petstore"'],
+  ['/v1/throws/expired', {}, 401, 'kite_expired', 'www-authenticate', 'Bearer realm="petstore"'],
+  ['/v1/throws/own-scheme', {}, 401, 'kite_expired', 'www-authenticate', 'Kite realm="petstore"'],
   ['/v1/throws/unavailable', {}, 503, 'service_unavailable', 'retry-after', '1'],
   ['/v1/nothing', {}, 404, 'route_not_found'],
   ['/v1/pets/7', {}, 404, 'pet_not_found'],
@@ -241,6 +270,11 @@ describe('what a filter sends', () => {
     ],
     ['text/html', (r) => r.type('html').send('<p>No</p>'), '<p>No</p>'],
   ])('as %s stays as it is, with the headers of the exception', async (type, send, expected) => {
+    const own = await sent(send, '/v1/throws/expired');
+    expect([own.status, own.response.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer realm="petstore"',
+    ]);
     const { status, type: received, response, text } = await sent(send, '/v1/pets');
     expect([status, text]).toEqual([401, expected]);
     expect(received).toContain(type);

@@ -6,6 +6,7 @@ import { endTogether } from '../ended-together.js';
 import { endEventStream, isEventStream } from '../event-stream.js';
 import { addressOf } from '../request-address.js';
 import { ApiError, BodyWithHeaders, type ErrorBody, shortened } from './api-error.js';
+import { CHALLENGE } from './challenge.js';
 import { isClientGone } from './client-gone.js';
 import { publicPrefixOf } from '../public-prefix.js';
 import { helpLink } from './help-link.js';
@@ -13,6 +14,9 @@ import { HTTP_ERRORS } from './http.errors.js';
 
 /** The Express application setting that contains the realm of its challenges. */
 export const REALM = 'realm';
+
+/** The part of an exception that is sent. */
+type Refused = Pick<ApiError, 'body' | 'headers'>;
 
 const logger = new Logger('Errors');
 const nest = new BaseExceptionFilter();
@@ -23,8 +27,14 @@ const OF_OTHER_BODY = ['Content-Disposition', 'Content-Encoding', 'Content-Range
 export function prepareRefusal(thrown: unknown, response: Response): void {
   if (response.headersSent) return;
   for (const name of ['Content-Type', ...OF_OTHER_BODY]) response.removeHeader(name);
-  setHeaders(response, toRefusal(thrown).headers);
+  setHeadersOf(toRefusal(thrown), response);
   response.setHeader('Cache-Control', 'no-store');
+}
+
+/** Sets the headers of a refusal. A 401 without a challenge gets the one for API keys, because RFC 9110 section 15.5.2 requires one. */
+function setHeadersOf({ body, headers }: Refused, response: Response): void {
+  const lacksChallenge = body.status === 401 && !response.hasHeader('WWW-Authenticate');
+  setHeaders(response, { ...(lacksChallenge && { 'WWW-Authenticate': CHALLENGE }), ...headers });
 }
 
 /** Sets the headers of an error, with the service's realm in its challenge. */
@@ -65,7 +75,8 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
     response.destroy();
     return;
   }
-  const { body, headers } = toRefusal(thrown);
+  const refusal = toRefusal(thrown);
+  const { body } = refusal;
   request.refusalCode = body.code;
   // Stored in the request, because it is unknown once the socket is closed.
   addressOf(request);
@@ -79,7 +90,7 @@ export function writeRefusal(thrown: unknown, request: Request, response: Respon
     return;
   }
   for (const name of OF_OTHER_BODY) response.removeHeader(name);
-  setHeaders(response, headers);
+  setHeadersOf(refusal, response);
   addLink(request, response, body.code);
   const text = JSON.stringify(body);
   response.statusCode = body.status;
@@ -100,7 +111,7 @@ function addLink(request: Request, response: Response, code: string): void {
 }
 
 /** Body and headers for any exception: those of the catalog unchanged, Nest's by their status. */
-function toRefusal(supplied: unknown): Pick<ApiError, 'body' | 'headers'> {
+function toRefusal(supplied: unknown): Refused {
   if (supplied instanceof ApiError) return supplied;
   // An error of the http-errors package, which Express and its middlewares throw.
   const thrown = nest.isHttpError(supplied)
