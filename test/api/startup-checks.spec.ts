@@ -27,7 +27,7 @@ import { Test } from '@nestjs/testing';
 import { SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Expose, Type as Nested } from 'class-transformer';
+import { Expose, Transform, Type as Nested } from 'class-transformer';
 import { IsInt, IsString, ValidateNested } from 'class-validator';
 import { DataSource, EntitySchema } from 'typeorm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -104,6 +104,40 @@ class OuterOfRenamed {
   @ValidateNested()
   @Nested(() => Renamed)
   inner!: Renamed;
+}
+
+class Line {
+  @Integer({ minimum: 1, maximum: 9 })
+  count!: number;
+}
+
+class DocumentedLines {
+  @ApiProperty({ type: [Line] })
+  @ValidateNested({ each: true })
+  lines!: Line[];
+}
+
+class OneLine {
+  @ValidateNested()
+  line!: Line;
+}
+
+class PlainLines {
+  @ValidateNested({ each: true })
+  lines!: Line[];
+}
+
+class OuterOfLines {
+  @ValidateNested()
+  @Nested(() => PlainLines)
+  inner!: PlainLines;
+}
+
+/** Its transformation knows the class. */
+class TransformedLines {
+  @ValidateNested()
+  @Transform(({ value }: { value: object }) => Object.assign(new Line(), value))
+  line!: Line;
 }
 
 class SizedToy {
@@ -271,7 +305,8 @@ describe('the service as it is', () => {
   it('starts without a fault and without a warning, and so it does with what says who may call it', async () => {
     const open = handlerWith([Get(), described('public'), Public()], 'public');
     const ofAnyKey = handlerWith([Get(), described('anyKey'), RequireScopes()], 'any-key');
-    expect(await started(moduleOf([open, ofAnyKey]))).toEqual({ faults: '', warnings: [] });
+    const nested = reading('nested', Post(), Body(), TransformedLines);
+    expect(await started(moduleOf([open, ofAnyKey, nested]))).toEqual({ faults: '', warnings: [] });
     const inTwoModules = moduleOf([]);
     Module({ imports: [moduleOf([ofAnyKey])], controllers: [ofAnyKey] })(inTwoModules);
     expect(await started(inTwoModules)).toEqual({ faults: '', warnings: [] });
@@ -462,6 +497,25 @@ describe('a start', () => {
       [
         "Renamed.firstName: @Expose({ name: 'first_name' }) has no effect on a response. Use @ApiProperty({ name:",
       ],
+    ],
+    ...(
+      [
+        [DocumentedLines, 'lines', '@Type(() => Line)'],
+        [PartialType(DocumentedLines), 'lines', '@Type(() => Line)'],
+        [OneLine, 'line', '@Type(() => Line)'],
+        [PlainLines, 'lines', '@Type() with their class'],
+      ] as const
+    ).map(([type, field, added], at): [string, Type[], [string]] => [
+      `nested objects of an unknown class (${at})`,
+      [reading('nested', Post(), Body(), type)],
+      [
+        `${type.name}.${field}: @ValidateNested() refuses all objects whose class is unknown. Add ${added}, from class-transformer.`,
+      ],
+    ]),
+    [
+      'nested objects of an unknown class within a body',
+      [reading('outer', Post(), Body(), OuterOfLines)],
+      ['PlainLines.lines: @ValidateNested() refuses all objects whose class is unknown.'],
     ],
     ...[PartialType(SizedToy), PickType(PartialType(SizedToy), ['size', 'name'])].map(
       (type, at): [string, Type[], [string]] => [

@@ -7,7 +7,7 @@ import { invalidDeclaration } from '../../core/declaration-errors.js';
 import type { RegisteredRoute } from '../operations/registered-routes.js';
 import { declaredSelectionOf } from '../paging/selection.decorators.js';
 import { type RegisteredOperation, metadataOf, operationsOf } from '../operations/registered-operation.js';
-import { checkPatch, checkRequestNames } from '../validation/class-checks.js';
+import { checkPatch, checkRequest } from '../validation/class-checks.js';
 import { declaredFieldsOf } from '../validation/field-table.js';
 
 /** Parameters in a path of Express 5: `:name` and `*name`. */
@@ -80,7 +80,7 @@ export function checkParameters(operation: RegisteredOperation, modulePaths: rea
         );
     const isWhole = data === undefined || data === '';
     if (metatype && fields.length > 0 && isWhole && WHOLE.has(kind)) {
-      checkRequestNames(metatype);
+      checkRequest(metatype);
       if (kind === RouteParamtypes.BODY && metadataOf(operation, METHOD_METADATA) === RequestMethod.PATCH)
         checkPatch(metatype);
     }

@@ -60,8 +60,8 @@ export function knowModels(dto: Type | undefined, ...targets: readonly object[])
   }
 }
 
-/** The classes of a class's members. */
-export function classesIn(owner: Type): Type[] {
+/** The classes of a class's members, or of one. */
+export function classesIn(owner: Type, property?: string): Type[] {
   const within = (schema: DeclaredSchema): Type[] => {
     const [type] = typeIn(schema.type);
     const { $ref, items, properties = {}, additionalProperties, allOf = [], anyOf = [], oneOf = [] } = schema;
@@ -79,7 +79,9 @@ export function classesIn(owner: Type): Type[] {
       typeof model === 'function' && model !== Array && !SCALARS.has(model) && !UNDESCRIBED.has(model);
     return [...(isClass ? [model as Type] : []), ...parts.flatMap(within)];
   };
-  return declaredMembers(owner).flatMap(({ schema }) => within(schema));
+  return declaredMembers(owner)
+    .filter((member) => property === undefined || member.property === property)
+    .flatMap(({ schema }) => within(schema));
 }
 
 function extraModelsOf(target: object): readonly Type[] {

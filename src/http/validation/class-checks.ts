@@ -2,14 +2,22 @@ import type { Type } from '@nestjs/common';
 import { invalidDeclaration } from '../../core/declaration-errors.js';
 import { declaredMembers } from '../../database/declared-members.js';
 import { classesIn } from '../operations/declared-shape.js';
-import { nestedIn, renamedIn } from './class-transformer.js';
-import { defaultedFieldOf } from './field-table.js';
+import { isInstantiated, nestedIn, renamedIn } from './class-transformer.js';
+import { defaultedFieldOf, nestedFieldsOf } from './field-table.js';
 import { isMergePatch } from '../operations/consumption.js';
 
-/** Checks that a request class and its nested classes use the same name of each field to parse, validate and document it. */
-export function checkRequestNames(type: Type, seen = new Set<unknown>()): void {
+/** Checks that a request class and its nested classes are parsed as they are validated and documented. */
+export function checkRequest(type: Type, seen = new Set<unknown>()): void {
   if (seen.has(type)) return;
   seen.add(type);
+  checkRequestNames(type);
+  checkNestedFields(type);
+  for (const nested of [...nestedIn(type), ...classesIn(type)])
+    if (typeof nested === 'function') checkRequest(nested as Type, seen);
+}
+
+/** Checks that a class uses the same name of each field to parse, validate and document it. */
+function checkRequestNames(type: Type): void {
   const declared = declaredMembers(type).filter(({ property, name }) => name !== property);
   const renamed = [
     ...renamedIn(type, 'toPlainOnly').map(([property, name]) => ['Expose', property, name] as const),
@@ -19,8 +27,22 @@ export function checkRequestNames(type: Type, seen = new Set<unknown>()): void {
     invalidDeclaration(
       `${type.name}.${property}: @${decorator}({ name: '${name}' }) has no effect on what is validated. Rename the property to ${name}.`,
     );
-  for (const nested of [...nestedIn(type), ...classesIn(type)])
-    if (typeof nested === 'function') checkRequestNames(nested as Type, seen);
+}
+
+/** Checks that the class of nested objects is known: class-validator has no rules for others, and refuses all of their fields. */
+function checkNestedFields(type: Type): void {
+  for (const field of nestedFieldsOf(type)) {
+    if (isInstantiated(type, field)) continue;
+    const [of] = [
+      ...classesIn(type, field),
+      Reflect.getMetadata('design:type', type.prototype as object, field) as Type | undefined,
+    ];
+    const known =
+      of && of !== Object && of !== Array ? `@Type(() => ${of.name})` : '@Type() with their class';
+    invalidDeclaration(
+      `${type.name}.${field}: @ValidateNested() refuses all objects whose class is unknown. Add ${known}, from class-transformer.`,
+    );
+  }
 }
 
 /** Checks that a response class and its nested classes use the same name of each member to document and send it. */

@@ -47,8 +47,17 @@ export function nestedIn(type: Type): unknown[] {
 
 /** Whether a transformation, which may be that of a field, produces a property's value. */
 export function isTransformed(type: object, property: string): boolean {
+  return isDeclared('_transformMetadatas', type, property);
+}
+
+/** Whether a property's objects become instances of a class: by `@Type()` or a transformation. */
+export function isInstantiated(type: object, property: string): boolean {
+  return isDeclared('_typeMetadatas', type, property) || isTransformed(type, property);
+}
+
+function isDeclared(kind: string, type: object, property: string): boolean {
   for (let at: unknown = type; at; at = Object.getPrototypeOf(at))
-    if (storage['_transformMetadatas']?.get(at)?.has(property)) return true;
+    if (storage[kind]?.get(at)?.has(property)) return true;
   return false;
 }
 

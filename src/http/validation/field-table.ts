@@ -31,6 +31,14 @@ export function declaredFieldsOf(metatype: Class): ReadonlySet<string> {
   return fieldsOf(metatype).names;
 }
 
+/** The fields of a class with `@ValidateNested()`. */
+export function nestedFieldsOf(metatype: Class): string[] {
+  return getMetadataStorage()
+    .getTargetValidationMetadatas(metatype, '', false, false)
+    .filter(({ type }) => type === ValidationTypes.NESTED_VALIDATION)
+    .map(({ propertyName }) => propertyName);
+}
+
 /** A field that has a value without being sent: through its `default` or an initializer of its class. */
 export function defaultedFieldOf(metatype: new () => object): string | undefined {
   const rules = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
