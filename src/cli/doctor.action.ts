@@ -4,7 +4,7 @@ import { unreadSettings } from '../core/config/unread-settings.js';
 import type { Call } from './frame/call.js';
 import { databaseFindings } from './doctor/database-checks.js';
 import { exposedEnvFile } from '../database/sqlite/private-files.js';
-import { type Finding, examined, fail } from './doctor/finding.js';
+import { type Finding, examined, fail, skip, warn } from './doctor/finding.js';
 import { nodeText, portChecks, redisChecks } from './doctor/machine-checks.js';
 import { Refusal } from '../core/refusal.js';
 import { tableOf } from './frame/table.js';
@@ -44,11 +44,14 @@ async function findingsBySettings(areImported: boolean): Promise<Finding[]> {
 
 async function envFileText(settings: Settings): Promise<string> {
   const error = await exposedEnvFile(settings);
-  return error === undefined ? 'access to .env is restricted, or this is not production' : fail(error);
+  if (error !== undefined) fail(error);
+  if (settings.nodeEnv !== 'production') skip('other users may read .env outside production');
+  return 'access to .env is restricted';
 }
 
 function namesText(): string {
   const unread = unreadSettings();
   if (unread.length > 0) throw new SettingsError(unread);
-  return loadSettings().maintenance === 'on' ? `${ALLOWED}; ${IN_MAINTENANCE}` : ALLOWED;
+  if (loadSettings().maintenance === 'on') warn(`${ALLOWED}; ${IN_MAINTENANCE}`);
+  return ALLOWED;
 }

@@ -16,12 +16,12 @@ import {
   checkSchema as checkTables,
 } from '../../database/entity-checks.js';
 import { unknownPlanErrors } from '../../auth/clients/unknown-plans.js';
-import { type Finding, examined, fail, skip } from './finding.js';
+import { type Finding, examined, fail, skip, warn } from './finding.js';
 import { clockText } from './machine-checks.js';
 import { instancesText, serverText } from './postgres-checks.js';
 
 const MEBIBYTE = 1_048_576;
-/** Free disk space, in bytes, below which the check advises more. The write-ahead log alone can grow this large. */
+/** Free disk space, in bytes, below which the check warns. The write-ahead log alone can grow this large. */
 const LITTLE_FREE_BYTES = 64 * MEBIBYTE;
 /** Magic numbers of Linux network file systems. SQLite's shared memory does not work on them. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
@@ -140,7 +140,8 @@ async function diskText(file: string): Promise<string> {
   const free = freeDiskBytes(file);
   const shown = `${(free / MEBIBYTE).toFixed(free < MEBIBYTE ? 1 : 0)} MiB free`;
   if (free < MIN_FREE_BYTES) fail(`the disk is full: ${shown}. Free space for ${file}.`);
-  return free < LITTLE_FREE_BYTES ? `only ${shown}: free space for ${file} soon` : shown;
+  if (free < LITTLE_FREE_BYTES) warn(`only ${shown}: free space for ${file} soon`);
+  return shown;
 }
 
 /** Checks that the plan of every client is in PLANS. The table of clients may not exist yet. */

@@ -1,10 +1,13 @@
 import { SettingsError } from '../../core/config/define-settings.js';
 
-/** The result of one check of `petstore doctor`. `skipped` means that the check does not apply or could not be made. */
+/**
+ * The result of one check of `petstore doctor`. `skipped` means that the check does not apply or could not be made. The service runs despite
+ * a `warning`.
+ */
 export interface Finding {
   /** What was checked, such as `disk`. */
   readonly check: string;
-  readonly state: 'ok' | 'wrong' | 'skipped';
+  readonly state: 'ok' | 'warning' | 'wrong' | 'skipped';
   /** The result as a sentence and, if it is an error, what to do. */
   readonly found: string;
 }
@@ -13,6 +16,7 @@ export interface Finding {
 export type Check = readonly [check: string, probe: () => string | Promise<string>];
 
 class Skipped extends Error {}
+class Warned extends Error {}
 
 /** Runs the checks in order, skipping those that are `false`. Each invalid setting becomes a finding. */
 export async function examined(checks: readonly (Check | false)[]): Promise<Finding[]> {
@@ -21,7 +25,7 @@ export async function examined(checks: readonly (Check | false)[]): Promise<Find
     try {
       findings.push({ check, state: 'ok', found: await probe() });
     } catch (error) {
-      const state = error instanceof Skipped ? 'skipped' : 'wrong';
+      const state = error instanceof Skipped ? 'skipped' : error instanceof Warned ? 'warning' : 'wrong';
       for (const found of messagesIn(error)) findings.push({ check, state, found });
     }
   }
@@ -37,6 +41,11 @@ export function messagesIn(error: unknown): readonly string[] {
 /** Skips a check that does not apply. */
 export function skip(why: string): never {
   throw new Skipped(why);
+}
+
+/** Makes a check warn: the service can run, but an operator should act. */
+export function warn(text: string): never {
+  throw new Warned(text);
 }
 
 /** Makes a check fail. */

@@ -6,7 +6,7 @@ import { SystemClock } from '../../core/time/clock.js';
 import { type ListenAddress, listenError, originOf } from '../../core/config/listen-errors.js';
 import type { Settings } from '../../core/config/settings.js';
 import type { Database } from '../../database/database.js';
-import { type Check, fail, messagesIn, skip } from './finding.js';
+import { type Check, fail, messagesIn, skip, warn } from './finding.js';
 
 /** Maximum difference between the clocks of two machines, in milliseconds. Expiry and quota windows are compared across machines. */
 const MAX_OFF_MS = 5_000;
@@ -88,9 +88,11 @@ function redisText(evicts: string | undefined, forgets: boolean): string {
       `it stores counts, but evicts them if memory runs low (${evicts}). Set maxmemory-policy to noeviction; otherwise, ` +
         'clients can use their quotas again after an eviction.',
     );
-  return forgets
-    ? 'it stores counts, but loses them and all bans when it restarts, and clients can then use their quotas again. Set appendonly to yes.'
-    : 'it stores counts';
+  if (forgets)
+    warn(
+      'it stores counts, but loses them and all bans when it restarts, and clients can then use their quotas again. Set appendonly to yes.',
+    );
+  return 'it stores counts';
 }
 
 /** Checks that this machine's clock agrees with that of PostgreSQL, or is not behind the last write to the SQLite file. */
