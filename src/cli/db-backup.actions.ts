@@ -52,8 +52,8 @@ function ownFile(onPostgres: (url: string, user?: string) => string): string {
 }
 
 const POSTGRES_BACKUP = (url: string): string =>
-  `  pg_dump --format=custom --file=petstore.dump '${url}'\n` +
-  'Set PGPASSWORD to the password. The service can keep running.';
+  `  (umask 077 && pg_dump --format=custom --file=petstore.dump '${url}')\n` +
+  'Store the password in ~/.pgpass, or set PGPASSWORD. The service can keep running.';
 const POSTGRES_RESTORE = (url: string, user = ''): string =>
   `  createdb -E UTF8 -T template0 -O ${shellWord(user)} restored\n` +
   `  pg_restore --no-owner --exit-on-error --single-transaction --dbname='${url.replace(/^(\w+:\/\/[^/?]*\/)[^?]*/, '$1restored')}' petstore.dump\n` +

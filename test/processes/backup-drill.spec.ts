@@ -124,6 +124,7 @@ describeWith('postgres', 'the drill for PostgreSQL', () => {
     const [first = 0] = writer.ids;
     const dumped = dump.replace('postgres://petstore@db.internal/petstore', url);
     expect(await folder.shell(dumped, environment)).toEqual({ code: 0, output: '' });
+    expect((await stat(join(folder.path, 'petstore.dump'))).mode & 0o777).toBe(0o600);
     await writer.stop();
     const after = await folder.add(service, 'After');
     await service.stop();
@@ -159,7 +160,7 @@ describeWith('postgres', 'the drill for PostgreSQL', () => {
     );
     expect(printed.map(({ code }) => code)).toEqual([1, 1, 1]);
     expect(printed[0]?.output).toContain(
-      "pg_dump --format=custom --file=petstore.dump 'postgres://petstore@db.internal/petstore'",
+      "(umask 077 && pg_dump --format=custom --file=petstore.dump 'postgres://petstore@db.internal/petstore')",
     );
     const [, create = '', load = ''] = await drillLines('backup.md', 'postgres drill');
     expect(printed[1]?.output).toContain(create.replace(/ +#.*/, ''));
