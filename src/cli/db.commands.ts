@@ -17,7 +17,7 @@ export const DB_COMMANDS = group('db', 'the database', [
   }),
   command('seed', {
     description: 'add demo data',
-    options: [option('--count <rows>', 'number of rows per feature; default: its demo data, once'), YES],
+    options: [option('--count <rows>', "rows per feature; default: each feature's own demo rows"), YES],
     examples: ['db seed', 'db seed --count 10000'],
     run: async (call) => (await actions()).seed(call),
   }),
