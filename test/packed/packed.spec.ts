@@ -89,6 +89,12 @@ async function filesBelow(path: string): Promise<string[]> {
   return files.map((file) => relative(path, join(file.parentPath, file.name)).replaceAll('\\', '/'));
 }
 
+/** The paths of the files that a page in Markdown links to. */
+function linksOf(page: string): string[] {
+  const targets = page.replaceAll(/```[^]*?```/g, '').matchAll(/\]\(([^)\s#]+)/g);
+  return [...targets].map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target));
+}
+
 /** Runs a program where the package is installed, in production. */
 const here = (program: string, ...args: string[]) =>
   ran(folder, program, args, {
@@ -120,9 +126,25 @@ describe('what is packed, installed by npm with production dependencies alone', 
     const files = await filesBelow(installed);
     const paths = named({ bin, exports, imports }).map((path) => path.replace('./', ''));
     expect(paths.filter((path) => !path.includes('*') && !files.includes(path))).toEqual([]);
-    expect(files.filter((file) => /\.(?:map|spec\.\w+|tsbuildinfo)$/.test(file))).toEqual([]);
+    const read = /^(?:docs|examples\/[^/]+\/(?!dist\/))/;
+    const others = files.filter((file) => !read.test(file));
+    expect(others.filter((file) => /\.(?:map|spec\.\w+|tsbuildinfo)$/.test(file))).toEqual([]);
     const modules = await readdir(join(folder, 'node_modules'));
     expect(modules.filter((name) => ['prettier', 'rolldown', 'vitest'].includes(name))).toEqual([]);
+  });
+
+  it('has what its README and its docs link to', async () => {
+    const pages = (await filesBelow(installed)).filter(
+      (file) => file.endsWith('.md') && !file.startsWith('dist/'),
+    );
+    expect(pages).toEqual(
+      expect.arrayContaining(['README.md', 'docs/guides/migrations.md', 'examples/adoptions/README.md']),
+    );
+    const missing: string[] = [];
+    for (const page of pages)
+      for (const target of linksOf(await readFile(join(installed, page), 'utf8')))
+        if (!existsSync(join(installed, dirname(page), target))) missing.push(`${page}: ${target}`);
+    expect(missing).toEqual([]);
   });
 
   it('imports only what it depends on; packages that are joined with it, only what is installed with them', async () => {
@@ -242,6 +264,8 @@ it.skipIf(HAS_PETS)('makes no project with a catalogue of animals that it lacks'
 const why = HAS_PETS ? '' : ' (skipped: this checkout has no src/pets)';
 describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => {
   let project: string;
+  /** What `petstore new` printed. */
+  let made: string;
   /** The command as npm has linked it, in the project. */
   const petstoreThere = (...args: string[]) =>
     run(project, join(folder, 'node_modules/.bin/petstore'), args).then(stripVTControlCharacters);
@@ -251,7 +275,13 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
   beforeAll(async () => {
     project = join(folder, 'my-api');
     const modules = join(folder, 'node_modules');
-    await run(folder, join(modules, '.bin/petstore'), ['new', 'my-api', '--title', 'My API', '--with-pets']);
+    made = await run(folder, join(modules, '.bin/petstore'), [
+      'new',
+      'my-api',
+      '--title',
+      'My API',
+      '--with-pets',
+    ]);
     for (const name of LINKED) {
       await rm(join(modules, name), { recursive: true, force: true });
       await symlink(join(ROOT, 'node_modules', name), join(modules, name));
@@ -265,8 +295,10 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
       name: 'my-api',
       dependencies: { 'petstore-service': 'file:petstore-service-1.0.0.tgz' },
       overrides: { 'file-type': manifest.overrides['file-type'] },
-      petstore: { settings: { API_TITLE: 'My API' } },
+      petstore: { settings: { API_TITLE: 'My API', API_REALM: 'my-api', API_KEY_PREFIX: 'myapi' } },
     });
+    expect(made).toContain('Keys begin with myapi_live_ in production, and with myapi_test_ elsewhere.');
+    expect(await readFile(join(project, 'README.md'), 'utf8')).toContain('`myapi_live_`');
     expect(await petstoreThere('--help')).toContain('Administers My API in the database');
     await expect(petstoreThere('new', '.')).rejects.toThrow(/my-api exists already/);
     await expect(petstoreThere('new', 'My API')).rejects.toThrow(/in lower case with hyphens/);
