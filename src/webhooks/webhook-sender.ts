@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type ClientRequest, request as httpRequest } from '
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Settings } from '../core/config/settings.js';
 import { Clock } from '../core/time/clock.js';
 import { softwareVersion } from '../core/software-version.js';
 import { TimeoutError, withTimeout } from '../events/limited-time.js';
@@ -19,8 +20,6 @@ const ATTEMPT_MS = 15_000;
 const MAX_INTERIM = 5;
 /** How long connections stay open between attempts, in milliseconds, and how many per receiver. */
 const POOL = { keepAlive: true, timeout: 20_000, maxFreeSockets: 2 };
-
-const USER_AGENT = `petstore-webhooks/${softwareVersion()}`;
 
 /** A message to send to an endpoint, signed with its secret and, for a time after a rotation, with earlier ones. */
 export interface Attempt extends Pick<WebhookEndpoint, 'url' | 'secret' | 'previousSecrets'> {
@@ -64,10 +63,17 @@ export class WebhookSender implements OnModuleDestroy {
   private readonly http = bounded(new HttpAgent(POOL));
   private readonly https = bounded(new HttpsAgent(POOL));
 
+  private readonly userAgent: string;
+
   constructor(
     private readonly addresses: WebhookAddresses,
     private readonly clock: Clock,
-  ) {}
+    { apiRealm }: Settings,
+  ) {
+    // A product's name is a token (RFC 9110 section 5.6.2).
+    const product = apiRealm.replaceAll(/[^\w!#$%&'*+.^`|~-]+/g, '-');
+    this.userAgent = `${product}-webhooks/${softwareVersion()}`;
+  }
 
   onModuleDestroy(): void {
     this.http.destroy();
@@ -149,7 +155,7 @@ export class WebhookSender implements OnModuleDestroy {
           headers: {
             'Content-Type': 'application/json',
             'Content-Length': Buffer.byteLength(payload),
-            'User-Agent': USER_AGENT,
+            'User-Agent': this.userAgent,
             Accept: '*/*',
             'webhook-id': id,
             'webhook-timestamp': String(timestamp),

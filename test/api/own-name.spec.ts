@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { petstoreProgram } from '../../src/cli/program.js';
 import { Metrics } from '../../src/core/metrics/metrics.js';
+import { WebhookSender } from '../../src/webhooks/webhook-sender.js';
+import { newWebhookSecret } from '../../src/webhooks/webhook-signature.js';
 import { databaseOf, openForAll, openForTest } from '../support/opened.js';
 import { ADMIN_DOCUMENT } from '../support/petstore-here.js';
+import { WebhookReceiver } from '../support/webhook-receiver.js';
 
 const TITLE = 'Acme <Orders>';
 const SHOWN = 'Acme &lt;Orders&gt;';
@@ -20,11 +23,15 @@ const service = await openForAll({
     API_CONTACT: 'Acme API team <api@acme.example>',
     API_REALM: 'acme orders',
     API_KEY_PREFIX: 'acme',
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
   },
 });
 
 /** Another instance of it, with the names and the prefix that the service has by itself. */
-const former = await openForAll({ scopes: SCOPES, environment: databaseOf(service) });
+const former = await openForAll({
+  scopes: SCOPES,
+  environment: { ...databaseOf(service), WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
+});
 
 /** What of a text says Pet Store, or shows a key of another prefix; the command, its metrics and the package are named petstore in every service. */
 const foreign = (text: string) =>
@@ -97,6 +104,18 @@ describe('a service with another name', () => {
       'Bearer realm="acme orders"',
       'Bearer realm="acme orders", error="invalid_token"',
       'Bearer realm="acme orders", error="insufficient_scope", scope="pets:write"',
+    ]);
+  });
+
+  it('names itself to receivers of webhooks', async () => {
+    const receiver = await WebhookReceiver.start();
+    onTestFinished(() => receiver.stop());
+    const attempt = { messageId: '1', payload: '{}', url: receiver.url, secret: newWebhookSecret() };
+    for (const { app } of [service, former])
+      await app.get(WebhookSender).send({ ...attempt, previousSecrets: [] }, AbortSignal.timeout(5_000));
+    expect(receiver.received.map(({ headers }) => headers['user-agent'])).toEqual([
+      'acme-orders-webhooks/1.0.0',
+      'petstore-webhooks/1.0.0',
     ]);
   });
 

@@ -211,7 +211,7 @@ export async function serviceOfTest(
 
 /** Key of the demo client that a first start has printed, or ''. */
 export function demoKeyIn(output: string): string {
-  return /pst_test_\w{36}/.exec(output)?.[0] ?? '';
+  return /\b[a-z][a-z0-9]+_test_\w{36}/.exec(output)?.[0] ?? '';
 }
 
 function run(

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { softwareFolder } from '#supported-node';
 import type { Call } from '../frame/call.js';
 import { envExampleOfProject } from '../../core/config/env-example.js';
-import { line } from '../../core/config/identity.js';
+import { keyPrefix, line } from '../../core/config/identity.js';
 import { PLATFORM_SETTINGS } from '../../core/config/platform-settings.js';
 import { Refusal } from '../../core/refusal.js';
 import { filledTemplates, writeNewFiles } from './generated-files.js';
@@ -54,6 +54,7 @@ interface Manifest {
 interface Chosen {
   readonly name: string;
   readonly title: string;
+  readonly prefix: string;
   readonly withPets: boolean;
 }
 
@@ -70,13 +71,17 @@ export async function newProject(call: Call, path: string): Promise<void> {
     throw new Refusal('--with-pets: This service is without the catalogue of animals. Leave the option out.');
   if (existsSync(folder)) throw new Refusal(`${folder} exists already. Name a new folder.`);
   await mkdir(folder, { recursive: true });
-  const files = await writeProject(folder, { name, title, withPets }).catch(async (error: unknown) => {
-    await rm(folder, { recursive: true });
-    throw error;
-  });
-  await call.showChange({ folder, files }, () =>
+  const prefix = prefixOf(name);
+  const files = await writeProject(folder, { name, title, prefix, withPets }).catch(
+    async (error: unknown) => {
+      await rm(folder, { recursive: true });
+      throw error;
+    },
+  );
+  await call.showChange({ folder, files, keyPrefix: prefix }, () =>
     [
       ...files.map((file) => `Wrote ${join(path, file)}`),
+      `Keys begin with ${prefix}_live_ in production, and with ${prefix}_test_ elsewhere.`,
       `Next: cd ${path} && npm install && npm start`,
     ].join('\n'),
   );
@@ -110,6 +115,13 @@ async function writeProject(folder: string, chosen: Chosen): Promise<string[]> {
 /** Turns `my-api` into `My Api`. */
 function titleOf(name: string): string {
   return name.replaceAll('-', ' ').replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+/** The prefix of keys: `acme` for `acme-orders`, and `myapi` for `my-api`, whose first word is too short. */
+function prefixOf(name: string): string {
+  const [word = ''] = name.split('-');
+  const prefix = word.length > 2 ? word : name.replaceAll('-', '');
+  return keyPrefix.parse(prefix.slice(0, 10)) ?? 'api';
 }
 
 /** Packs the service into a folder; returns the file name. */

@@ -50,7 +50,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   apiRealm: {
     type: realm,
     default: 'petstore',
-    description: 'Realm in WWW-Authenticate.',
+    description: 'Realm in WWW-Authenticate, and name in the User-Agent of webhooks.',
   },
   apiKeyPrefix: {
     type: keyPrefix,
