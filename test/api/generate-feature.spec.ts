@@ -79,6 +79,15 @@ describe('petstore generate feature', () => {
     );
   });
 
+  it('describes its fields in words that suit every kind', async () => {
+    const fields = ['isOpen:boolean', 'open:boolean', 'inspectedAt:date-time?', 'petId:reference:pets'];
+    expect((await generate('gizmos', ...fields.flatMap((field) => ['--field', field]))).code).toBe(0);
+    const described = (await text('src/gizmos/gizmos.dto.ts')).matchAll(/description: '([^']+)'/g);
+    expect([...described].map(([, words]) => words)).toEqual(
+      expect.arrayContaining(['Is open', 'Open', 'Inspected at', 'The id of the pet']),
+    );
+  });
+
   it('whose only field is a reference changes it to another row in its suite', async () => {
     expect((await generate('gizmos', '--field', 'petId:reference:pets')).code).toBe(0);
     expect(await text('src/gizmos/gizmos.spec.ts')).toContain('const json = { petId: 2 };');

@@ -33,7 +33,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
         'choose a shorter name for the field or the feature.',
     );
   const [entity, words, error] = [pascalCase(singular), singular.replaceAll('-', ' '), snakeCase(singular)];
-  const named = fields.map((field) => ({ ...field, ...fieldNames(field, entity, words) }));
+  const named = fields.map((field) => ({ ...field, ...fieldNames(field, entity) }));
   return {
     /** For folder, path and scopes, such as `pet-toys`, and its singular, such as for the entity's file. */
     name,
@@ -59,15 +59,19 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
     filters: named.filter(({ values, references }) => values ?? references),
     /** The field that the test suite changes. */
     changed: fields.find(({ references }) => references === undefined) ?? first,
-    capitalize: (text: string) => text.charAt(0).toUpperCase() + text.slice(1),
+    capitalize,
   };
 }
 
-function fieldNames({ property, type, values, references, options }: Field, entity: string, thing: string) {
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function fieldNames({ property, type, values, references, options }: Field, entity: string) {
   const columnName = snakeCase(property);
   const words = columnName.replaceAll('_', ' ');
   const described =
-    references === undefined ? `The ${words} of the ${thing}` : `The id of the ${words.replace(/ id$/, '')}`;
+    references === undefined ? capitalize(words) : `The id of the ${words.replace(/ id$/, '')}`;
   const named = { columnName, words, isInt64: type === 'bigint', description: described };
   if (values === undefined) return named;
   const enumName = entity + pascalCase(property);
