@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -37,6 +38,41 @@ export async function declaredClasses(kind: 'entity' | 'migration'): Promise<(ne
     ),
   );
   return modules.flatMap((exports) => Object.values(exports).filter(isClass));
+}
+
+/**
+ * Sentences that name the migrations in the sources of the project that no module registers, and where to add them. Empty in a checkout,
+ * where they are found by file name, and without sources.
+ */
+export async function unregisteredMigrations(migrations: readonly object[]): Promise<string> {
+  const file = modulesFile();
+  const project = file === undefined ? '' : dirname(dirname(file));
+  if (project === '' || !existsSync(join(project, 'src'))) return '';
+  const registered = new Set(migrations.map(({ constructor }) => constructor.name));
+  const hints: string[] = [];
+  for (const path of (await readdir(join(project, 'src'), { recursive: true })).toSorted()) {
+    if (!path.endsWith('.migration.ts')) continue;
+    const source = join('src', path);
+    const text = await readFile(join(project, source), 'utf8');
+    const missing = [...text.matchAll(/^export class (\w+\d{13})\b/gm)]
+      .flatMap(([, name = '']) => name)
+      .filter((name) => !registered.has(name));
+    if (missing.length === 0) continue;
+    const module =
+      (await moduleWithMigrations(project, dirname(source))) ?? 'TablesModule.forFeature() of its module';
+    hints.push(`${source} is not registered: add ${missing.join(' and ')} to the migrations in ${module}.`);
+  }
+  return hints.join(' ');
+}
+
+/** The file in a folder of the project with a module that lists its migrations; undefined if there is none. */
+export async function moduleWithMigrations(project: string, folder: string): Promise<string | undefined> {
+  for (const name of (await readdir(join(project, folder))).toSorted()) {
+    const file = join(folder, name);
+    if (name.endsWith('.module.ts') && /\bmigrations:/.test(await readFile(join(project, file), 'utf8')))
+      return file;
+  }
+  return undefined;
 }
 
 /** The folders of features with public names. */

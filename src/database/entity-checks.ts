@@ -9,6 +9,7 @@ import {
 import { invalidDeclaration } from '../core/declaration-errors.js';
 import { createDataSource } from './data-source.js';
 import type { Database } from './database.js';
+import { unregisteredMigrations } from './declared-files.js';
 import { MAX_IDENTIFIER_BYTES, tooLongNames } from './identifiers.js';
 import { migrate, schemaDifference, schemaStatus } from './schema.js';
 import type { Tables } from './tables.module.js';
@@ -65,12 +66,13 @@ function checkIdentifiers({ entityMetadatas }: DataSource): void {
 /** Throws DeclarationError if the entities differ from a fully migrated database. */
 export async function checkMigrations(migrated: DataSource): Promise<void> {
   const difference = await findDifference(migrated);
-  if (difference !== undefined)
-    invalidDeclaration(
-      `Entities have tables or columns that no migration creates (${difference.what}). ` +
-        'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
-        `their classes, or forFeature() has its name.${difference.details}`,
-    );
+  if (difference === undefined) return;
+  const unregistered = await unregisteredMigrations(migrated.migrations);
+  invalidDeclaration(
+    `Entities have tables or columns that no ${unregistered === '' ? '' : 'registered '}migration creates (${difference.what}). ` +
+      `${unregistered || 'Run `npm run migration:generate -- <feature>/<name>`.'} Entities of another DataSource are left to it when its forRoot() names ` +
+      `their classes, or forFeature() has its name.${difference.details}`,
+  );
 }
 
 /**

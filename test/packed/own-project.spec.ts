@@ -152,11 +152,15 @@ describe('a project without the catalogue of animals', () => {
         .replace('import { Entity', 'import { Column, Entity'),
     );
     const migration = await npm('run', '-s', 'migration:generate', '--', 'toys/toys-color');
-    const [, name = ''] = /Add (ToysColor\d+) to the migrations/.exec(migration) ?? [];
+    const [, name = ''] =
+      /Add (ToysColor\d+) to the migrations in src\/toys\/toys\.module\.ts\./.exec(migration) ?? [];
     await cp(join(ROOT, 'examples/sso'), join(project, 'src/sso'), { recursive: true });
     const added = (await readFile(modules, 'utf8')).replace('imports: [', 'imports: [SsoModule, ');
     await writeFile(modules, `import { SsoModule } from './sso/sso.module.js';\n${added}`);
     await npm('run', '-s', 'check');
+    await expect(npm('run', '-s', 'build')).rejects.toThrow(
+      `src/toys/toys-color.migration.ts is not registered: add ${name} to the migrations in src/toys/toys.module.ts.`,
+    );
     const file = join(project, 'src/toys/toys.module.ts');
     const module = await readFile(file, 'utf8');
     await writeFile(

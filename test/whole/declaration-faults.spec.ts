@@ -164,8 +164,12 @@ it('what is wrong in the whole application is no obstacle to db status and gener
   const migration = await petstore(project, ['generate', 'migration', 'toys/table']);
   expect(migration).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Wrote src/toys/table.migration.ts'),
+    stdout: expect.stringContaining('Wrote src/toys/table.migration.ts. Read it'),
   });
+  const listed = await petstore(project, ['generate', 'migration', 'pets/table']);
+  expect(listed.stdout).toMatch(
+    /^Wrote src\/pets\/table\.migration\.ts\. Add Table\d{13} to the migrations in src\/pets\/pets\.module\.ts\. Read it/,
+  );
 });
 
 it('the stack of a file that throws is shown by LOG_LEVEL=debug', async () => {

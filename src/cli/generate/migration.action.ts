@@ -4,6 +4,7 @@ import { type DataSource, DataTypeNotSupportedError } from 'typeorm';
 import { readDatabaseUrl } from '../../core/config/database-url.js';
 import { loadSettings } from '../../core/config/settings.js';
 import { createDataSource, openDataSource } from '../../database/data-source.js';
+import { moduleWithMigrations } from '../../database/declared-files.js';
 import { MAX_IDENTIFIER_BYTES, tooLongNames } from '../../database/identifiers.js';
 import { migrate, schemaStatus } from '../../database/schema.js';
 import type { Call } from '../frame/call.js';
@@ -40,8 +41,12 @@ export async function migration(call: Call, path: string): Promise<void> {
   await writeNewFiles(project, texts);
   const files = [...texts.keys()];
   const [wrote, it] = [files.join(' and '), files.length === 1 ? 'it' : 'them'];
+  const module = await moduleWithMigrations(project, `src/${folder}`);
+  // In a checkout, migrations are found by file name, but a module that other projects use lists them too.
   const listed =
-    modulesFile() === undefined ? '' : ` Add ${classes.join(' and ')} to the migrations of its module.`;
+    module === undefined && modulesFile() === undefined
+      ? ''
+      : ` Add ${classes.join(' and ')} to the migrations ${module === undefined ? 'of its module' : `in ${module}`}.`;
   await call.showChange(
     { files },
     () => `Wrote ${wrote}.${listed} Read ${it}, then run \`petstore db migrate\`.`,
