@@ -31,7 +31,15 @@ export function showOverview(main, signal) {
       states,
       el('li', el('a', { href: '#/clients' }, el('b', number(body.clients)), ' clients')),
       body.states.map(stateOf),
-      el('li', el('a', { href: addressOf('#/webhooks', { state: 'disabled' }) }, 'Disabled endpoints')),
+      el(
+        'li',
+        el(
+          'a',
+          { href: addressOf('#/webhooks', { state: 'disabled' }) },
+          el('b'),
+          'disabled webhook endpoints',
+        ),
+      ),
     );
     put(refused, refusedOf(body.refusedMost));
     calls.hidden = body.deprecated.length === 0;
@@ -66,7 +74,7 @@ function trafficOf({ since, requests, clientErrors, serverErrors, refused, witho
     ['Refused (429)', refused, addressOf('#/clients', { state }), 'warn'],
     ['Other 4xx', clientErrors, addressOf('#/requests', { outcome: '4xx' }), ''],
     ['Failed (5xx)', serverErrors, addressOf('#/requests', { outcome: '5xx' }), 'bad'],
-    ['Refused without a key', withoutKey, null, ''],
+    ['No valid key', withoutKey, null, ''],
   ];
   const title = at === 0 ? 'Last 60 minutes' : `Today, ${since.slice(0, 10)}`;
   return card(
