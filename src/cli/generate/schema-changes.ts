@@ -165,7 +165,7 @@ export function migrationText(
 
 /** ${description} */
 export class ${className} implements MigrationInterface {
-  /** Whether older builds work with it: docs/guides/migrations.md, Expand, migrate, contract. */
+  /** Whether older builds work with it: docs/guides/migrations.md of petstore-service, Expand, migrate, contract. */
   readonly onlyExpands = ${changes.every(({ onlyExpands }) => onlyExpands)};
 ${isConcurrent ? WITHOUT_TRANSACTION : ''}
   async up(runner: QueryRunner): Promise<void> {
