@@ -50,13 +50,14 @@ export class ApiKeyGuard implements CanActivate {
       }
       const digest = this.verifier.digestIn(authorization);
       // A cached key is found synchronously, because each await costs time.
-      const cached = this.verifier.cached(digest);
-      // A recently valid key cannot be a guess.
-      if (!cached && !this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
-      const key = cached ?? (await this.verifier.find(digest));
-      // Also for an expired or revoked key, so that its errors belong to its client.
-      request.caller = { clientId: key.client.id, keyId: key.id, user: null, scopes: key.scopes };
-      if (!cached) this.verifier.refuseEnded(key);
+      let key = this.verifier.cached(digest);
+      if (key) setCaller(request, key);
+      else {
+        // A recently valid key cannot be a guess.
+        if (!this.verifier.isKnown(digest)) release = await this.keyTurns.enter(request, response);
+        // Also of an expired or revoked key, so that its errors belong to its client.
+        key = await this.verifier.find(digest, (found) => setCaller(request, found));
+      }
       request.quotaSubject = this.subjectBy(key);
       return true;
     } catch (refusal) {
@@ -90,4 +91,8 @@ export class ApiKeyGuard implements CanActivate {
 
 function isOfCredential(refusal: unknown): refusal is HttpException {
   return refusal instanceof HttpException && refusal.getStatus() < 500;
+}
+
+function setCaller(request: Request, { id: keyId, client, scopes }: CallersKey): void {
+  request.caller = { clientId: client.id, keyId, user: null, scopes };
 }

@@ -56,18 +56,16 @@ export class ApiKeyVerifier {
   }
 
   /**
-   * Reads the key of a digest, with its client, from the database. Throws invalid_api_key, and service_unavailable if the database does
-   * not respond. `refuseEnded` refuses an expired or revoked key.
+   * Reads the key of a digest, with its client, from the database, and calls `onFound` with it, also if it is refused. Throws
+   * invalid_api_key, service_unavailable if the database does not respond and, only if the whole key matched, so that guessing reveals
+   * nothing, expired_api_key or revoked_api_key.
    */
-  async find(digest: string): Promise<CallersKey> {
+  async find(digest: string, onFound?: (key: CallersKey) => void): Promise<CallersKey> {
     const key = await this.cache.find(digest);
     if (!key) throw refusal(AUTH_ERRORS.invalid_api_key);
-    return key;
-  }
-
-  /** Throws expired_api_key or revoked_api_key: only when the whole key matched, so that guessing reveals nothing. */
-  refuseEnded(key: CallersKey): void {
+    onFound?.(key);
     refuseEndedCredential(key, this.clock.now());
+    return key;
   }
 }
 
