@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { digestOf, isWellFormedApiKey } from './api-key.format.js';
 import { refuseEndedCredential } from './clients/key-refusals.js';
-import { CHALLENGE } from '../core/errors/challenge.js';
-import { CHALLENGE_AFTER_CREDENTIAL } from './scopes.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from '../core/errors/challenge.js';
 import { Clock } from '../core/time/clock.js';
 import { ApiError } from '../core/errors/api-error.js';
 import type { ErrorRow } from '../core/errors/define-errors.js';

@@ -1,5 +1,6 @@
+import { scopeChallenge } from '../core/errors/challenge.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { isHeld, scopeChallenge } from './scopes.js';
+import { isHeld } from './scopes.js';
 import { ApiError } from '../core/errors/api-error.js';
 import { DECLARATIONS } from '../core/declared-operation.js';
 import { requestOf } from '../core/execution-context.js';

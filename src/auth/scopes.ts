@@ -1,4 +1,3 @@
-import { CHALLENGE } from '../core/errors/challenge.js';
 import { checkDeclaredName, invalidDeclaration } from '../core/declaration-errors.js';
 
 /** A permission of keys, declared by the feature that checks it. */
@@ -65,12 +64,4 @@ export function isHeld(name: string, held: readonly string[]): boolean {
 /** Every declared scope, in alphabetical order of name. */
 export function declaredScopes(): Scope[] {
   return [...declared.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/** The challenge for a refused token (RFC 6750 section 3.1). */
-export const CHALLENGE_AFTER_CREDENTIAL = `${CHALLENGE}, error="invalid_token"`;
-
-/** The challenge for a key that lacks scopes (RFC 6750 section 3.1). */
-export function scopeChallenge(scopes: readonly string[]): string {
-  return `${CHALLENGE}, error="insufficient_scope", scope="${scopes.join(' ')}"`;
 }

@@ -1,3 +1,4 @@
+import { CHALLENGE_AFTER_CREDENTIAL } from '../../core/errors/challenge.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit-entry.entity.js';
@@ -10,7 +11,6 @@ import { CLIENTS_EVENTS, type ClientsEventName } from './clients.events.js';
 import { KeyCache } from './key-cache.js';
 import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
-import { CHALLENGE_AFTER_CREDENTIAL } from '../scopes.js';
 
 /** Who requests a change to clients, keys or webhooks, or their data: an operator, a client for itself, or the service. */
 export interface Requester extends Actor {

@@ -2,8 +2,7 @@ import { ApiError } from '../../core/errors/api-error.js';
 import { defineErrors } from '../../core/errors/define-errors.js';
 import type { ApiKey } from './api-key.entity.js';
 import type { Client } from './client.entity.js';
-import { CHALLENGE } from '../../core/errors/challenge.js';
-import { CHALLENGE_AFTER_CREDENTIAL } from '../scopes.js';
+import { CHALLENGE, CHALLENGE_AFTER_CREDENTIAL } from '../../core/errors/challenge.js';
 
 /** Refusals of a genuine key that no longer works. */
 export const KEY_ERRORS = defineErrors({

@@ -6,8 +6,8 @@ import { DAY_MS } from '../../core/time/duration.js';
 import { CLIENTS_ERRORS } from './clients.errors.js';
 import { ApiKey } from './api-key.entity.js';
 import type { Requester } from './audited-changes.js';
-import { CHALLENGE } from '../../core/errors/challenge.js';
-import { declaredScopes, isHeld, scopeChallenge } from '../scopes.js';
+import { CHALLENGE, scopeChallenge } from '../../core/errors/challenge.js';
+import { declaredScopes, isHeld } from '../scopes.js';
 
 export interface NewKey {
   readonly clientId: string;

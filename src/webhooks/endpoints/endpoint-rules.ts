@@ -1,5 +1,6 @@
+import { scopeChallenge } from '../../core/errors/challenge.js';
 import { type Requester } from '../../auth/clients/audited-changes.js';
-import { isHeld, scopeChallenge } from '../../auth/scopes.js';
+import { isHeld } from '../../auth/scopes.js';
 import { ApiError, type ErrorDetail } from '../../core/errors/api-error.js';
 import { declaredWebhookEvents } from '../webhook-events.js';
 import { WEBHOOK_TEST } from '../webhooks.events.js';
