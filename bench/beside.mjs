@@ -73,8 +73,8 @@ for (const [name, plan] of Object.entries(SCENARIOS)) {
   for (const order of ORDERS) {
     const services = {};
     for (const build of order) {
-      const { build: made, store, spentKey, atRest } = builds[build];
-      services[build] = { ...(await startOn(made, store)), store, spentKey };
+      const { build: bench, store, spentKey, atRest } = builds[build];
+      services[build] = { ...(await startOn(bench, store)), store, spentKey };
       atRest.push(residentMiB(services[build].pid));
       await loadAtRandom(services[build].url, await plan(services[build]), WARM_UP_SECONDS, 1_000);
     }

@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Replaces what a document has between the comments of this name. */
-export function replaceTable(document, name, made) {
+export function replaceTable(document, name, content) {
   const path = new URL(`../docs/${document}`, import.meta.url);
-  const [begin, end] = [`<!-- ${name}: table -->`, `<!-- ${name}: end of the table -->`];
+  const [start, end] = [`<!-- ${name}: table -->`, `<!-- ${name}: end of the table -->`];
   const text = readFileSync(path, 'utf8');
-  const [before, after] = [text.indexOf(begin), text.indexOf(end)];
+  const [before, after] = [text.indexOf(start), text.indexOf(end)];
   if (before < 0 || after < before) throw new Error(`${path.pathname} has no place for the table "${name}".`);
-  writeFileSync(path, `${text.slice(0, before)}${begin}\n\n${made}\n\n${text.slice(after)}`);
+  writeFileSync(path, `${text.slice(0, before)}${start}\n\n${content}\n\n${text.slice(after)}`);
 }
 
 /** Rows in columns of equal width, as prettier writes them. */

@@ -52,25 +52,26 @@ const CASES = {
 
 /** Compares two servers, each `{ url, logFile, databaseFile, metricsUrl }`. Throws at the first difference. */
 export async function checkEqual(servers, { key, smallKey }) {
-  const ask = (server, path, { key: own = key, ...init } = {}) => answerOf(server.url + path, own, init);
-  let asked = 0;
+  const request = (server, path, { key: own = key, ...init } = {}) =>
+    fetchResponse(server.url + path, own, init);
+  let requests = 0;
   for (const [name, [path, init = {}]] of Object.entries(CASES)) {
     const used = 'key' in init ? { ...init, key: init.key ?? '' } : init;
-    const [ours, theirs] = await Promise.all(servers.map((server) => ask(server, path, used)));
+    const [ours, theirs] = await Promise.all(servers.map((server) => request(server, path, used)));
     assert.deepEqual(comparable(theirs), comparable(ours), name);
-    asked += 1;
+    requests += 1;
   }
   for (const server of servers) {
-    await checkPages((path) => ask(server, path), server);
-    await checkRevalidation((path, init) => ask(server, path, init));
-    await checkQuota((path) => ask(server, path, { key: smallKey }));
+    await checkPages((path) => request(server, path), server);
+    await checkRevalidation((path, init) => request(server, path, init));
+    await checkQuota((path) => request(server, path, { key: smallKey }));
     checkRows(server);
-    await checkTraces(server, asked);
+    await checkTraces(server, requests);
   }
   return Object.keys(CASES).length;
 }
 
-async function answerOf(url, key, { headers = {}, ...init }) {
+async function fetchResponse(url, key, { headers = {}, ...init }) {
   const authorization = key === '' ? {} : { authorization: `Bearer ${key}` };
   const response = await fetch(url, { ...init, headers: { ...authorization, ...headers } });
   return {
@@ -93,20 +94,20 @@ function comparable({ status, headers, text }) {
     status,
     names: names.filter((name) => !['connection', 'keep-alive'].includes(name)).toSorted(),
     headers: Object.fromEntries(shown.map((name) => [name, headers[name]])),
-    body: status < 400 ? text : faultsOf(JSON.parse(text)),
+    body: status < 400 ? text : errorsOf(JSON.parse(text)),
   };
 }
 
-function faultsOf({ code, status, details = [] }) {
-  const faults = details.map((detail) => `${detail.field}: ${detail.code}`);
-  return { code, status, faults: faults.toSorted() };
+function errorsOf({ code, status, details = [] }) {
+  const errors = details.map((detail) => `${detail.field}: ${detail.code}`);
+  return { code, status, errors: errors.toSorted() };
 }
 
 /** Pages lead through all animals of a status once, in order. */
-async function checkPages(ask, { url }) {
+async function checkPages(request, { url }) {
   const ids = [];
   for (let path = '/v1/pets?limit=100&status=sold', page = 0; path !== undefined && page < 5; page += 1) {
-    const { text, headers } = await ask(path);
+    const { text, headers } = await request(path);
     ids.push(...JSON.parse(text).map(({ id }) => id));
     path = /<([^>]+)>; rel="next"/.exec(headers.link)?.[1];
   }
@@ -118,22 +119,22 @@ async function checkPages(ask, { url }) {
   );
 }
 
-async function checkRevalidation(ask) {
-  const { headers } = await ask('/v1/pets?limit=20');
-  const { status, text } = await ask('/v1/pets?limit=20', { headers: { 'if-none-match': headers.etag } });
+async function checkRevalidation(request) {
+  const { headers } = await request('/v1/pets?limit=20');
+  const { status, text } = await request('/v1/pets?limit=20', { headers: { 'if-none-match': headers.etag } });
   assert.deepEqual({ status, text }, { status: 304, text: '' });
 }
 
 /** Three requests a minute are allowed: each counts, the fourth is refused. */
-async function checkQuota(ask) {
+async function checkQuota(request) {
   await untilMinuteIsYoung();
-  const answers = [];
-  for (let request = 0; request < 4; request += 1) answers.push(await ask('/v1/pets/1'));
+  const responses = [];
+  for (let sent = 0; sent < 4; sent += 1) responses.push(await request('/v1/pets/1'));
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [200, 200, 200, 429],
   );
-  const shown = answers.map(({ headers }) => [
+  const shown = responses.map(({ headers }) => [
     headers['x-ratelimit-limit'],
     headers['x-ratelimit-remaining'],
   ]);
@@ -143,7 +144,7 @@ async function checkQuota(ask) {
     ['3', '0'],
     ['3', '0'],
   ]);
-  const { headers, text } = answers[3];
+  const { headers, text } = responses[3];
   assert.match(headers.ratelimit, /^"minute";r=0;t=\d+, "day";r=97;t=\d+$/);
   assert.equal(headers['ratelimit-policy'], '"minute";q=3;w=60, "day";q=100;w=86400');
   assert.ok(Number(headers['retry-after']) >= 1);

@@ -3,10 +3,10 @@ import { aligned, replaceTable } from './doc-table.mjs';
 
 /** Replaces the table, and the sentence that tells how it was measured. */
 export function writeTable(result) {
-  replaceTable('performance.md', 'equal work', `${told(result)}\n\n${table(result.rows)}`);
+  replaceTable('performance.md', 'equal work', `${setup(result)}\n\n${table(result.rows)}`);
 }
 
-function told({ node, loader, rounds, seconds, loadAverage }) {
+function setup({ node, loader, rounds, seconds, loadAverage }) {
   const [before, after] = [loadAverage.before, loadAverage.after].map((value) => value.toFixed(1));
   return (
     `Node ${node}, ${loader}, two cores, ${rounds} rounds of ${seconds} s; load average of the machine ${before} before the run and ` +

@@ -89,8 +89,12 @@ function freePort() {
 }
 
 /** Loads the servers of a scenario in turn; answers the median of each figure, and the service's ratios to the others. */
-async function measure(servers, { name, plans: made, isRefused = false, goals }, { seconds, rounds }) {
-  const plans = typeof made === 'function' ? await made() : made;
+async function measure(
+  servers,
+  { name, plans: plansOrFactory, isRefused = false, goals },
+  { seconds, rounds },
+) {
+  const plans = typeof plansOrFactory === 'function' ? await plansOrFactory() : plansOrFactory;
   const names = Object.keys(plans);
   const runs = Object.fromEntries(names.map((server) => [server, []]));
   for (const server of names) await warmUp(servers[server].url, plans[server]);
@@ -127,10 +131,10 @@ async function runOf({ url, pid, databaseFile, metricsUrl }, plan, seconds, roun
   const wrong = expected === 'refused' ? run.requests - run.failed : run.failed;
   if (wrong > 0) throw new Error(`${url}: ${wrong} of ${run.requests} requests were not ${expected}`);
   const added = after.lastId - before.lastId;
-  const asked = run.requests * (plan.share ?? 0);
-  const tolerance = CONNECTIONS + (plan.share === 1 ? 0 : 6 * Math.sqrt(asked));
-  if (databaseFile && Math.abs(added - asked) > tolerance)
-    throw new Error(`${url}: ${added} animals are in the file after ${asked} POSTs`);
+  const posts = run.requests * (plan.share ?? 0);
+  const tolerance = CONNECTIONS + (plan.share === 1 ? 0 : 6 * Math.sqrt(posts));
+  if (databaseFile && Math.abs(added - posts) > tolerance)
+    throw new Error(`${url}: ${added} animals are in the file after ${posts} POSTs`);
   const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
   return { ...run, cpuMicros, ...(hits + misses > 0 ? { cached: hits / (hits + misses) } : {}) };
 }
@@ -167,10 +171,10 @@ function line({ name, measured, ratios }) {
       `${Math.round(cpuMicros)} µs a request, wrk ${Math.round(loader * 100)} % of one)` +
       (cached === undefined ? '' : `, ${(cached * 100).toFixed(1)} % from its cache`),
   );
-  const told = ratios.map(
+  const ratioLines = ratios.map(
     ({ of, ratio, cpu, p99, goal }) =>
       `  → ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, ${cpu.toFixed(2)} × by processor time, ` +
       `p99 ${p99.toFixed(2)} ×${of === FASTIFY ? ` (goal at most ${P99_GOAL})` : ''}`,
   );
-  return [name, ...shown, ...told].join('\n');
+  return [name, ...shown, ...ratioLines].join('\n');
 }

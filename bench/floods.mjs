@@ -27,7 +27,7 @@ export const FLOODS = {
   },
   '10 × 2,000 keys that nobody issued': unknownKeys,
   '20,000 requests of a valid key at once': (at, key) =>
-    answered(
+    sendAll(
       at,
       1,
       Array(20_000).fill(`GET /v1/pets?limit=20 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}`),
@@ -97,11 +97,11 @@ async function unknownKeys(at) {
     { length: 2_000 },
     () => `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${generateApiKey('live')}`,
   );
-  await answered(at, 10, requests);
+  await sendAll(at, 10, requests);
 }
 
 /** Sends all requests at once on so many connections, and reads until everything is answered. */
-async function answered(at, connections, requests) {
+async function sendAll(at, connections, requests) {
   const text = `${requests.join(END)}${END}GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`;
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(at)));
   await Promise.all(

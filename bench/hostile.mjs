@@ -47,12 +47,12 @@ async function asInnocent(isOver) {
   const times = [];
   let refused = 0;
   while (times.length < REQUESTS || !isOver()) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const response = await fetch(`${service.url}/v1/pets?limit=20`, {
       headers: { authorization: `Bearer ${store.key}` },
     });
     await response.arrayBuffer();
-    times.push(performance.now() - began);
+    times.push(performance.now() - startedAt);
     if (response.status !== 200) refused += 1;
   }
   times.sort((a, b) => a - b);

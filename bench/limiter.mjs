@@ -54,12 +54,12 @@ async function speed(name, count) {
     const batch = Array.from({ length: 1_000 }, () =>
       copyOf(clients[Math.floor(Math.random() * clients.length)]),
     );
-    const began = process.hrtime.bigint();
+    const startedAt = process.hrtime.bigint();
     for (const client of batch) {
       const decision = decide(client);
       if (settle) await decision;
     }
-    elapsed += Number(process.hrtime.bigint() - began);
+    elapsed += Number(process.hrtime.bigint() - startedAt);
     decisions += batch.length;
   } while (elapsed < MEASURED_MS * 1e6);
   process.nextTick(() => process.exit(0));
@@ -192,10 +192,10 @@ function used() {
   return heapUsed + external;
 }
 
-function measure(...words) {
+function measure(...argv) {
   const output = execFileSync(
     process.execPath,
-    ['--expose-gc', '--max-old-space-size=8192', SELF, ...words.map(String)],
+    ['--expose-gc', '--max-old-space-size=8192', SELF, ...argv.map(String)],
     {
       encoding: 'utf8',
     },

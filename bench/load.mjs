@@ -54,14 +54,14 @@ async function byWrk(url, requests, seconds) {
 /** A script for wrk that makes the requests once and then sends them in turn. */
 function lua(requests) {
   const text = (value) => (value === undefined ? 'nil' : JSON.stringify(value));
-  const made = requests.map(({ method, path, headers, body }) => {
+  const formatted = requests.map(({ method, path, headers, body }) => {
     const pairs = Object.entries(headers).map(([name, value]) => `[${text(name)}]=${text(value)}`);
     return `made[#made + 1] = wrk.format(${text(method)}, ${text(path)}, {${pairs.join(', ')}}, ${text(body)})`;
   });
   // Lua takes no function with more than 65,536 constants.
   const parts = [];
-  for (let at = 0; at < made.length; at += 1_000)
-    parts.push(`(function()\n${made.slice(at, at + 1_000).join('\n')}\nend)()`);
+  for (let at = 0; at < formatted.length; at += 1_000)
+    parts.push(`(function()\n${formatted.slice(at, at + 1_000).join('\n')}\nend)()`);
   return `
     local made, sent = {}, 0
     function init() ${parts.join(';')} end

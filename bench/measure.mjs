@@ -30,12 +30,12 @@ export function line({ name, measured, ratios }) {
     ([server, { perSecond, p99, cpuMicros }]) =>
       `${server} ${Math.round(perSecond)}/s (p99 ${p99} ms, processor ${Math.round(cpuMicros)} µs a request)`,
   );
-  const told = ratios.map(
+  const ratioLines = ratios.map(
     ({ server, of, ratio, cpu, p99, goal }) =>
       `${server}: ${ratio.toFixed(2)} × ${of}${goal ? ` (goal ${goal})` : ''}, ` +
       `${cpu.toFixed(2)} × by processor time, p99 ${p99.toFixed(2)} ×`,
   );
-  return `${name}\n  ${shown.join('\n  ')}\n  → ${told.join('\n  → ')}`;
+  return `${name}\n  ${shown.join('\n  ')}\n  → ${ratioLines.join('\n  → ')}`;
 }
 
 /** Node compiles what has run often: so many requests, however fast the machine is at the moment; at most for so many seconds. */
@@ -53,13 +53,13 @@ export async function measure(servers, { name, requests, status, body, ratios },
   const runs = {};
   for (let round = 0; round < rounds; round += 1) {
     // Whoever goes first in a round has the warmer machine.
-    for (const [server, asked] of inTurn(Object.entries(requests), round)) {
+    for (const [server, requestsOfServer] of inTurn(Object.entries(requests), round)) {
       const { url, pid } = servers[server];
       const checks = {
         status: status[server] ?? status,
         body: body?.[server] ?? (typeof body === 'function' ? body : undefined),
       };
-      const sent = await Promise.all(asked.map((request) => prepared(url, request)));
+      const sent = await Promise.all(requestsOfServer.map((request) => prepared(url, request)));
       await check(url, sent, checks, server);
       if (round === 0) await warmUp(url, sent);
       const before = processorMicros(pid);

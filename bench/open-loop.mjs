@@ -18,9 +18,9 @@ async function offered({ url, requests, connections, rate, seconds = Infinity, r
   const idle = await Promise.all(Array.from({ length: connections }, () => opened(port, hostname)));
   const result = { offered: 0, good: 0, late: 0, shed: 0, other: 0, unsent: 0 };
   const [times, shedTimes] = [[], []];
-  let [sent, answered] = [0, 0];
-  let allAnswered;
-  const all = new Promise((resolve) => (allAnswered = resolve));
+  let [sent, responded] = [0, 0];
+  let allResponded;
+  const all = new Promise((resolve) => (allResponded = resolve));
   const end = (client, status) => {
     const took = performance.now() - client.dueAt;
     if (status === 503) {
@@ -33,9 +33,9 @@ async function offered({ url, requests, connections, rate, seconds = Infinity, r
       times.push(took);
     }
     idle.push(client);
-    answered += 1;
+    responded += 1;
     if (rate === undefined && sent < requestsToSend && performance.now() < until) send(performance.now());
-    if (answered >= requestsToSend) allAnswered();
+    if (responded >= requestsToSend) allResponded();
   };
   const send = (dueAt) => {
     const client = idle.pop();
@@ -43,17 +43,17 @@ async function offered({ url, requests, connections, rate, seconds = Infinity, r
     client.end = end;
     client.socket.write(requests[sent++ % requests.length]);
   };
-  const begin = performance.now();
-  const until = begin + seconds * 1_000;
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1_000;
   if (rate === undefined) {
     const first = Math.min(connections, requestsToSend);
     for (let client = 0; client < first; client += 1) send(performance.now());
-    if (requestsToSend === 0) allAnswered();
+    if (requestsToSend === 0) allResponded();
     await (seconds === Infinity ? all : pause(seconds * 1_000));
   } else
-    for (let now = begin; now < until; now = performance.now()) {
+    for (let now = startedAt; now < until; now = performance.now()) {
       for (;;) {
-        const dueAt = begin + (result.offered * 1_000) / rate;
+        const dueAt = startedAt + (result.offered * 1_000) / rate;
         if (dueAt > now) break;
         result.offered += 1;
         if (idle.length > 0) send(dueAt);
@@ -61,7 +61,7 @@ async function offered({ url, requests, connections, rate, seconds = Infinity, r
       }
       await pause(1);
     }
-  const took = (performance.now() - begin) / 1_000;
+  const took = (performance.now() - startedAt) / 1_000;
   const counts = Object.fromEntries(Object.entries(result).map(([name, count]) => [name, count / took]));
   return { ...counts, p50: at(times, 0.5), p99: at(times, 0.99), shedP99: at(shedTimes, 0.99) };
 }

@@ -65,8 +65,8 @@ async function measuredOnce(store, requests, seconds, { environment, idle = 0, p
     peer === undefined
       ? await startService(store, { ...environment, LOG_LEVEL: 'info' })
       : await startPeer(peer);
-  const beside = fork(join(HERE, 'open-loop.mjs'));
-  await result(beside, { url, requests, connections: idle, requestsToSend: idle, stays: true });
+  const idleClients = fork(join(HERE, 'open-loop.mjs'));
+  await result(idleClients, { url, requests, connections: idle, requestsToSend: idle, stays: true });
   const peaks = { url, requests, connections: PEAK_CONNECTIONS };
   await run({ ...peaks, requestsToSend: WARM_UP_REQUESTS });
   const peak = await run({ ...peaks, seconds });
@@ -78,7 +78,7 @@ async function measuredOnce(store, requests, seconds, { environment, idle = 0, p
     rate: 2 * peak.good,
   });
   const many = twice.shed > 0 ? undefined : await run({ ...peaks, connections: CONNECTIONS, seconds });
-  beside.kill();
+  idleClients.kill();
   await stop();
   return { peak, twice, ratio: twice.good / peak.good, ...(many ? { many } : {}) };
 }
@@ -89,12 +89,12 @@ async function startPeer(name) {
   return { url, stop: () => child.kill() };
 }
 
-async function run(asked) {
-  return result(fork(join(HERE, 'open-loop.mjs')), asked);
+async function run(options) {
+  return result(fork(join(HERE, 'open-loop.mjs')), options);
 }
 
-async function result(generator, asked) {
-  generator.send(asked);
+async function result(generator, options) {
+  generator.send(options);
   const [measured] = await once(generator, 'message');
   return measured;
 }

@@ -26,9 +26,9 @@ export async function measurePostgres({ animals, redisUrl, ...how }) {
   const rows = [];
   const servers = {};
   try {
-    for (const asked of scenarios(store.key, shared.key)) {
+    for (const scenario of scenarios(store.key, shared.key)) {
       for (const [name, start] of Object.entries(starts)) servers[name] ??= await start();
-      rows.push(await measure(servers, asked, how));
+      rows.push(await measure(servers, scenario, how));
       console.log(line(rows.at(-1)));
       // What one scenario leaves in their caches and heaps is not the next one's.
       for (const name of SERVICES) {
@@ -60,7 +60,7 @@ function scenarios(key, sharedKey) {
   };
   // More targets than are remembered, one after the other: each is read from the database every time.
   const anew = Array.from({ length: 5_000 }, (_, index) => `/v1/pets?limit=20&asked=${index}`);
-  const scenario = (name, asked) => scenarioOf(name, asked, key, sharedKey);
+  const scenario = (name, options) => scenarioOf(name, options, key, sharedKey);
   return [
     scenario('list, status varying', { requests: get(lists), status: 200, body: twenty, goal: 2 }),
     scenario('list, uncached', { requests: get(anew), status: 200, body: twenty }),

@@ -20,12 +20,12 @@ export async function loadAtRandom(url, plan, seconds, seed) {
   try {
     const script = join(folder, 'requests.lua');
     writeFileSync(script, lua(plan, seed));
-    const words = ['--threads=1', `--connections=${CONNECTIONS}`, `--duration=${seconds}s`, '--timeout=10s'];
-    const { stdout, stderr } = await promisify(execFile)('wrk', [...words, `--script=${script}`, url]);
-    const [told] = /^\{.*\}$/m.exec(stdout) ?? [];
+    const args = ['--threads=1', `--connections=${CONNECTIONS}`, `--duration=${seconds}s`, '--timeout=10s'];
+    const { stdout, stderr } = await promisify(execFile)('wrk', [...args, `--script=${script}`, url]);
+    const [summary] = /^\{.*\}$/m.exec(stdout) ?? [];
     // wrk goes on without a script that it cannot read.
-    if (told === undefined) throw new Error(`wrk did not run its script: ${stderr}`);
-    const run = JSON.parse(told);
+    if (summary === undefined) throw new Error(`wrk did not run its script: ${stderr}`);
+    const run = JSON.parse(summary);
     const broken = Object.entries(run.broken).filter(([, count]) => count > 0);
     if (broken.length > 0) throw new Error(`${url}: ${broken.join(', ')}`);
     return { ...run, perSecond: run.requests / run.seconds };
@@ -40,11 +40,11 @@ function lua({ reads = [], write, share = 0, among, headers }, seed) {
     `{${Object.entries(object)
       .map(([name, value]) => `[${text(name)}]=${text(value)}`)
       .join(', ')}}`;
-  const made = reads.map((path) => `add(${text(path)})`);
+  const calls = reads.map((path) => `add(${text(path)})`);
   // Lua takes no function with more than 65,536 constants.
   const parts = [];
-  for (let at = 0; at < made.length; at += 1_000)
-    parts.push(`;(function()\n${made.slice(at, at + 1_000).join('\n')}\nend)()`);
+  for (let at = 0; at < calls.length; at += 1_000)
+    parts.push(`;(function()\n${calls.slice(at, at + 1_000).join('\n')}\nend)()`);
   const number = among === undefined ? 'sent' : `random(${among})`;
   return `
     local heads, tails, write, sent = {}, {}, nil, ${Date.now() % 1e9} * 1000

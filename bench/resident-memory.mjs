@@ -59,10 +59,10 @@ function addClients({ file }) {
   database.transaction(() => {
     for (let number = 0; number < CLIENTS; number += 1) {
       const id = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-      const made = generateApiKey('live');
-      keys.push(made);
+      const secret = generateApiKey('live');
+      keys.push(secret);
       addClient.run({ ...client, id, name: `Client ${number}` });
-      const digest = createHash('sha256').update(made).digest('hex');
+      const digest = createHash('sha256').update(secret).digest('hex');
       addKey.run({ ...key, id: id.replace(/^0/, '1'), client_id: id, digest });
     }
   })();
@@ -71,8 +71,8 @@ function addClients({ file }) {
 }
 
 async function load(url, script, seconds) {
-  const words = ['--threads=1', '--connections=32', `--duration=${seconds}s`, '--timeout=10s'];
-  const { stdout } = await promisify(execFile)('wrk', [...words, `--script=${script}`, url]);
+  const args = ['--threads=1', '--connections=32', `--duration=${seconds}s`, '--timeout=10s'];
+  const { stdout } = await promisify(execFile)('wrk', [...args, `--script=${script}`, url]);
   const [, requests] = /(\d+) requests in/.exec(stdout) ?? [];
   if (requests === undefined || /Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout);
   return Number(requests);

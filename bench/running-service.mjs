@@ -46,7 +46,7 @@ export async function makeStore(animals) {
  * `logFile`, or else read by this process, which takes some of the processor's time.
  */
 export async function startService({ folder }, environment = {}, logFile) {
-  const began = performance.now();
+  const startedAt = performance.now();
   const child = spawn(process.execPath, [join(ROOT, 'dist/bundle/main.js')], {
     cwd: folder,
     env: { ...ENVIRONMENT, ...environment },
@@ -56,11 +56,11 @@ export async function startService({ folder }, environment = {}, logFile) {
   const url = await listening(child, logFile);
   clearTimeout(limit);
   await (await fetch(`${url}/health/ready`)).text();
-  const startMs = performance.now() - began;
+  const startMs = performance.now() - startedAt;
   const stop = async () => {
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGTERM');
-    await gone;
+    await exited;
   };
   return { url, pid: child.pid, startMs, stop };
 }
@@ -68,15 +68,15 @@ export async function startService({ folder }, environment = {}, logFile) {
 /** The address that the service says it listens on. */
 function listening(child, logFile) {
   return new Promise((resolve, reject) => {
-    const look = (text) => {
+    const findReady = (text) => {
       const [, address] = /Listening on (http:\/\/[\w.:]+)/.exec(text) ?? [];
       if (address) resolve(address);
       return address !== undefined;
     };
     child.once('exit', (code) => reject(new Error(`The service ended with ${code} before it listened.`)));
-    child.stdout?.on('data', (chunk) => look(chunk.toString()));
+    child.stdout?.on('data', (chunk) => findReady(chunk.toString()));
     if (logFile === undefined) return;
-    const timer = setInterval(() => look(readFileSync(logFile, 'utf8')) && clearInterval(timer), 5);
+    const timer = setInterval(() => findReady(readFileSync(logFile, 'utf8')) && clearInterval(timer), 5);
     child.once('exit', () => clearInterval(timer));
   });
 }

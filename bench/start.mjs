@@ -26,10 +26,10 @@ async function cpuOf(folder, args) {
     env: { PATH: process.env.PATH, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
-  let told = '';
-  child.stdio[3].on('data', (chunk) => (told += chunk));
+  let output = '';
+  child.stdio[3].on('data', (chunk) => (output += chunk));
   await once(child, 'close');
-  return Number(told) / 1_000;
+  return Number(output) / 1_000;
 }
 
 /** From the start of the service to its first answer, in milliseconds. */
@@ -41,10 +41,10 @@ async function serviceStart(store) {
 
 /** The same of the smallest service of Nest. */
 async function nestStart() {
-  const began = performance.now();
+  const startedAt = performance.now();
   const hello = await peer(join(ROOT, 'bench/peers/nest-hello.mjs'));
   await (await fetch(hello.url)).text();
-  const startMs = performance.now() - began;
+  const startMs = performance.now() - startedAt;
   await hello.stop();
   return startMs;
 }

@@ -8,7 +8,7 @@ export function supportedNode(): string;
 export function isInRange(version: string, range: string): boolean;
 
 /** What to do where this Node.js does not run the service, in a sentence; undefined where it does. */
-export function faultOfNode(): string | undefined;
+export function nodeVersionError(): string | undefined;
 
 /** Ends the process with 1, and a sentence on standard error, where this Node.js does not run the service. */
 export function refuseOtherNode(): void;

@@ -31,7 +31,7 @@ export function isInRange(version, range) {
 }
 
 /** What to do where this Node.js does not run the service, in a sentence; undefined where it does. */
-export function faultOfNode() {
+export function nodeVersionError() {
   const range = supportedNode();
   if (isInRange(process.versions.node, range)) return undefined;
   return `Node.js ${process.versions.node} does not run this service: install the current LTS of https://nodejs.org/ (${range} run it).`;
@@ -39,14 +39,14 @@ export function faultOfNode() {
 
 /** Ends the process with 1, and a sentence on standard error, where this Node.js does not run the service. */
 export function refuseOtherNode() {
-  let fault;
+  let reason;
   try {
-    fault = faultOfNode();
+    reason = nodeVersionError();
   } catch (error) {
-    fault = error.message;
+    reason = error.message;
   }
-  if (fault === undefined) return;
-  process.stderr.write(`${fault}\n`);
+  if (reason === undefined) return;
+  process.stderr.write(`${reason}\n`);
   process.exit(1);
 }
 

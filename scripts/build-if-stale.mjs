@@ -67,32 +67,40 @@ function build(isNeedless = () => false) {
         'Run `npm ci && npm run build` where the sources are, then bring dist/ here.',
     );
   // Beside the build that works, which a failed one leaves as it is.
-  const beside = join(root, `dist.building-${process.pid}`);
+  const buildFolder = join(root, `dist.building-${process.pid}`);
   try {
-    make(beside);
-    if (isNeedless()) rmSync(beside, { recursive: true });
-    else swap(beside);
+    make(buildFolder);
+    if (isNeedless()) rmSync(buildFolder, { recursive: true });
+    else swap(buildFolder);
   } catch (error) {
-    rmSync(beside, { recursive: true, force: true });
+    rmSync(buildFolder, { recursive: true, force: true });
     end(`No build can be made in ${root}: ${reasonOf(error)}`);
   }
 }
 
 /** Makes a build in a folder that is not there yet. Ends the process with 1 when a compiler fails. */
-function make(beside) {
+function make(buildFolder) {
   const started = new Date();
   // Who starts for the first time waits for this; later builds are known.
   const isFirst = !existsSync(dist);
   process.stderr.write(isFirst ? 'Building for the first time, in 2 steps…\n' : 'Building…\n');
   removeLeftovers();
-  mkdirSync(beside);
-  copyServed(beside);
-  const compile = ['--project', 'tsconfig.build.json', '--outDir', beside, '--rootDir', root, '--pretty'];
+  mkdirSync(buildFolder);
+  copyServed(buildFolder);
+  const compile = [
+    '--project',
+    'tsconfig.build.json',
+    '--outDir',
+    buildFolder,
+    '--rootDir',
+    root,
+    '--pretty',
+  ];
   for (const { done, command } of [
     { done: 'The sources are compiled', command: [COMPILER, ...compile, '--incremental', 'false'] },
     {
       done: 'What a start reads is joined into few files',
-      command: [join(root, 'scripts', 'bundle.mjs'), beside],
+      command: [join(root, 'scripts', 'bundle.mjs'), buildFolder],
     },
   ]) {
     const since = performance.now();
@@ -100,32 +108,32 @@ function make(beside) {
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
     if (status === 0 && isFirst) process.stderr.write(`${done} (${seconds} s)\n`);
     if (status === 0) continue;
-    rmSync(beside, { recursive: true, force: true });
+    rmSync(buildFolder, { recursive: true, force: true });
     const before = existsSync(dist) ? ' The build before is still there.' : '';
     end(`The build failed; the errors are above.${before}`);
   }
-  writeFileSync(join(beside, '.built'), '');
+  writeFileSync(join(buildFolder, '.built'), '');
   // A source saved while the build ran is newer than its stamp.
-  utimesSync(join(beside, '.built'), started, started);
+  utimesSync(join(buildFolder, '.built'), started, started);
 }
 
 /** Copies what is served as it is: files below folders `static` of src, also linked ones, and those of docs. */
-function copyServed(beside) {
+function copyServed(buildFolder) {
   const isServed = (file) =>
     dirname(file).split(sep).includes('static') && statSync(join(root, file)).isFile();
   for (const file of [...DOCS, ...filesIn('src').filter(isServed)]) {
-    mkdirSync(dirname(join(beside, file)), { recursive: true });
+    mkdirSync(dirname(join(buildFolder, file)), { recursive: true });
     // Not the folders, which may be read-only: a build has to be removed again.
-    copyFileSync(join(root, file), join(beside, file));
+    copyFileSync(join(root, file), join(buildFolder, file));
   }
 }
 
 /** Puts a whole build in the place of the one before; no moment has a part of one. */
-function swap(beside) {
+function swap(buildFolder) {
   const before = join(root, `dist.before-${process.pid}`);
   for (let isIn = false; !isIn;) {
     renamed(dist, before);
-    isIn = renamed(beside, dist);
+    isIn = renamed(buildFolder, dist);
     rmSync(before, { recursive: true, force: true });
   }
 }

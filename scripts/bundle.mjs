@@ -75,9 +75,9 @@ export async function bundle(dist = join(root, 'dist')) {
   const dir = join(dist, 'bundle');
   rmSync(dir, { recursive: true, force: true });
   // Classes keep their names, by which providers, routes and entities are told apart.
-  const kept = { keepNames: true, minify: false, sourcemap: true };
+  const shared = { keepNames: true, minify: false, sourcemap: true };
   const comments = { legal: true, annotation: false, jsdoc: false };
-  await bundled.write({ dir, chunkFileNames: 'chunks/[name]-[hash].js', comments, ...kept });
+  await bundled.write({ dir, chunkFileNames: 'chunks/[name]-[hash].js', comments, ...shared });
   await bundled.close();
   for (const file of files.filter((name) => /(^|\/)static$/.test(name)))
     cpSync(join(source, file), join(dir, file), { recursive: true });

@@ -47,7 +47,7 @@ const files = [
   ...filesIn('src', /(?<!\.spec)\.[jt]s$/).filter((file) => platform.test(file.replaceAll('\\', '/'))),
 ].filter((file) => existsSync(file));
 
-const faults = files.flatMap((file) => {
+const problems = files.flatMap((file) => {
   const text = readFileSync(file, 'utf8');
   return (file.endsWith('.md') ? proseOf(text) : text).split('\n').flatMap((line, index) =>
     TURNS.flatMap(([turn, instead]) => {
@@ -56,5 +56,5 @@ const faults = files.flatMap((file) => {
     }),
   );
 });
-for (const fault of faults) console.error(fault);
-process.exitCode = faults.length > 0 ? 1 : 0;
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

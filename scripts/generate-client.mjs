@@ -17,7 +17,7 @@ const VERSION = /\/v\d+$/;
 /** Headers that the client sets itself, or whose response it would not understand. */
 const OWN_HEADERS = /^(?:accept|authorization|content-type|idempotency-key|if-none-match)$/i;
 /** Classes that the client or the platform has already. */
-const TAKEN =
+const RESERVED =
   /^(?:Petstore(?:Client)?|Connection|Timeout|UnexpectedResponse|WebhookVerification|Type|Range|Syntax|)Error$/;
 
 /** The files by their names. Throws when the documents contradict each other. */
@@ -80,7 +80,7 @@ function reduced({ security: _, tags: __, callbacks: ___, requestBody, responses
   const isJson = (part) => !part?.content || 'application/json' in part.content;
   if (!operation.operationId || !success || !isJson(requestBody) || !isJson(success)) return undefined;
   const parameters = [...ofPath, ...(operation.parameters ?? [])];
-  const isKept = ({ in: place, name }) =>
+  const isIncluded = ({ in: place, name }) =>
     ['path', 'query'].includes(place) || (place === 'header' && !OWN_HEADERS.test(name));
   const isKey = ({ in: place, name }) => place === 'header' && name.toLowerCase() === 'idempotency-key';
   const json = ({ content, ...more }) =>
@@ -89,7 +89,7 @@ function reduced({ security: _, tags: __, callbacks: ___, requestBody, responses
       : more;
   return {
     ...operation,
-    parameters: parameters.filter(isKept),
+    parameters: parameters.filter(isIncluded),
     ...(parameters.some(isKey) ? { 'x-idempotent': true } : {}),
     ...(requestBody ? { requestBody: json(requestBody) } : {}),
     responses: { [status]: json({ description: success.description, content: success.content }) },
@@ -223,7 +223,7 @@ ${sorted.map(([code, { name }]) => `  ${code}: ${name},\n`).join('')}};
 function classNameOf(code) {
   const words = code.replace(/_error$/, '').split('_');
   const name = `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`;
-  return TAKEN.test(name) ? `Refused${name}` : name;
+  return RESERVED.test(name) ? `Refused${name}` : name;
 }
 
 /** Writes the files into a folder. */

@@ -64,9 +64,9 @@ const GENERATORS = [
   },
 ];
 
-const asked = process.argv.slice(2);
+const names = process.argv.slice(2);
 for (const generator of GENERATORS) {
-  if (asked.length > 0 && !asked.includes(generator.name)) continue;
+  if (names.length > 0 && !names.includes(generator.name)) continue;
   const folder = mkdtempSync(join(tmpdir(), 'petstore-client-'));
   try {
     for (const line of triedIn(folder, generator)) console.log(line);
@@ -87,7 +87,7 @@ function triedIn(folder, { name, packages, prepare, run }) {
     '@types/node@22',
   ];
   const installed = called(folder, 'npm', [...install, ...packages]);
-  if (installed) return [told(name, '', `cannot be installed\n${installed}`)];
+  if (installed) return [outcome(name, '', `cannot be installed\n${installed}`)];
   return DOCUMENTS.map((document) => {
     const [input, output] = [`${document}.json`, `client-${document}`];
     copyFileSync(join(root, 'docs', input), join(folder, input));
@@ -95,10 +95,10 @@ function triedIn(folder, { name, packages, prepare, run }) {
     prepare?.(folder, `./${input}`, `./${output}`);
     const [command, ...rest] = run(`./${input}`, `./${output}`);
     const failed = called(folder, command, rest);
-    if (failed) return told(name, document, `does not generate\n${failed}`);
+    if (failed) return outcome(name, document, `does not generate\n${failed}`);
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(strict(output)));
     const broken = called(folder, 'tsc', ['-p', 'tsconfig.json']);
-    return told(name, document, broken && `does not compile\n${broken}`);
+    return outcome(name, document, broken && `does not compile\n${broken}`);
   });
 }
 
@@ -131,7 +131,7 @@ function called(folder, command, rest) {
   return status === 0 ? '' : `${error ?? ''}${stdout}${stderr}`.slice(-4_000) || `exit code ${status}`;
 }
 
-function told(name, document, failure) {
+function outcome(name, document, failure) {
   if (failure) process.exitCode = 1;
   return `${name} ${document}: ${failure || 'compiles under strict'}`;
 }

@@ -2,10 +2,10 @@
 // and its likes) and puts each first in PATH; the native module is N-API, so one build serves all.
 import { spawnSync } from 'node:child_process';
 
-const given = process.argv.slice(2);
+const args = process.argv.slice(2);
 const isMajor = (argument) => /^\d+$/.test(argument);
-const majors = given.some(isMajor) ? given.filter(isMajor) : ['20', '22', '24', '26'];
-const more = given.filter((argument) => !isMajor(argument));
+const majors = args.some(isMajor) ? args.filter(isMajor) : ['20', '22', '24', '26'];
+const more = args.filter((argument) => !isMajor(argument));
 
 const results = majors.map((major) => {
   const node = `node-${process.platform}-${process.arch}@${major}`;

@@ -5,7 +5,7 @@ import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { KeyIssuingService } from '../../src/auth/clients/key-issuing.service.js';
 import { declaredScopes } from '../../src/auth/scopes.js';
 import { faultsOf } from '../support/faults.js';
-import { type Order, type Outcome, onCommandLine, overHttp } from '../support/orders.js';
+import { type Operation, type Outcome, onCommandLine, overHttp } from '../support/orders.js';
 import { type TestService } from '../kit/test-service.js';
 import { UNLIMITED, openForAll } from '../support/opened.js';
 
@@ -25,7 +25,11 @@ interface Ids {
 }
 
 /** Orders given one after the other; the outcome of the last is what counts. */
-type Case = readonly [name: string, orders: (ids: Ids) => Order[], expected: RegExp | ((ids: Ids) => object)];
+type Case = readonly [
+  name: string,
+  orders: (ids: Ids) => Operation[],
+  expected: RegExp | ((ids: Ids) => object),
+];
 
 /** The JSON of an order, by the options that the command line has for it. */
 function jsonOf(words: readonly string[]): object {
@@ -45,7 +49,7 @@ function jsonOf(words: readonly string[]): object {
 /** A command of one line, or its words where one of them has spaces. */
 const by =
   (method: string) =>
-  (path: string, words: string | string[]): Order => {
+  (path: string, words: string | string[]): Operation => {
     const args = typeof words === 'string' ? words.split(' ') : words;
     return { args, method, path, json: method === 'GET' ? undefined : jsonOf(args) };
   };
@@ -292,8 +296,8 @@ async function prepare({ app }: TestService): Promise<Ids> {
 describe('command line and HTTP do the same', () => {
   it.each(CASES)('%s', async (_, orders, expected) => {
     const ways = {
-      'command line': (order: Order) => onCommandLine(service, order),
-      HTTP: (order: Order) => overHttp(service, adminKey, order),
+      'command line': (order: Operation) => onCommandLine(service, order),
+      HTTP: (order: Operation) => overHttp(service, adminKey, order),
     };
     for (const [way, give] of Object.entries(ways)) {
       const ids = await prepare(service);

@@ -3,7 +3,7 @@ import { ApiKeysService } from '../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../src/auth/clients/audited-changes.js';
 import { ClientsService } from '../../src/auth/clients/clients.service.js';
 import { UsageService } from '../../src/auth/usage/usage.service.js';
-import { asClient, beginAt } from '../support/as-client.js';
+import { asClient, startAt } from '../support/as-client.js';
 import { earnBan, goOn, hammer } from '../support/earn-ban.js';
 import { databaseOfTest } from '../support/service-process.js';
 import { type TestResponse, TestService } from '../kit/test-service.js';
@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const shared = await openForAll();
 
 async function open(): Promise<TestService> {
-  await beginAt(shared, '2026-11-20T12:00:00.000Z');
+  await startAt(shared, '2026-11-20T12:00:00.000Z');
   return asClient(shared, { plan: 'free' });
 }
 

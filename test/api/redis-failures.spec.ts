@@ -30,14 +30,14 @@ describeWith('redis-server', 'quotas in Redis', () => {
     const service = await open(`redis://127.0.0.1:${proxy.port}`);
     await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
     expect(left(await service.request('GET', '/v1/pets'))).toBe(299);
-    proxy.answer = 'HTTP/1.1 200 OK\r\n\r\nhello';
+    proxy.response = 'HTTP/1.1 200 OK\r\n\r\nhello';
     for (let sent = 1; sent <= 20; sent += 1) {
       const answer = await service.request('GET', '/v1/pets');
       expect([answer.status, left(answer)]).toEqual([200, 300 - sent]);
     }
     expect(await isUp(service)).toBe(0);
     expect(await service.metric('petstore_quota_redis_changes_total', { to: 'alone' })).toBeGreaterThan(0);
-    proxy.answer = undefined;
+    proxy.response = undefined;
     await expect.poll(() => isUp(service), BACK_WITHIN).toBe(1);
     // What Redis answered too late, it has counted all the same.
     expect(left(await service.request('GET', '/v1/pets'))).toBeOneOf([297, 298]);

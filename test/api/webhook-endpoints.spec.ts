@@ -671,7 +671,7 @@ describe('a receiver that was ordered over HTTP', () => {
     await deliver();
     expect((await service.request('GET', path)).body).toMatchObject({ waiting: 1, failingSince: AT });
     service.clock.advance(6_000);
-    receiver.answer = async (response) => {
+    receiver.respond = async (response) => {
       await service.request('PATCH', path, { json: { url: moved.url } });
       response.writeHead(410).end();
     };

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS, Leases } from '../../src/events/jobs/leases.js';
 import { TestService } from '../kit/test-service.js';
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
-import type { Answering } from '../support/webhook-receiver.js';
+import type { Responder } from '../support/webhook-receiver.js';
 import { open, receive } from '../support/webhook-service.js';
 import { databaseOf } from '../support/opened.js';
 
@@ -17,8 +17,8 @@ async function underWay() {
   const first = await open({ database: 'file' });
   const { service: second } = await open({ environment: databaseOf(first.service) });
   let isCut = false;
-  const hang: Answering = (response) => {
-    receiver.answer = (next) => next.writeHead(204).end();
+  const hang: Responder = (response) => {
+    receiver.respond = (next) => next.writeHead(204).end();
     response.on('close', () => (isCut = true));
   };
   const receiver = await receive(hang);

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ON_POSTGRES } from '../support/databases.js';
 import { gate } from '../support/gate.js';
-import type { Answering } from '../support/webhook-receiver.js';
+import type { Responder } from '../support/webhook-receiver.js';
 import { open, receive } from '../support/webhook-service.js';
 
 /** Longest time of an attempt, in milliseconds. */
@@ -19,7 +19,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, turn])) !== pending;
 }
 
-const HANGING: [what: string, answer: Answering][] = [
+const HANGING: [what: string, answer: Responder][] = [
   ['is not answered', () => undefined],
   [
     'is answered with a header that never ends',

@@ -76,7 +76,7 @@ it('a host of the operator’s network is found in the hosts file, without any n
   await writeFile(files.hosts, text);
   const hosts = ['silent-a.test', 'silent-b.test', 'both.test', 'localhost', 'shop.localhost'];
   expect(await reachedOf('hidden.test', ...hosts)).toEqual(hosts.toSorted());
-  expect(hosts.map((host) => server.asked(host))).toEqual([0, 0, 1, 0, 0]);
+  expect(hosts.map((host) => server.queriesFor(host))).toEqual([0, 0, 1, 0, 0]);
   expect(names.bySystemAtOnce).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ it('a name is completed by the search domains, once the name servers do not know
   );
   const hosts = ['receiver', 'receiver.default', 'receiver.default.svc', 'both.test', 'failing.default'];
   expect(await reachedOf(...hosts, 'hidden.test')).toEqual(hosts.toSorted());
-  expect(server.asked('both.test.svc.cluster.test')).toBe(0);
+  expect(server.queriesFor('both.test.svc.cluster.test')).toBe(0);
   expect(names.bySystemAtOnce).toEqual([]);
 });
 
@@ -115,7 +115,7 @@ it('names whose servers do not respond neither occupy the system’s resolver no
   const waiting = async () => (await deliveries()).filter(({ attempts }) => attempts === 0).length;
   await expect.poll(waiting).toBe(20);
   await all;
-  expect(silent.map((host) => server.asked(host) > 0)).not.toContain(false);
+  expect(silent.map((host) => server.queriesFor(host) > 0)).not.toContain(false);
   expect(names.bySystemAtOnce).toEqual([]);
 });
 

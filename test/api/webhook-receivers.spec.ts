@@ -5,8 +5,8 @@ import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { BackgroundLoops } from '../../src/events/jobs/background-loops.js';
 import { AuditEntry } from '../../src/auth/audit/audit-entry.entity.js';
 import { RETRY_DELAYS } from '../../src/webhooks/retry-schedule.js';
-import { type Answering } from '../support/webhook-receiver.js';
-import { answers, flood, open, opened, receive } from '../support/webhook-service.js';
+import { type Responder } from '../support/webhook-receiver.js';
+import { respondWith, flood, open, opened, receive } from '../support/webhook-service.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -16,7 +16,7 @@ afterAll(() => service.close());
 beforeEach(() => clear());
 
 /** A receiver that answers so, after a message was sent to it. */
-async function sentTo(answer?: Answering) {
+async function sentTo(answer?: Responder) {
   const receiver = await receive(answer);
   await endpointAt(receiver.url);
   await post('X');
@@ -25,7 +25,7 @@ async function sentTo(answer?: Answering) {
 }
 
 it('an endpoint that fails is tried again by the schedule, in order, then disabled; others of its client are told', async () => {
-  const [failing, healthy] = [await receive(answers(500)), await receive()];
+  const [failing, healthy] = [await receive(respondWith(500)), await receive()];
   const { id } = await endpointAt(failing.url);
   await endpointAt(healthy.url, {}, ['pets.created', 'webhook_endpoint.disabled']);
   const began = new Date(clock.now()).toISOString();
@@ -80,7 +80,7 @@ it.each([
   ['503 and more seconds than there are instants', 503, '9'.repeat(30), DAY],
 ])('an endpoint waits as long as Retry-After asks with %s', async (_, code, after, wait) => {
   const asked = after === 'in an hour' ? new Date(clock.now() + HOUR).toUTCString() : after;
-  const receiver = await sentTo(answers(code, { 'Retry-After': asked }));
+  const receiver = await sentTo(respondWith(code, { 'Retry-After': asked }));
   clock.advance(wait - 1_000);
   await deliver();
   expect(receiver.received).toHaveLength(1);
@@ -94,7 +94,7 @@ it.each([
   ['back by a minute', -60_000, 391_000],
   ['forward by a year', 365 * DAY, 0],
 ])('a clock that is set %s does not stop what is to be tried again', async (_, step, wait) => {
-  const receiver = await sentTo(answers(500));
+  const receiver = await sentTo(respondWith(500));
   clock.advance(6_000);
   await deliver();
   expect(receiver.received).toHaveLength(2);
@@ -140,7 +140,7 @@ it.each([
   ['line breaks before the head without end', flood('\r\n', 40_000), null, TOO_MUCH],
   ['a head, byte by byte', flood('a', 1, 'HTTP/1.1 200 OK\r\na: '), null, TOO_MUCH],
   ['fields without end', flood('a: b\r\n', 10_000, 'HTTP/1.1 200 OK\r\n'), null, TOO_MUCH],
-] satisfies [string, Answering, number | null, string][])(
+] satisfies [string, Responder, number | null, string][])(
   'a delivery has failed with %s',
   async (_, answer, status, why) => {
     const receiver = await sentTo(answer);
@@ -199,8 +199,8 @@ it('an answer is read for some kilobytes alone', async () => {
 
 it('a message is sent once more at once when the receiver has just closed the connection that was kept open', async () => {
   const receiver = await sentTo();
-  receiver.answer = (response) => {
-    receiver.answer = answers(204);
+  receiver.respond = (response) => {
+    receiver.respond = respondWith(204);
     response.socket?.destroy();
   };
   await post('Second');

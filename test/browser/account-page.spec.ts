@@ -103,14 +103,14 @@ describeWith('browser', 'the page of a key holder', () => {
   });
 
   it('has no finding of axe, and does not scroll sideways, narrow and dark, wide and light', async () => {
-    await tab.look('account');
+    await tab.check('account');
     await tab.button('Issue a key').click();
     await tab.dialog.waitFor();
-    await tab.look('issue');
+    await tab.check('issue');
     await tab.page.keyboard.press('Escape');
     await tab.button('Sign out').click();
     await tab.page.getByLabel('API key').waitFor();
-    await tab.look('sign-in');
+    await tab.check('sign-in');
     expect(tab.faults).toEqual([]);
   });
 

@@ -101,10 +101,10 @@ describeWith('browser', 'the console in a real browser', () => {
     await find(service.key);
     await tab.page.getByRole('heading', { name: 'Test', exact: true }).waitFor();
     expect(tab.page.url()).toContain(service.clientId);
-    expect(tab.asked.filter((url) => url.includes(service.key))).toEqual([]);
+    expect(tab.requested.filter((url) => url.includes(service.key))).toEqual([]);
     await find(`acme_live_${service.key.slice(9)}`);
     await tab.page.getByText('Results for acme_live_').waitFor();
-    expect(tab.asked.filter((url) => url.includes(service.key.slice(13)))).toEqual([]);
+    expect(tab.requested.filter((url) => url.includes(service.key.slice(13)))).toEqual([]);
     await find('nothing');
     await tab.page.getByText('Requests without the key of a client are only in the log.').waitFor();
   });
@@ -134,7 +134,7 @@ describeWith('browser', 'the console in a real browser', () => {
   });
 
   it('keeps the key in the tab alone, and never in an address', async () => {
-    expect(tab.asked.filter((url) => url.includes(key))).toEqual([]);
+    expect(tab.requested.filter((url) => url.includes(key))).toEqual([]);
     expect(await tab.page.evaluate('[Object.values({ ...localStorage }), document.cookie]')).toEqual([
       [],
       '',
@@ -509,32 +509,32 @@ describeWith('browser', 'the console in a real browser', () => {
   it('has no finding of axe, and does not scroll sideways, narrow and dark, wide and light', async () => {
     await tab.show('#/');
     await tab.page.getByText('with a banned key').waitFor();
-    await tab.look('overview');
+    await tab.check('overview');
     await tab.show('#/search?text=e');
     await tab.page.locator('.entry').first().waitFor();
-    await tab.look('search');
+    await tab.check('search');
     await tab.show('#/clients');
     await tab.page.locator('.row').first().waitFor();
-    await tab.look('clients');
+    await tab.check('clients');
     await show('Rotating');
     await tab.page.locator('.key').first().waitFor();
-    await tab.look('client');
+    await tab.check('client');
     await tab.button(/^Revoke/).click();
-    await tab.look('dialog');
+    await tab.check('dialog');
     await tab.page.keyboard.press('Escape');
     await tab.button('Issue a key').click();
     await tab.dialog.waitFor();
-    await tab.look('form');
+    await tab.check('form');
     await tab.page.keyboard.press('Escape');
     await tab.show('#/audit');
     await tab.page.locator('.entry').first().waitFor();
-    await tab.look('audit');
+    await tab.check('audit');
     await tab.show('#/requests');
     await tab.page.locator('.entry').first().waitFor();
-    await tab.look('requests');
+    await tab.check('requests');
     await tab.button('Sign out').click();
     await tab.page.getByLabel('Admin key').waitFor();
-    await tab.look('sign-in');
+    await tab.check('sign-in');
     expect(tab.faults).toEqual([]);
     await tab.signIn(key);
     await tab.button('Sign out').waitFor();

@@ -69,11 +69,9 @@ function close(schema: Schema, schemas: Schemas): Schema {
     {},
     ...parts.map((part) => part.properties),
   );
-  const saysOtherwise = parts.some(
-    (part) => part.additionalProperties !== undefined || part.anyOf || part.oneOf,
-  );
+  const isOpen = parts.some((part) => part.additionalProperties !== undefined || part.anyOf || part.oneOf);
   const inside = closeParts(schema, schemas);
-  if (Object.keys(properties).length === 0 || saysOtherwise) return inside;
+  if (Object.keys(properties).length === 0 || isOpen) return inside;
   return {
     ...inside,
     properties: { ...eachOf(properties, () => ({})), ...inside.properties },

@@ -24,10 +24,10 @@ export interface KeyOptions {
 /** A key of an application that `setupApp()` has set up and that was initialized. */
 export async function issueKey(
   app: INestApplication,
-  { clientId: given, name = 'Test', plan = 'business', limits, scopes, expires }: KeyOptions = {},
+  { clientId: knownClientId, name = 'Test', plan = 'business', limits, scopes, expires }: KeyOptions = {},
 ): Promise<{ id: string; clientId: string; key: string }> {
   const clients = app.get(ClientsService);
-  const clientId = given ?? (await clients.create({ name, plan, ...limits }, SERVICE_ITSELF)).id;
+  const clientId = knownClientId ?? (await clients.create({ name, plan, ...limits }, SERVICE_ITSELF)).id;
   const wanted = { clientId, ...(scopes ? { scopes } : {}), ...(expires ? { expires } : {}) };
   const { apiKey, secret } = await app.get(KeyIssuingService).issue(wanted, SERVICE_ITSELF);
   return { id: apiKey.id, clientId, key: secret };

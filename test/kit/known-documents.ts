@@ -5,7 +5,7 @@ import type { ApiDocument } from './contract.js';
 import type { TestServiceOptions } from './test-service-options.js';
 
 /** Maximum number of cached sets of documents. */
-const KEPT = 8;
+const MAX_DOCUMENTS = 8;
 
 /** Documents by what they depend on, the one used last at the end. */
 const known = new Map<string, readonly ApiDocument[]>();
@@ -27,7 +27,7 @@ export function documentsOf(
   const documents = known.get(name) ?? build(app);
   known.delete(name);
   known.set(name, documents);
-  for (const [oldest] of known) if (known.size > KEPT) known.delete(oldest);
+  for (const [oldest] of known) if (known.size > MAX_DOCUMENTS) known.delete(oldest);
   return documents;
 }
 

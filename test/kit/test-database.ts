@@ -42,16 +42,16 @@ async function makePostgres(template: string): Promise<MadeDatabase> {
   const url = new URL(process.env['PETSTORE_TEST_POSTGRES'] ?? SERVER);
   const server = url.href;
   url.pathname = `/${name}`;
-  await order(
+  await execute(
     server,
     `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE ${template}`,
     // A test's rows need not outlive the server: commits need not wait for the disk.
     `ALTER DATABASE ${name} SET synchronous_commit = off`,
   );
-  return { url: url.href, remove: () => order(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return { url: url.href, remove: () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
-async function order(server: string, ...statements: string[]): Promise<void> {
+async function execute(server: string, ...statements: string[]): Promise<void> {
   const { Client } = (await import('pg')).default;
   const client = new Client({ connectionString: server });
   await client.connect();

@@ -52,7 +52,7 @@ export class TestService {
   ) {}
 
   /** A copy, which a test may change. */
-  private given: readonly ApiDocument[] | undefined;
+  private copiedDocuments: readonly ApiDocument[] | undefined;
 
   /** How many rows of each fixture were added. */
   private readonly added = new Map<object, number>();
@@ -68,8 +68,8 @@ export class TestService {
     }
   }
 
-  private static async openOn(database: MadeDatabase, given: TestServiceOptions): Promise<TestService> {
-    const options = { ...given, modules: [...TestService.modules, ...(given.modules ?? [])] };
+  private static async openOn(database: MadeDatabase, chosen: TestServiceOptions): Promise<TestService> {
+    const options = { ...chosen, modules: [...TestService.modules, ...(chosen.modules ?? [])] };
     const { at = '2026-11-20T12:00:10.250Z', override = (testing) => testing } = options;
     const clock = new TestClock(at);
     const settings = new Settings({
@@ -114,7 +114,9 @@ export class TestService {
   /** The OpenAPI documents of this service, each with the path that its operations are below. */
   get documents(): readonly ApiDocument[] {
     // As it is served: a function within it is left out.
-    return (this.given ??= JSON.parse(writeExactJson(this.contract.documents)) as readonly ApiDocument[]);
+    return (this.copiedDocuments ??= JSON.parse(
+      writeExactJson(this.contract.documents),
+    ) as readonly ApiDocument[]);
   }
 
   /** The OpenAPI document of this service. `request()` checks each response against that of its path. */

@@ -161,7 +161,7 @@ async function faultsOf(
 
 /** Set in the async context of a request, from the event of Node's HTTP server. */
 const inRequest = new AsyncLocalStorage<true>();
-const REQUEST_BEGINS = 'http.server.request.start';
+const REQUEST_START = 'http.server.request.start';
 
 /** Notes the SELECTs of requests during the work, but not those of background work. */
 async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: () => Promise<T>): Promise<T> {
@@ -172,11 +172,11 @@ async function whileNoting<T>(dataSource: DataSource, queries: Query[], work: ()
   };
   const enter = (): void => inRequest.enterWith(true);
   Object.assign(dataSource, { logger: noting });
-  subscribe(REQUEST_BEGINS, enter);
+  subscribe(REQUEST_START, enter);
   try {
     return await work();
   } finally {
-    unsubscribe(REQUEST_BEGINS, enter);
+    unsubscribe(REQUEST_START, enter);
     Object.assign(dataSource, { logger });
   }
 }

@@ -20,7 +20,7 @@ import { WebhookMessage } from '../../src/webhooks/webhook-message.entity.js';
 import { BACKLOG } from '../../src/webhooks/webhook-metrics.js';
 import { ON_POSTGRES, planOf, refuseWrites } from '../support/databases.js';
 import { type WebhookReceiver } from '../support/webhook-receiver.js';
-import { answers, open, opened, receive } from '../support/webhook-service.js';
+import { respondWith, open, opened, receive } from '../support/webhook-service.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -221,14 +221,14 @@ describe('a message', () => {
 describe('an endpoint', () => {
   it('that fails gets the rest in order when it answers again', async () => {
     const { post, deliver, endpointAt, endpoint, clock, service } = all;
-    const receiver = await receive(answers(503));
+    const receiver = await receive(respondWith(503));
     const { id } = await endpointAt(receiver.url);
     for (const name of ['A', 'B', 'C']) await post(name);
     await deliver();
     clock.advance(3_000);
     expect(await service.metric('petstore_webhook_oldest_waiting_seconds')).toBe(3);
     expect(await service.metric('petstore_webhook_waiting_deliveries')).toBe(3);
-    receiver.answer = answers(200);
+    receiver.respond = respondWith(200);
     clock.advance(3_000);
     await deliver();
     expect(receiver.names).toEqual(['A', 'A', 'B', 'C']);
@@ -237,7 +237,7 @@ describe('an endpoint', () => {
 
   it('that is disabled by 410 is told why', async () => {
     const { post, deliver, endpointAt, endpoint } = all;
-    const { id } = await endpointAt((await receive(answers(410))).url);
+    const { id } = await endpointAt((await receive(respondWith(410))).url);
     await post('Gone');
     await deliver();
     expect(await endpoint(id)).toMatchObject({ disabledBecause: 'gone', failures: 0 });
@@ -350,7 +350,7 @@ it('a message is not sent again and again while the database refuses to note tha
   // It has the lease from now on.
   await post('First');
   await deliver();
-  receiver.answer = async (response) => {
+  receiver.respond = async (response) => {
     await refuseWrites(manager.connection, true);
     response.writeHead(204).end();
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TestResponse } from '../kit/test-service.js';
-import type { Answering } from '../support/webhook-receiver.js';
-import { answers, opened, receive } from '../support/webhook-service.js';
+import type { Responder } from '../support/webhook-receiver.js';
+import { respondWith, opened, receive } from '../support/webhook-service.js';
 
 const MINUTE = 60_000;
 const { service, post, deliver, endpointAt, endpoint, clock, clear } = await opened();
@@ -24,7 +24,7 @@ const posted = (path: string, key = admin) =>
 const outcome = ({ status, body }: TestResponse) => `${status} ${body.code}`;
 
 /** An endpoint that has failed twice at the first of these messages, and is next attempted in some five minutes. */
-async function failing(names: readonly string[], answer: Answering = answers(500)) {
+async function failing(names: readonly string[], answer: Responder = respondWith(500)) {
   const receiver = await receive(answer);
   const { id } = await endpointAt(receiver.url);
   for (const name of names) await post(name);
@@ -55,7 +55,7 @@ it.each(['admin', 'own'])('a failing endpoint is retried at once by %s, in order
     [1, nextAttemptAt],
     [2, nextAttemptAt],
   ]);
-  receiver.answer = (response) => response.writeHead(204).end();
+  receiver.respond = (response) => response.writeHead(204).end();
   const retried = await posted(`${id}/retry`, key);
   expect(retried.status).toBe(200);
   const now = new Date(clock.now()).toISOString();
@@ -71,7 +71,7 @@ it.each(['admin', 'own'])('a failing endpoint is retried at once by %s, in order
 });
 
 it('failing endpoints are listed with their number, and one says why its last attempt failed', async () => {
-  const healthy = await receive(answers(204));
+  const healthy = await receive(respondWith(204));
   await endpointAt(healthy.url);
   const { receiver, id } = await failing(['A', 'B']);
   const errors = async () => {
@@ -87,7 +87,7 @@ it('failing endpoints are listed with their number, and one says why its last at
   expect((await listed(''))[1]).toBe('2');
   expect(await asked(id)).toMatchObject({ lastError: 'It responded 500.' });
   expect(await errors()).toEqual({ failing: 'It responded 500.', healthy: null });
-  receiver.answer = (response) => response.writeHead(204).end();
+  receiver.respond = (response) => response.writeHead(204).end();
   await posted(`${id}/retry`);
   await deliver();
   expect(await listed('state=failing')).toEqual([[], '0']);
@@ -111,7 +111,7 @@ it('many retries in a row do not use up the schedule, after which an endpoint is
 it('a delivery is retried after those that wait before it, and only while it waits', async () => {
   const { receiver, id } = await failing(['A', 'B']);
   const [first, second] = await logOf(id);
-  receiver.answer = (response) => response.writeHead(204).end();
+  receiver.respond = (response) => response.writeHead(204).end();
   const { status, body } = await posted(`${id}/deliveries/${second?.id}/retry`);
   expect([status, body.id, body.waitingBefore]).toEqual([200, second?.id, 1]);
   await deliver();
@@ -148,7 +148,7 @@ it('a retry during an attempt that is delivered leaves nothing failing', async (
   clock.advance(6 * MINUTE);
   await deliver();
   expect(await endpoint(id)).toMatchObject({ failures: 3 });
-  receiver.answer = async (response) => {
+  receiver.respond = async (response) => {
     retried = posted(`${id}/retry`);
     await retried;
     response.writeHead(204).end();
@@ -166,8 +166,8 @@ it('each attempt is shown with its time, status, duration, and the harmless begi
   for (const answer of [
     (response) => response.destroy(),
     (response) => response.writeHead(200).end(`${'x'.repeat(499)}ß${'y'.repeat(9_000)}`),
-  ] satisfies Answering[]) {
-    receiver.answer = answer;
+  ] satisfies Responder[]) {
+    receiver.respond = answer;
     await posted(`${id}/retry`);
     await deliver();
   }

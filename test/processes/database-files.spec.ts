@@ -70,7 +70,7 @@ class Shop {
 
   /** What the log tells of the database, but for what it tells of a busy machine. */
   told(): string[] {
-    return this.service.troubles.filter((msg) => !/write lock|Old rows/.test(msg));
+    return this.service.warnings.filter((msg) => !/write lock|Old rows/.test(msg));
   }
 }
 

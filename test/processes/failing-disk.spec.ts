@@ -52,7 +52,7 @@ async function toldOf({ folder, environment = { NODE_ENV: 'production' }, begin,
   expect(await add()).toBe(201);
   for (const id of acknowledged) expect(await statusOf(`/v1/pets/${id}`)).toBe(200);
   await service.stop();
-  return service.troubles;
+  return service.warnings;
 }
 
 const ONCE_EACH = [
@@ -82,7 +82,7 @@ describeWith('postgres-server', 'a service recovers from a PostgreSQL', () => {
     const server = await PostgresServer.start();
     onTestFinished(() => server.remove());
     const disk = await smallDisk(64, 2_000);
-    server.give(disk);
+    server.handOver(disk);
     const store = 'CREATE DATABASE store TABLESPACE small';
     await server.query(`CREATE TABLESPACE small LOCATION '${disk}'`, store);
     const fault = {

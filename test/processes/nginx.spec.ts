@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.js';
-import { type Answer, Nginx, composeSite, ownSite, siteFrom } from '../support/nginx.js';
+import { type NginxResponse, Nginx, composeSite, ownSite, siteFrom } from '../support/nginx.js';
 import { describeWith } from '../support/requirements.js';
 import { ServiceProcess, emptyFolder, folderOfTest, serviceOfTest } from '../support/service-process.js';
 
@@ -23,7 +23,7 @@ function linksOf(header: string | string[] | undefined): Record<string, string> 
 }
 
 /** The code of the Error body, which says the status of the answer. */
-function codeOf({ status, body }: Answer): unknown {
+function codeOf({ status, body }: NginxResponse): unknown {
   const error = JSON.parse(body) as { code: unknown; status: unknown };
   expect(error.status).toBe(status);
   return error.code;
@@ -34,7 +34,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     const nginx = await Nginx.start(ownSite(['http://127.0.0.1:9']).replace('allow 127.0.0.1;', ''));
     onTestFinished(() => nginx.stop());
     const codes = async (paths: readonly string[]) =>
-      Promise.all(paths.map(async (path) => codeOf(await nginx.ask(path))));
+      Promise.all(paths.map(async (path) => codeOf(await nginx.requestRaw(path))));
     const kept = [
       '/console',
       '/console/',
@@ -57,7 +57,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     const nginx = await Nginx.start(composeSite(services.map(({ url }) => url)));
     onTestFinished(() => nginx.stop());
     const statuses = async () => {
-      const answers = await Promise.all(Array.from({ length: 6 }, () => nginx.ask('/v1/pets')));
+      const answers = await Promise.all(Array.from({ length: 6 }, () => nginx.requestRaw('/v1/pets')));
       return new Set(answers.map(({ status }) => status));
     };
     expect(await statuses()).toEqual(new Set([401]));
@@ -65,7 +65,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     await services[0]?.stop('SIGKILL');
     expect(await statuses()).toEqual(new Set([401]));
     await services[1]?.stop();
-    const answer = await nginx.ask('/v1/pets');
+    const answer = await nginx.requestRaw('/v1/pets');
     expect([answer.status, codeOf(answer), answer.headers['retry-after']]).toEqual([
       503,
       'service_unavailable',
@@ -86,7 +86,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       const began = performance.now();
       const responses = await Promise.all(
         Array.from({ length: 12 }, async () => {
-          const { status } = await nginx.ask('/v1/pets');
+          const { status } = await nginx.requestRaw('/v1/pets');
           return { status, ms: performance.now() - began };
         }),
       );
@@ -153,7 +153,9 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
           'https://localhost/v1/pets?limit=1',
         );
         // What it answers with is no page of the service, and no page at all.
-        expect((await nginx.ask('/.petstore/away')).status).toBe((await fetch(`${service.url}/x`)).status);
+        expect((await nginx.requestRaw('/.petstore/away')).status).toBe(
+          (await fetch(`${service.url}/x`)).status,
+        );
       },
     );
 
@@ -166,28 +168,28 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       };
 
       const listPath = `${prefix}/v1/pets?limit=2`;
-      const list = await nginx.ask(listPath, withKey);
+      const list = await nginx.requestRaw(listPath, withKey);
       expect(list.status).toBe(200);
-      const next = await nginx.ask(resolve(linksOf(list.headers.link).next ?? '', listPath), withKey);
+      const next = await nginx.requestRaw(resolve(linksOf(list.headers.link).next ?? '', listPath), withKey);
       expect(next.status).toBe(200);
       expect(next.body).not.toBe(list.body);
 
-      const added = await nginx.ask(`${prefix}/v1/pets`, {
+      const added = await nginx.requestRaw(`${prefix}/v1/pets`, {
         method: 'POST',
         ...withKey,
         body: '{"name":"Rex","categoryId":1}',
       });
       expect(added.status).toBe(201);
-      const fetched = await nginx.ask(resolve(added.headers.location ?? '', `${prefix}/v1/pets`), {
+      const fetched = await nginx.requestRaw(resolve(added.headers.location ?? '', `${prefix}/v1/pets`), {
         ...withKey,
       });
       expect([fetched.status, fetched.body]).toEqual([200, added.body]);
       const deprecation = linksOf(fetched.headers.link).deprecation ?? '';
-      expect((await nginx.ask(resolve(deprecation, `${prefix}/v1/pets/1`))).status).toBe(200);
+      expect((await nginx.requestRaw(resolve(deprecation, `${prefix}/v1/pets/1`))).status).toBe(200);
 
-      const refused = await nginx.ask(`${prefix}/v1/pets`);
+      const refused = await nginx.requestRaw(`${prefix}/v1/pets`);
       const help = linksOf(refused.headers.link).help ?? '';
-      expect([refused.status, (await nginx.ask(resolve(help, `${prefix}/v1/pets`))).status]).toEqual([
+      expect([refused.status, (await nginx.requestRaw(resolve(help, `${prefix}/v1/pets`))).status]).toEqual([
         401, 200,
       ]);
     });
@@ -195,7 +197,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     it('counts callers without a key by their own address, whatever they claim', async () => {
       const remaining = async (claimed: string) =>
         Number(
-          (await nginx.ask(`${prefix}/v1/pets`, { headers: { 'x-forwarded-for': claimed } })).headers[
+          (await nginx.requestRaw(`${prefix}/v1/pets`, { headers: { 'x-forwarded-for': claimed } })).headers[
             'x-ratelimit-remaining'
           ],
         );
@@ -205,7 +207,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
 
     it('hands on bodies up to what the service takes, and refusals of larger ones', async () => {
       const post = async (bytes: number) => {
-        const { status, body } = await nginx.ask(`${prefix}/v1/pets`, {
+        const { status, body } = await nginx.requestRaw(`${prefix}/v1/pets`, {
           method: 'POST',
           ...withKey,
           body: `{"name":"Rex","categoryId":1}${' '.repeat(bytes)}`,
@@ -226,7 +228,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
         '/v1/pets/%31',
       ];
       for (const path of paths) {
-        const through = await nginx.ask(prefix + path, withKey);
+        const through = await nginx.requestRaw(prefix + path, withKey);
         const direct = await fetch(service.url + path, withKey);
         expect([path, through.status, through.body]).toEqual([path, direct.status, await direct.text()]);
       }
@@ -240,7 +242,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
 
     it('answers with the Error body itself while no instance responds, and says when to retry', async () => {
       await service.stop();
-      const { status, headers, body } = await nginx.ask(`${prefix}/v1/pets`);
+      const { status, headers, body } = await nginx.requestRaw(`${prefix}/v1/pets`);
       expect([status, headers['retry-after'], headers['content-type'], JSON.parse(body)]).toEqual([
         503,
         '1',

@@ -162,7 +162,7 @@ describeWith('redis-server', 'a Redis Cluster whose slot is being moved', () => 
     onTestFinished(() => cluster.remove());
     const store = await open({ url: cluster.url, ca: null });
     await expect.poll(isUp(store), BACK_WITHIN).toBe(true);
-    const target = cluster.beginToMoveSlotOf('{:client:a}');
+    const target = cluster.startMovingSlotOf('{:client:a}');
     target.signal(signal);
     onTestFinished(() => target.signal('SIGCONT'));
     for (let times = 0; times < 40; times += 1) {

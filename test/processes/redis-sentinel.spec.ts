@@ -3,7 +3,7 @@ import { postgresOfTest } from '../support/databases.js';
 import { Instances } from '../support/instances.js';
 import { RedisSentinelServers } from '../support/redis-groups.js';
 import { describeWith } from '../support/requirements.js';
-import { LEAST, SteadyLoad, limitedClient, useUpBeside } from '../support/steady-load.js';
+import { LEAST, SteadyLoad, limitedClient, exhaustQuotaDuring } from '../support/steady-load.js';
 
 describeWith('redis-server', 'two instances on a Sentinel group', () => {
   it('count exactly, and go on with its replica when the master is killed under load: no request fails', async () => {
@@ -27,7 +27,7 @@ describeWith('redis-server', 'two instances on a Sentinel group', () => {
       await instances.untilInRedis();
       expect(group.replica.command('ROLE').split('\n')[0]).toBe('master');
     };
-    const { id, limit, admitted, wrong } = await useUpBeside(instances, failover);
+    const { id, limit, admitted, wrong } = await exhaustQuotaDuring(instances, failover);
     expect(wrong).toEqual([]);
     expect(admitted).toBeLessThanOrEqual(2);
     expect(admitted).toBeGreaterThanOrEqual(LEAST);

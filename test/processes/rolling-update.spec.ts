@@ -24,7 +24,7 @@ function shopping(nginx: Nginx, key: string) {
   let answers = 0;
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const ask = async (expected: number, path: string, more: object) => {
-    const answer = await nginx.ask(path, { headers, ...more }).catch(String);
+    const answer = await nginx.requestRaw(path, { headers, ...more }).catch(String);
     if (typeof answer === 'string' || answer.status !== expected)
       refused.push(JSON.stringify([path, answer]));
     answers += 1;

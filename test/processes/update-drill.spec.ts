@@ -80,7 +80,7 @@ function updates(kind: StoreKind, more: (opened: () => UpdateDrill) => void): vo
   it('starts beside what a killed process left, with the settings of its deployment', async () => {
     service = await drill.start(settingsOf(DEPLOYMENT[kind]));
     expect((await service.request('GET', '/health/ready', { key: null })).status).toBe(200);
-    expect(service.troubles).toEqual([]);
+    expect(service.warnings).toEqual([]);
   });
 
   it.each([

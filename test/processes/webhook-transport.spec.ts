@@ -193,7 +193,7 @@ describe('the name of a receiver', () => {
     ];
     await service.post('A');
     for (const id of [mixed, rebound]) await expect.poll(() => service.outcome(id)).toBe('delivered');
-    expect(names.asked('rebound.test')).toBe(1);
+    expect(names.queriesFor('rebound.test')).toBe(1);
     await service.post('B');
     await expect.poll(() => service.outcome(rebound)).toBe(NO_ADDRESS);
     await expect.poll(() => receiver.names.filter((name) => name === 'B')).toHaveLength(1);

@@ -22,18 +22,18 @@ export async function asClient(
  * test's own where its environment is another.
  */
 export async function openClients(
-  given: TestServiceOptions = {},
+  overrides: TestServiceOptions = {},
 ): Promise<(options?: TestServiceOptions) => Promise<TestService>> {
   const shared = await openForAll();
   return async (options = {}) => {
-    if (options.environment !== undefined) return openForTest({ ...given, ...options });
-    await beginAt(shared, options.at ?? '2026-11-20T12:00:10.250Z');
-    return asClient(shared, { ...given, ...options });
+    if (options.environment !== undefined) return openForTest({ ...overrides, ...options });
+    await startAt(shared, options.at ?? '2026-11-20T12:00:10.250Z');
+    return asClient(shared, { ...overrides, ...options });
   };
 }
 
 /** Sets the clock of a service to an instant as if it had just begun there: a step back of less than a minute would keep its window. */
-export async function beginAt(service: TestService, at: string): Promise<void> {
+export async function startAt(service: TestService, at: string): Promise<void> {
   service.clock.advance(3 * 86_400_000);
   await service.request('GET', '/v1/pets?limit=1');
   service.clock.set(at);

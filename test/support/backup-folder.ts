@@ -56,9 +56,9 @@ export class BackupFolder {
   /** Makes an animal; answers its id once it is acknowledged. */
   async add(service: ServiceProcess, name: string): Promise<number> {
     const json = { name, categoryId: 1 };
-    const answer = await service.request('POST', '/v1/pets', { key: this.key, json });
-    if (answer.status !== 201) throw new Error(answer.text);
-    return answer.body.id as number;
+    const response = await service.request('POST', '/v1/pets', { key: this.key, json });
+    if (response.status !== 201) throw new Error(response.text);
+    return response.body.id as number;
   }
 
   /** The status and the name with which an animal is answered. */

@@ -38,6 +38,6 @@ export function restoreFrom(
   more: Partial<RestoreOptions> = {},
 ): Promise<RestoreResult> {
   const { signal } = new AbortController();
-  const order = { file, database, now: NOW, signal };
-  return restore({ ...order, ...more });
+  const options = { file, database, now: NOW, signal };
+  return restore({ ...options, ...more });
 }

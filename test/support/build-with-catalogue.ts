@@ -17,15 +17,15 @@ export default async function setup(): Promise<void> {
   build();
   const files = (await readdir(CATALOGUE)).map((name) => join(CATALOGUE, name));
   if (await isNewer(WITH_CATALOGUE, [join(ROOT, 'dist/.built'), import.meta.filename, ...files])) return;
-  const beside = `${WITH_CATALOGUE}-${process.pid}`;
+  const buildFolder = `${WITH_CATALOGUE}-${process.pid}`;
   for (const part of PARTS)
-    await cp(join(ROOT, part), join(beside, part), { recursive: true, filter: isNeeded });
+    await cp(join(ROOT, part), join(buildFolder, part), { recursive: true, filter: isNeeded });
   for (const file of files)
-    await compile(await readFile(file, 'utf8'), join(beside, 'dist/src/pets', basename(file)));
-  await compile(await catalogueAppModule(), join(beside, 'dist/src/app.module.ts'));
-  await bundle(join(beside, 'dist'));
+    await compile(await readFile(file, 'utf8'), join(buildFolder, 'dist/src/pets', basename(file)));
+  await compile(await catalogueAppModule(), join(buildFolder, 'dist/src/app.module.ts'));
+  await bundle(join(buildFolder, 'dist'));
   await rm(WITH_CATALOGUE, { recursive: true, force: true });
-  await rename(beside, WITH_CATALOGUE);
+  await rename(buildFolder, WITH_CATALOGUE);
 }
 
 /** Whether a folder was made after these files and folders have changed. */

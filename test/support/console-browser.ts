@@ -12,7 +12,7 @@ export class ConsoleBrowser {
   /** Requests to other origins. */
   readonly foreign: string[] = [];
   /** Every address that was asked for. */
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   /** Why not everyone can read the views that were looked at. */
   readonly faults: string[] = [];
 
@@ -36,9 +36,9 @@ export class ConsoleBrowser {
     });
     page.on('pageerror', (error) => opened.complaints.push(error.message));
     page.on('request', (request) => {
-      opened.asked.push(request.url());
-      const { origin: asked } = new URL(request.url());
-      if (asked !== origin && asked !== 'null') opened.foreign.push(request.url());
+      opened.requested.push(request.url());
+      const { origin: requestOrigin } = new URL(request.url());
+      if (requestOrigin !== origin && requestOrigin !== 'null') opened.foreign.push(request.url());
     });
     await page.goto(opened.url);
     return opened;
@@ -102,7 +102,7 @@ export class ConsoleBrowser {
   }
 
   /** Looks at a view, narrow and dark, wide and light. */
-  async look(view: string): Promise<void> {
+  async check(view: string): Promise<void> {
     this.faults.push(...(await faultsInViews(this.page)).map((fault) => `${view}: ${fault}`));
   }
 

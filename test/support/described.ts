@@ -4,11 +4,11 @@ import { Operation, type SuccessResponse } from '../../src/http/declarations/ope
 export class Anything {}
 
 /** Describes an operation of a test, whose texts do not matter: by default it answers 200 with anything. */
-export function described(id: string, answers: object = { type: Anything }): MethodDecorator {
+export function described(id: string, response: object = { type: Anything }): MethodDecorator {
   return Operation({
     id,
     summary: id,
     description: 'For a test.',
-    responses: { status: 200, description: 'What it answers', ...answers } as SuccessResponse,
+    responses: { status: 200, description: 'What it answers', ...response } as SuccessResponse,
   });
 }

@@ -9,7 +9,7 @@ export type Records =
   readonly string[] | { readonly alias: string } | 'nxdomain' | 'servfail' | 'refused' | 'silent';
 
 /** Answers for a name; `asked` is how often this kind of address was asked for before. */
-export type Naming = (name: string, asked: number) => Records;
+export type Naming = (name: string, queries: number) => Records;
 
 const [TYPE_A, TYPE_CNAME, TYPE_AAAA] = [1, 5, 28];
 const CODES = { nxdomain: 3, servfail: 2, refused: 5 } as const;
@@ -48,7 +48,7 @@ export class NameServer {
   }
 
   /** How often the IPv4 addresses of a name were asked for. */
-  asked(name: string): number {
+  queriesFor(name: string): number {
     return this.counts.get(`${name} ${TYPE_A}`) ?? 0;
   }
 
@@ -62,23 +62,23 @@ export class NameServer {
     const name = readName(query.subarray(12, end));
     const type = query.readUInt16BE(end);
     const key = `${name} ${type}`;
-    const asked = this.counts.get(key) ?? 0;
-    this.counts.set(key, asked + 1);
-    const records = this.naming(name, asked);
+    const queries = this.counts.get(key) ?? 0;
+    this.counts.set(key, queries + 1);
+    const records = this.naming(name, queries);
     if (records === 'silent') return;
     const code = typeof records === 'string' ? CODES[records] : 0;
-    const answers = typeof records === 'string' ? [] : this.answers(name, type, records);
-    const header = Buffer.from([0, 0, 0x81, 0x80 | code, 0, 1, 0, answers.length, 0, 0, 0, 0]);
+    const encoded = typeof records === 'string' ? [] : this.encodeRecords(name, type, records);
+    const header = Buffer.from([0, 0, 0x81, 0x80 | code, 0, 1, 0, encoded.length, 0, 0, 0, 0]);
     query.copy(header, 0, 0, 2);
-    const answer = Buffer.concat([header, query.subarray(12, end + 4), ...answers]);
-    this.socket.send(answer, port, address);
+    const packet = Buffer.concat([header, query.subarray(12, end + 4), ...encoded]);
+    this.socket.send(packet, port, address);
   }
 
-  private answers(name: string, type: number, records: Exclude<Records, string>): Buffer[] {
+  private encodeRecords(name: string, type: number, records: Exclude<Records, string>): Buffer[] {
     if ('alias' in records) {
       const { alias } = records;
       const behind = this.naming(alias, 0);
-      const rest = typeof behind === 'string' ? [] : this.answers(alias, type, behind);
+      const rest = typeof behind === 'string' ? [] : this.encodeRecords(alias, type, behind);
       return [record(name, TYPE_CNAME, writeName(alias)), ...rest];
     }
     const fitting = records.filter((one) => (one.includes(':') ? TYPE_AAAA : TYPE_A) === type);

@@ -6,7 +6,7 @@ export class NetworkProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private isSwallowing = false;
   /** What comes in place of each chunk that the server sends. */
-  answer: string | undefined;
+  response: string | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -61,7 +61,7 @@ export class NetworkProxy {
     const pair = [near, far] as const;
     this.pairs.add(pair);
     for (const [from, to] of [pair, [far, near] as const]) {
-      from.on('data', (chunk) => to.write((from === far ? this.answer : undefined) ?? chunk));
+      from.on('data', (chunk) => to.write((from === far ? this.response : undefined) ?? chunk));
       from.on('error', () => to.destroy());
       from.on('close', () => {
         to.destroy();

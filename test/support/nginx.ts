@@ -15,7 +15,7 @@ import { ROOT } from './service-process.js';
 export const NGINX = '/usr/sbin/nginx';
 
 /** An answer that came through nginx. */
-export interface Answer {
+export interface NginxResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -68,14 +68,14 @@ export class Nginx {
   }
 
   /** Sends a request through it, on a connection of its own. */
-  ask(
+  requestRaw(
     path: string,
     {
       method = 'GET',
       headers = {},
       body = '',
     }: { method?: string; headers?: Record<string, string>; body?: string } = {},
-  ): Promise<Answer> {
+  ): Promise<NginxResponse> {
     return new Promise((resolve, reject) => {
       const sent = request(
         this.url + path,
@@ -94,7 +94,7 @@ export class Nginx {
   }
 
   /** Sends these bytes on a connection of its own, which then ends, and answers what comes first. */
-  async send(bytes: string): Promise<Answer> {
+  async send(bytes: string): Promise<NginxResponse> {
     const socket = connectTls({ port: this.port, host: 'localhost', ca: this.authority });
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {

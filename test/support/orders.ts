@@ -15,7 +15,7 @@ export interface Outcome {
 }
 
 /** An order to the administration, as the command line and as HTTP have it. */
-export interface Order {
+export interface Operation {
   readonly args: readonly string[];
   readonly method: string;
   readonly path: string;
@@ -58,7 +58,7 @@ export async function jsonBy(service: TestService, args: readonly string[], shel
 }
 
 /** Gives an order on the command line, as a person who agrees to what cannot be undone. */
-export async function onCommandLine(service: TestService, { args }: Order): Promise<Outcome> {
+export async function onCommandLine(service: TestService, { args }: Operation): Promise<Outcome> {
   const { code, stdout: out, stderr: complaints } = await printedBy(service, [...args, '--json'], AGREES);
   if (code === 0) return { done: true, reasons: [], document: JSON.parse(out) };
   if ((code !== 1 && code !== 2) || out !== '') throw new Error(`exit ${code}: ${out}${complaints}`);
@@ -73,11 +73,11 @@ export async function onCommandLine(service: TestService, { args }: Order): Prom
 export async function overHttp(
   service: TestService,
   key: string,
-  { method, path, json }: Order,
+  { method, path, json }: Operation,
 ): Promise<Outcome> {
-  const answer = await service.request(method, path, { key, json });
-  if (answer.status < 300) return { done: true, reasons: [], document: answer.body };
-  const { message, details } = answer.body as { message: string; details?: { message: string }[] };
+  const response = await service.request(method, path, { key, json });
+  if (response.status < 300) return { done: true, reasons: [], document: response.body };
+  const { message, details } = response.body as { message: string; details?: { message: string }[] };
   const reasons = details ? details.map((fault) => fault.message) : [message];
   return { done: false, reasons, document: undefined };
 }

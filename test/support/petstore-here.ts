@@ -58,8 +58,8 @@ export async function clientWithKey(
   environment: NodeJS.ProcessEnv = {},
   more: readonly string[] = UNLIMITED,
 ): Promise<{ readonly clientId: string; readonly id: string; readonly key: string }> {
-  const order = ['client', 'create', '--name', 'Shop', ...more, '--issue-key'];
-  const { id, key } = await jsonHere(folder, order, environment);
+  const command = ['client', 'create', '--name', 'Shop', ...more, '--issue-key'];
+  const { id, key } = await jsonHere(folder, command, environment);
   return { clientId: id, id: key.id, key: key.key };
 }
 

@@ -109,7 +109,7 @@ export class PostgresServer {
   }
 
   /** Gives a file to the user that the server runs as. */
-  give(path: string): void {
+  handOver(path: string): void {
     if (IS_ROOT) chownSync(path, userId(), -1);
   }
 

@@ -18,7 +18,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   await build();
   const templates = { checkout: newName(), platform: newName() };
   for (const name of Object.values(templates))
-    await order(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+    await execute(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
   execFileSync(process.execPath, ['bin/petstore.js', 'db', 'migrate'], {
     cwd: ROOT,
     env: { ...BARE_ENVIRONMENT, DATABASE_URL: urlOf(templates.checkout) },
@@ -30,10 +30,11 @@ export default async function setup(): Promise<() => Promise<void>> {
   );
   await migrate(platform);
   await platform.destroy();
-  for (const name of Object.values(templates)) await order(WITHOUT_STATISTICS, urlOf(name));
+  for (const name of Object.values(templates)) await execute(WITHOUT_STATISTICS, urlOf(name));
   process.env.PETSTORE_TEST_POSTGRES_TEMPLATES = JSON.stringify(templates);
   return async () => {
-    for (const name of Object.values(templates)) await order(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    for (const name of Object.values(templates))
+      await execute(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
 }
 
@@ -54,7 +55,7 @@ const WITHOUT_STATISTICS = `DO $$ DECLARE one regclass; BEGIN
   END LOOP;
 END $$`;
 
-async function order(sql: string, url = POSTGRES_URL): Promise<void> {
+async function execute(sql: string, url = POSTGRES_URL): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

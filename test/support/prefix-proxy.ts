@@ -7,7 +7,7 @@ export class PrefixProxy {
   /** Whether it hangs up in the middle of each body, as though the connection broke. */
   cutsBodies = false;
 
-  private readonly server = createServer((near, answer) => this.pass(near, answer));
+  private readonly server = createServer((near, response) => this.pass(near, response));
 
   private constructor(
     private readonly target: string,
@@ -33,10 +33,10 @@ export class PrefixProxy {
     await once(this.server, 'close');
   }
 
-  private pass(near: IncomingMessage, answer: ServerResponse): void {
+  private pass(near: IncomingMessage, response: ServerResponse): void {
     const path = near.url ?? '';
     if (!path.startsWith(`${this.prefix}/`)) {
-      answer.writeHead(404, { 'content-type': 'text/html' }).end('<p>Not here');
+      response.writeHead(404, { 'content-type': 'text/html' }).end('<p>Not here');
       return;
     }
     const { method, headers } = near;
@@ -44,16 +44,16 @@ export class PrefixProxy {
       this.target + path.slice(this.prefix.length),
       { ...(method === undefined ? {} : { method }), headers },
       (from) => {
-        answer.writeHead(from.statusCode ?? 502, from.headers);
+        response.writeHead(from.statusCode ?? 502, from.headers);
         if (this.cutsBodies) {
           // The beginning is on its way when the connection ends.
-          answer.write('[', () => answer.destroy());
+          response.write('[', () => response.destroy());
           return;
         }
-        from.pipe(answer);
+        from.pipe(response);
       },
     );
-    far.on('error', () => answer.destroy());
+    far.on('error', () => response.destroy());
     near.pipe(far);
   }
 }

@@ -12,7 +12,7 @@ interface Admission {
 /**
  * One refusal of a key by its quota: when, and until when it was told to wait; or that a ban was found to last longer than all of it.
  */
-type Refusal = { readonly at: number; readonly told: number } | { readonly cutTo: number };
+type Refusal = { readonly at: number; readonly until: number } | { readonly cutTo: number };
 
 /** A step back up to this goes back into no window that has ended. */
 const HELD_MS = MINUTE_MS;
@@ -37,37 +37,37 @@ export class QuotaModel {
 
   take(request: QuotaRequest, now: number): QuotaVerdict {
     const { windows, keyId } = request;
-    const looked = this.peek(request, now);
-    if (looked.bannedUntil !== undefined) return keyId === undefined ? looked : this.cut(looked, keyId, now);
-    if (looked.admitted) {
+    const peeked = this.peek(request, now);
+    if (peeked.bannedUntil !== undefined) return keyId === undefined ? peeked : this.cut(peeked, keyId, now);
+    if (peeked.admitted) {
       for (const { key, lengthMs } of windows)
         this.admissions.push({ key, lengthMs, start: this.startOf(now, lengthMs) });
       return {
-        ...looked,
-        windows: looked.windows.map((window) => ({
+        ...peeked,
+        windows: peeked.windows.map((window) => ({
           ...window,
           used: window.used + 1,
           remaining: window.remaining - 1,
         })),
       };
     }
-    if (keyId === undefined) return looked;
-    const told = Math.max(
-      ...looked.windows.filter(({ remaining }) => remaining === 0).map(({ resetsAt }) => resetsAt),
+    if (keyId === undefined) return peeked;
+    const until = Math.max(
+      ...peeked.windows.filter(({ remaining }) => remaining === 0).map(({ resetsAt }) => resetsAt),
     );
-    this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), { at: now, told }]);
+    this.refusals.set(keyId, [...(this.refusals.get(keyId) ?? []), { at: now, until }]);
     const bannedUntil = this.bannedUntil(keyId);
-    return bannedUntil > now ? { ...looked, bannedUntil, banBegins: true } : looked;
+    return bannedUntil > now ? { ...peeked, bannedUntil, banBegins: true } : peeked;
   }
 
   /** A ban may have been told by a clock that was ahead. */
-  private cut(looked: QuotaVerdict, keyId: string, now: number): QuotaVerdict {
+  private cut(peeked: QuotaVerdict, keyId: string, now: number): QuotaVerdict {
     const { banned, bans } = this.bansOf(keyId);
     const { ladderMs } = this.rules;
     const longest = now + (ladderMs[Math.min(bans, ladderMs.length) - 1] ?? 0);
-    if (banned <= longest) return looked;
+    if (banned <= longest) return peeked;
     this.refusals.get(keyId)?.push({ cutTo: longest });
-    return { ...looked, bannedUntil: longest };
+    return { ...peeked, bannedUntil: longest };
   }
 
   peek({ windows, keyId }: QuotaRequest, now: number): QuotaVerdict {
@@ -121,22 +121,22 @@ export class QuotaModel {
 
   private bansOf(keyId: string): { readonly banned: number; readonly bans: number } {
     const { strikesToBan, forgivenMs, strikeEveryMs, resetMs, ladderMs } = this.rules;
-    let lastTold = Number.NEGATIVE_INFINITY;
-    let episodeBegan = Number.NEGATIVE_INFINITY;
+    let lastUntil = Number.NEGATIVE_INFINITY;
+    let episodeStart = Number.NEGATIVE_INFINITY;
     let strikes: number[] = [];
     let bans = 0;
     let banned = Number.NEGATIVE_INFINITY;
     let lastStrike = Number.NEGATIVE_INFINITY;
     for (const refusal of this.refusals.get(keyId) ?? []) {
       if ('cutTo' in refusal) {
-        banned = lastTold = lastStrike = refusal.cutTo;
+        banned = lastUntil = lastStrike = refusal.cutTo;
         continue;
       }
-      const { at, told } = refusal;
+      const { at, until } = refusal;
       if (this.isOfOneProcess) {
         const longest = ladderMs[Math.min(bans, ladderMs.length) - 1] ?? 0;
-        lastTold = Math.min(lastTold, at + Math.max(longest, DAY_MS));
-        episodeBegan = Math.min(episodeBegan, at);
+        lastUntil = Math.min(lastUntil, at + Math.max(longest, DAY_MS));
+        episodeStart = Math.min(episodeStart, at);
         lastStrike = Math.min(lastStrike, Math.max(at, banned));
       }
       if (at - lastStrike >= resetMs) {
@@ -144,16 +144,16 @@ export class QuotaModel {
         bans = 0;
         banned = Number.NEGATIVE_INFINITY;
       }
-      const inFlight = at - episodeBegan < forgivenMs;
-      if (at >= lastTold) episodeBegan = at;
-      else if (told >= lastTold && !inFlight && at - lastStrike >= strikeEveryMs) {
+      const inFlight = at - episodeStart < forgivenMs;
+      if (at >= lastUntil) episodeStart = at;
+      else if (until >= lastUntil && !inFlight && at - lastStrike >= strikeEveryMs) {
         strikes.push(at);
         lastStrike = at;
       }
-      lastTold = told;
+      lastUntil = until;
       if (strikes.length < strikesToBan) continue;
       banned = at + (ladderMs[Math.min(bans, ladderMs.length - 1)] ?? 0);
-      lastTold = banned;
+      lastUntil = banned;
       lastStrike = banned;
       bans += 1;
       strikes = [];

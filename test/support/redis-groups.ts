@@ -4,7 +4,7 @@ import { freePort } from './free-port.js';
 import { RedisServer } from './redis-server.js';
 
 /** After this time without an answer a node counts as gone, in milliseconds. */
-const GONE_MS = 1_000;
+const DOWN_MS = 1_000;
 /** What a machine that is busy may take to form a group, in milliseconds. */
 const FORMED_WITHIN = { timeout: 60_000, interval: 100 };
 const MASTERS = 3;
@@ -18,7 +18,7 @@ export class RedisClusterServers {
     const ofNode = (busPort: number) => ({
       'cluster-enabled': 'yes',
       'cluster-port': String(busPort),
-      'cluster-node-timeout': String(GONE_MS),
+      'cluster-node-timeout': String(DOWN_MS),
       'cluster-replica-validity-factor': '0',
       'repl-diskless-sync-delay': '0',
     });
@@ -51,9 +51,9 @@ export class RedisClusterServers {
 
   /** The master of the slot of a key. */
   masterOf(key: string): RedisServer {
-    const [asked] = this.running();
-    const slot = Number(asked?.command('CLUSTER', 'KEYSLOT', key));
-    for (const line of asked?.command('CLUSTER', 'NODES').split('\n') ?? []) {
+    const [running] = this.running();
+    const slot = Number(running?.command('CLUSTER', 'KEYSLOT', key));
+    for (const line of running?.command('CLUSTER', 'NODES').split('\n') ?? []) {
       const [, address = '', flags = '', , , , , , ...ranges] = line.split(' ');
       const port = Number(/:(\d+)@/.exec(address)?.[1]);
       const has = ranges.some((range) => {
@@ -68,7 +68,7 @@ export class RedisClusterServers {
 
   /** Moves the slot of a key, with what lies in it, to another master, as `redis-cli --cluster reshard` does it. */
   moveSlotOf(key: string): void {
-    const [from, to] = [this.masterOf(key), this.beginToMoveSlotOf(key)];
+    const [from, to] = [this.masterOf(key), this.startMovingSlotOf(key)];
     const slot = from.command('CLUSTER', 'KEYSLOT', key);
     // One at a time: in between, what one decision needs lies on both.
     const keys = from.command('CLUSTER', 'GETKEYSINSLOT', slot, '1000').split('\n').filter(Boolean);
@@ -79,7 +79,7 @@ export class RedisClusterServers {
   }
 
   /** Begins to move the slot of a key, without what lies in it, to the master that is returned. */
-  beginToMoveSlotOf(key: string): RedisServer {
+  startMovingSlotOf(key: string): RedisServer {
     const from = this.masterOf(key);
     const slot = from.command('CLUSTER', 'KEYSLOT', key);
     const to = this.running().find(
@@ -133,7 +133,7 @@ export class RedisSentinelServers {
       Array.from({ length: 3 }, () =>
         RedisServer.startSentinel(
           `monitor shop 127.0.0.1 ${master.port} 2`,
-          `down-after-milliseconds shop ${GONE_MS}`,
+          `down-after-milliseconds shop ${DOWN_MS}`,
           'failover-timeout shop 5000',
         ),
       ),

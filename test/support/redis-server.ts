@@ -67,7 +67,7 @@ export class RedisServer {
       : [...own, ...plain, ...this.options, ...more];
     this.child = spawn('redis-server', args, { stdio: 'ignore' });
     for (const until = Date.now() + START_LIMIT_MS; ;) {
-      if (this.answers()) return;
+      if (this.responds()) return;
       if (Date.now() > until) throw new Error('redis-server does not answer');
       await setTimeout(20);
     }
@@ -93,16 +93,16 @@ export class RedisServer {
   }
 
   /** Runs a command; answers what redis-cli prints. */
-  command(...words: string[]): string {
-    return execFileSync('redis-cli', ['-p', String(this.port), ...words], {
+  command(...parts: string[]): string {
+    return execFileSync('redis-cli', ['-p', String(this.port), ...parts], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
   }
 
   /** Sends a command and does not wait for what comes of it. */
-  send(...words: string[]): void {
-    const socket = connect(this.port, '127.0.0.1', () => socket.end(`${words.join(' ')}\r\n`));
+  send(...parts: string[]): void {
+    const socket = connect(this.port, '127.0.0.1', () => socket.end(`${parts.join(' ')}\r\n`));
     socket.on('error', () => undefined).resume();
   }
 
@@ -112,7 +112,7 @@ export class RedisServer {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private answers(): boolean {
+  private responds(): boolean {
     try {
       // Whatever it answers; one that is loading refuses a PING.
       return this.command('PING') !== '';

@@ -39,12 +39,9 @@ export const POSTGRES_URL =
   process.env.PETSTORE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
 /** Whether Redis and PostgreSQL answer, asked once while this file loads. */
-const [redisAnswers, postgresAnswers] = await Promise.all([
-  answers(REDIS_URL, 6379),
-  answers(POSTGRES_URL, 5432),
-]);
+const [hasRedis, hasPostgres] = await Promise.all([accepts(REDIS_URL, 6379), accepts(POSTGRES_URL, 5432)]);
 
-function answers(url: string, defaultPort: number): Promise<boolean> {
+function accepts(url: string, defaultPort: number): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return listens(Number(port || defaultPort), hostname);
 }
@@ -54,12 +51,12 @@ export const isInstalled = (program: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 const missing: Readonly<Record<Requirement, () => string | undefined>> = {
-  redis: () => (redisAnswers ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
+  redis: () => (hasRedis ? undefined : `no Redis answers at ${REDIS_URL}; set PETSTORE_TEST_REDIS_URL`),
   faketime: () => (FAKETIME === undefined ? 'libfaketime is not installed (Debian: faketime)' : undefined),
   nginx: () => (existsSync(NGINX) ? undefined : 'nginx is not installed (Debian: nginx)'),
   'redis-server': () => (isInstalled('redis-server') ? undefined : 'there is no redis-server in PATH'),
   postgres: () =>
-    postgresAnswers ? undefined : `no PostgreSQL answers at ${POSTGRES_URL}; set PETSTORE_TEST_POSTGRES`,
+    hasPostgres ? undefined : `no PostgreSQL answers at ${POSTGRES_URL}; set PETSTORE_TEST_POSTGRES`,
   'postgres-server': () =>
     POSTGRES_PROGRAMS === undefined ? 'PostgreSQL is not installed (Debian: postgresql)' : undefined,
   prometheus: () => (isInstalled('promtool') ? undefined : 'promtool is not installed (Debian: prometheus)'),

@@ -87,11 +87,11 @@ export async function petstore(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Finished> {
-  return beginPetstore(folder, args, environment).outcome;
+  return spawnPetstore(folder, args, environment).outcome;
 }
 
 /** Runs the petstore command in a folder; its process may be sent signals. */
-export function beginPetstore(
+export function spawnPetstore(
   folder: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
@@ -172,7 +172,7 @@ export class ServiceProcess {
   }
 
   /** What its log says of the database and of faults. */
-  get troubles(): string[] {
+  get warnings(): string[] {
     return this.lines
       .filter(({ context }) => /^(?:Database|Errors)$/.test(context ?? ''))
       .map(({ msg }) => msg);

@@ -11,7 +11,7 @@ export const LEAST = 0.85;
  * Uses up the limit of a new client at a steady pace, with an incident in its middle. Answers the client, how many times its limit was
  * admitted, and what was answered or logged that may not be.
  */
-export async function useUpBeside(instances: Instances, incident: (clientId: string) => unknown) {
+export async function exhaustQuotaDuring(instances: Instances, incident: (clientId: string) => unknown) {
   await instances.untilInRedis();
   const { id, key } = await limitedClient(instances, LIMIT);
   const load = new SteadyLoad(instances.all, key, PER_SECOND);
@@ -30,9 +30,9 @@ export async function limitedClient(
   limit: number,
 ): Promise<{ id: string; key: string }> {
   const administer = async (path: string, json: object) => {
-    const answer = await instance?.request('POST', `/admin${path}`, { key: adminKey, json });
-    if (answer?.status !== 201) throw new Error(answer?.text);
-    return answer.body as { id: string; key: string };
+    const response = await instance?.request('POST', `/admin${path}`, { key: adminKey, json });
+    if (response?.status !== 201) throw new Error(response?.text);
+    return response.body as { id: string; key: string };
   };
   const limits = { perMinute: limit, perDay: limit };
   const { id } = await administer('/clients', { name: 'Shop', plan: 'enterprise', ...limits });
@@ -43,7 +43,7 @@ export async function limitedClient(
 /** Requests of one key at a steady pace, to each instance in turn. */
 export class SteadyLoad {
   /** How many answers had each status; 0 is none at all. */
-  readonly answers = new Map<number, number>();
+  readonly statuses = new Map<number, number>();
   private readonly underWay = new Set<Promise<void>>();
   private sent = 0;
   private readonly timer: NodeJS.Timeout;
@@ -58,12 +58,12 @@ export class SteadyLoad {
 
   /** How many were admitted. */
   get admitted(): number {
-    return this.answers.get(200) ?? 0;
+    return this.statuses.get(200) ?? 0;
   }
 
   /** How many answers had each status but 200 and 429. */
   get unexpected(): [number, number][] {
-    return [...this.answers].filter(([status]) => status !== 200 && status !== 429);
+    return [...this.statuses].filter(([status]) => status !== 200 && status !== 429);
   }
 
   /** Waits until so many were admitted. */
@@ -89,15 +89,15 @@ export class SteadyLoad {
   private send(): void {
     const instance = this.instances[this.sent % this.instances.length];
     this.sent += 1;
-    const asked = this.ask(instance).finally(() => this.underWay.delete(asked));
-    this.underWay.add(asked);
+    const pending = this.request(instance).finally(() => this.underWay.delete(pending));
+    this.underWay.add(pending);
   }
 
-  private async ask(instance: ServiceProcess | undefined): Promise<void> {
-    const answer = await instance
+  private async request(instance: ServiceProcess | undefined): Promise<void> {
+    const response = await instance
       ?.request('GET', '/v1/pets?limit=1', { key: this.key })
       .catch(() => undefined);
-    const status = answer?.status ?? 0;
-    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+    const status = response?.status ?? 0;
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
   }
 }

@@ -21,7 +21,7 @@ export interface Received {
 }
 
 /** How a receiver answers; 204 unless it answers itself. */
-export type Answering = (response: ServerResponse, received: Received) => unknown;
+export type Responder = (response: ServerResponse, received: Received) => unknown;
 
 /** Where a receiver listens: on a free port of 127.0.0.1 unless it says so, and with TLS if it has a certificate. */
 export interface Listening {
@@ -34,7 +34,7 @@ export interface Listening {
 export class WebhookReceiver {
   readonly received: Received[] = [];
   /** Changes how it answers from now on. */
-  answer: Answering = (response) => response.writeHead(204).end();
+  respond: Responder = (response) => response.writeHead(204).end();
   /** How many connections were opened to it. */
   connections = 0;
   private readonly server;
@@ -48,11 +48,11 @@ export class WebhookReceiver {
 
   /** Starts one. */
   static async start(
-    answer?: Answering,
+    respond?: Responder,
     { host = '127.0.0.1', port = 0, tls }: Listening = {},
   ): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver(tls);
-    if (answer) receiver.answer = answer;
+    if (respond) receiver.respond = respond;
     receiver.server.listen(port, host);
     await once(receiver.server, 'listening');
     return receiver;
@@ -92,7 +92,7 @@ export class WebhookReceiver {
     const body = JSON.parse(text) as Received['body'];
     const received = { id: String(headers['webhook-id']), path, headers, text, body };
     this.received.push(received);
-    await this.answer(response, received);
+    await this.respond(response, received);
   }
 }
 

@@ -7,7 +7,7 @@ import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.js';
 import { WebhookEndpoint } from '../../src/webhooks/webhook-endpoint.entity.js';
 import { WebhookFanOuts } from '../../src/webhooks/webhook-fan-outs.js';
 import { WebhookMessages } from '../../src/webhooks/webhook-messages.js';
-import { type Answering, type Listening, WebhookReceiver, addEndpoint } from './webhook-receiver.js';
+import { type Responder, type Listening, WebhookReceiver, addEndpoint } from './webhook-receiver.js';
 
 /** The same as `opened`, closed when the test ends. */
 export async function open(options: TestServiceOptions = {}) {
@@ -41,9 +41,9 @@ export async function opened(options: TestServiceOptions = {}) {
     endpointAt: (url: string, values: Partial<WebhookEndpoint> = {}, events?: readonly string[]) =>
       addEndpoint(manager, { clientId, url, ...values }, events),
     post: async (name: string, headers: Record<string, string> = {}) => {
-      const answer = await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 }, headers });
-      expect(answer.status).toBe(201);
-      return answer;
+      const created = await service.request('POST', '/v1/pets', { json: { name, categoryId: 1 }, headers });
+      expect(created.status).toBe(201);
+      return created;
     },
     endpoint: (id: string) => manager.findOneByOrFail(WebhookEndpoint, { id }),
     /** The deliveries, also of messages that are not fanned out yet. */
@@ -55,15 +55,15 @@ export async function opened(options: TestServiceOptions = {}) {
 }
 
 /** A receiver that is stopped when the test ends. */
-export async function receive(answer?: Answering, listening?: Listening): Promise<WebhookReceiver> {
-  const receiver = await WebhookReceiver.start(answer, listening);
+export async function receive(respond?: Responder, listening?: Listening): Promise<WebhookReceiver> {
+  const receiver = await WebhookReceiver.start(respond, listening);
   onTestFinished(() => receiver.stop());
   return receiver;
 }
 
 /** Writes the same text again and again, so many times at once, as quickly as it is read, after a beginning. */
 export const flood =
-  (text: string, times: number, beginning = '') =>
+  (text: string, times: number, prefix = '') =>
   ({ socket }: { readonly socket: Socket | null }): void => {
     const chunk = text.repeat(times);
     const write = (): void => {
@@ -71,12 +71,12 @@ export const flood =
       if (socket.write(chunk)) setImmediate(write);
       else socket.once('drain', write);
     };
-    socket?.on('error', () => undefined).write(beginning);
+    socket?.on('error', () => undefined).write(prefix);
     write();
   };
 
 /** Answers with a status and headers. */
-export const answers =
-  (code: number, headers: Record<string, string> = {}): Answering =>
+export const respondWith =
+  (code: number, headers: Record<string, string> = {}): Responder =>
   (response) =>
     response.writeHead(code, headers).end();

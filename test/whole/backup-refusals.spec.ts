@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Connection } from '../../src/database/sqlite/connection.js';
 import { MANY_ANIMALS, backUpTo, pet, storeWith } from '../support/backup-orders.js';
 import { onFile } from '../support/sqlite-file.js';
-import { BARE_ENVIRONMENT, beginPetstore, folderOfTest, SERVICE } from '../support/service-process.js';
+import { BARE_ENVIRONMENT, spawnPetstore, folderOfTest, SERVICE } from '../support/service-process.js';
 import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 
 describe('a backup', () => {
@@ -184,7 +184,7 @@ describe('a backup', () => {
 
   it('that is killed has no name, and the next one removes what it left', async () => {
     const [folder, database] = [await folderOfTest(), await storeWith(MANY_ANIMALS)];
-    const { child, outcome } = beginPetstore(folder, ['db', 'backup', 'b.sqlite'], {
+    const { child, outcome } = spawnPetstore(folder, ['db', 'backup', 'b.sqlite'], {
       DATABASE_URL: `sqlite:${database}`,
     });
     await expect.poll(async () => (await readdir(folder)).length, { interval: 2 }).toBeGreaterThan(0);

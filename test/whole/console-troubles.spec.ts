@@ -66,7 +66,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       .issue({ clientId, scopes, ...(label === undefined ? {} : { label }) }, SERVICE_ITSELF);
     return { key: secret, id: apiKey.id, prefix: apiKey.prefix };
   };
-  const trouble = () => tab.page.locator('#trouble');
+  const trouble = () => tab.page.locator('#polling-error');
   const heading = (name: string) => tab.page.getByRole('heading', { name, exact: true });
   const show = async (name: string) => {
     await tab.show(`#/clients/${named.get(name)}`);
@@ -75,7 +75,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
   };
   const order = async (method: string, path: string, json?: unknown, by = key) =>
     (await service.request(method, path, { key: by, json })).body;
-  const asked = (part = '/admin/') => tab.asked.filter((url) => url.includes(part)).length;
+  const asked = (part = '/admin/') => tab.requested.filter((url) => url.includes(part)).length;
   const look = () => tab.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
   const pass = (seconds: number) => tab.page.clock.runFor(seconds * 1_000);
   const answer = (
@@ -376,7 +376,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
     await show('Corner Pets');
     await refuseForAMinute('**/admin/scopes');
     await tab.button('Issue a key').click();
-    await expect.poll(() => tab.page.locator('#said').innerText()).toContain('(rate_limit_exceeded)');
+    await expect.poll(() => tab.page.locator('#messages').innerText()).toContain('(rate_limit_exceeded)');
     expect(await tab.page.locator('dialog').count()).toBe(0);
   });
 

@@ -61,7 +61,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
 
   it('retries a waiting message now, sends it again, and filters deliveries by state', async () => {
     await tab.page.getByText('Next attempt').first().waitFor();
-    receiver.answer = (response) => response.writeHead(200).end('thank you');
+    receiver.respond = (response) => response.writeHead(200).end('thank you');
     await tab.button(/^Retry now: webhook.test/).click();
     await deliver();
     await tab.page.getByText('2 attempts. It responded 200.').waitFor();
@@ -191,19 +191,19 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
 
   it('has no finding of axe, and does not scroll sideways, narrow and dark, wide and light', async () => {
     await tab.show('#/audit');
-    await tab.look('audit');
+    await tab.check('audit');
     await tab.show('#/webhooks');
     await tab.page.getByRole('link', { name: receiver.url }).waitFor();
-    await tab.look('webhooks');
+    await tab.check('webhooks');
     await tab.show(`#/webhooks/${endpointId}`);
     await tab.page.getByText('It responded 200.').first().waitFor();
     await tab.page.locator('summary').first().click();
     await tab.page.locator('.payload pre').first().waitFor();
-    await tab.look('endpoint');
+    await tab.check('endpoint');
     await tab.show(`#/clients/${service.clientId}`);
     await tab.button('New endpoint').click();
     await tab.dialog.waitFor();
-    await tab.look('new endpoint');
+    await tab.check('new endpoint');
     await tab.page.keyboard.press('Escape');
     expect(tab.faults).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { OnTerminal } from '../support/on-terminal.js';
 import { jsonHere } from '../support/petstore-here.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith } from '../support/requirements.js';
-import { ServiceProcess, beginPetstore, emptyFolder, petstore } from '../support/service-process.js';
+import { ServiceProcess, spawnPetstore, emptyFolder, petstore } from '../support/service-process.js';
 
 const ANIMALS = 100_000;
 const PATHS = [
@@ -127,7 +127,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     const found: unknown[] = [];
     for (const [at, share] of [0.4, 0.7, 0.9].entries()) {
       const url = await empty(`killed_${at}`);
-      const { child, outcome } = beginPetstore(folder, command(url));
+      const { child, outcome } = spawnPetstore(folder, command(url));
       await Promise.race([outcome, pause(lasted * share)]);
       child.kill('SIGKILL');
       await outcome;

@@ -18,19 +18,19 @@ const MINUTE = 60_000;
 const LIMIT = 3;
 
 /** Something that happened, from one moment to another. */
-const from = (begin: number, end: number, on = 0) => ({ begin, end, on });
-const added = (begin: number, end: number, value = 'sold Rex 1') =>
-  ({ subject: 'pet:1', value, via: 'http', ...from(begin, end) }) as const;
-const changed = (begin: number, end: number | undefined, value: string | undefined) =>
-  ({ subject: 'pet:1', value, via: 'sql', begin, end }) as const;
-const one = (begin: number, end: number, value?: string, subject = 'pet:1') => ({
-  ...from(begin, end, 1),
+const from = (start: number, end: number, on = 0) => ({ start, end, on });
+const added = (start: number, end: number, value = 'sold Rex 1') =>
+  ({ subject: 'pet:1', value, via: 'http', ...from(start, end) }) as const;
+const changed = (start: number, end: number | undefined, value: string | undefined) =>
+  ({ subject: 'pet:1', value, via: 'sql', start, end }) as const;
+const one = (start: number, end: number, value?: string, subject = 'pet:1') => ({
+  ...from(start, end, 1),
   what: 'GET',
   about: subject,
   shows: new Map(value === undefined ? [] : [[subject, value]]),
 });
-const list = (begin: number, end: number, about: object, ...pets: [string, string][]) => ({
-  ...from(begin, end, 1),
+const list = (start: number, end: number, about: object, ...pets: [string, string][]) => ({
+  ...from(start, end, 1),
   what: 'GET',
   about,
   shows: new Map(pets),
@@ -40,8 +40,8 @@ const ended = (end: number, on = 0) =>
     { subject: 'key:1', value: 'works', via: 'http', ...from(0, 1, on) },
     { subject: 'key:1', value: undefined, via: 'http', ...from(end - 1, end, on) },
   ] as const;
-const request = (begin: number, end: number, status?: number, fault?: string) => ({
-  ...from(begin, end),
+const request = (start: number, end: number, status?: number, fault?: string) => ({
+  ...from(start, end),
   what: 'GET',
   allowed: [200],
   status,
@@ -61,7 +61,7 @@ const counted = (at: number, remaining: number, status = 200) => ({
   reset: MINUTE,
 });
 const used = (...remaining: number[]) => remaining.map((left, at) => counted(10 * at, left));
-const fault = (kind: Fault['kind'], begin: number, end: number): Fault => ({ kind, ...from(begin, end) });
+const fault = (kind: Fault['kind'], start: number, end: number): Fault => ({ kind, ...from(start, end) });
 
 const broken = (part: Partial<History>, promises = PROMISES): string[] =>
   brokenPromises({ ...emptyHistory(2, LIMIT), stored: [], ...part }, promises);
@@ -119,7 +119,7 @@ describe('a history that keeps its promises', () => {
       ALONE,
     ],
     [
-      'minutes that steps of the clock begin anew',
+      'minutes that steps of the clock start anew',
       { counted: used(2, 1, 0, 2, 1, 0, 2, 1, 0), faults: [fault('clock set', 25, 28)] },
       ALONE,
     ],

@@ -25,7 +25,7 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
   beforeAll(async () => {
     server = await PostgresServer.start();
     certificates = await makeCertificates();
-    for (const file of ['', 'server.key', 'server.crt', 'ca.crt']) server.give(join(certificates, file));
+    for (const file of ['', 'server.key', 'server.crt', 'ca.crt']) server.handOver(join(certificates, file));
     await server.stop('fast');
     await server.start('listen_addresses=127.0.0.1,::1', ...encrypted(certificates));
     await server.query(
@@ -200,7 +200,7 @@ describeWith('postgres-server', 'a service whose user may have few connections',
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
     for (let times = 0; times < 20; times += 1) expect((await ask(times + 30)).status).toBe(200);
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
-    expect(service.troubles).toEqual([expect.stringContaining('does not keep up: too many connections')]);
+    expect(service.warnings).toEqual([expect.stringContaining('does not keep up: too many connections')]);
     expect((await service.stop()).code).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { Instances } from '../support/instances.js';
 import { RedisClusterServers } from '../support/redis-groups.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/requirements.js';
-import { LEAST, limitedClient, useUpBeside } from '../support/steady-load.js';
+import { LEAST, limitedClient, exhaustQuotaDuring } from '../support/steady-load.js';
 
 /** Where the heartbeats of the instances lie. */
 const BEATS = 'petstore:quota:{shared}:beats';
@@ -52,7 +52,7 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
     });
 
     it('go on when the slot of the client moves to another master under load: no request fails, none counts twice', async () => {
-      const { admitted, wrong } = await useUpBeside(instances, (id) =>
+      const { admitted, wrong } = await exhaustQuotaDuring(instances, (id) =>
         cluster.moveSlotOf(`petstore:quota:{:client:${id}}:`),
       );
       expect(wrong).toEqual([]);
@@ -74,7 +74,7 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
           await instances.untilAlone(failures);
           await instances.untilInRedis();
         };
-        const { admitted, wrong } = await useUpBeside(instances, failover);
+        const { admitted, wrong } = await exhaustQuotaDuring(instances, failover);
         expect(wrong).toEqual([]);
         expect(admitted).toBeLessThanOrEqual(2);
         expect(admitted).toBeGreaterThanOrEqual(LEAST);

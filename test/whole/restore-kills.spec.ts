@@ -2,7 +2,7 @@ import { copyFile, readFile, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pet, storeWith } from '../support/backup-orders.js';
-import { beginPetstore, folderOfTest, ROOT } from '../support/service-process.js';
+import { spawnPetstore, folderOfTest, ROOT } from '../support/service-process.js';
 import { SqliteFile, rowsOf } from '../support/sqlite-file.js';
 
 /** The steps before which a restore of so many steps is killed: some while it copies, and each of the last, which change names. */
@@ -29,7 +29,7 @@ async function killedStore(file: string): Promise<void> {
 /** Restores a backup by a process of its own, which is killed before that step; answers how many it made when it was not. */
 async function restoreKilled(database: string, backup: string, killedAt: number, environment = {}) {
   const stepsFile = join(await folderOfTest(), 'steps');
-  const { outcome } = beginPetstore(dirname(database), ['db', 'restore', backup, '--yes'], {
+  const { outcome } = spawnPetstore(dirname(database), ['db', 'restore', backup, '--yes'], {
     DATABASE_URL: `sqlite:${database}`,
     NODE_OPTIONS: `--import ${join(ROOT, 'test/support/killed-at-step.mjs')}`,
     KILLED_AT: String(killedAt),

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { beginPetstore, folderOfTest, petstore, serviceOfTest } from '../support/service-process.js';
+import { spawnPetstore, folderOfTest, petstore, serviceOfTest } from '../support/service-process.js';
 
 it('webhook listen prints the messages of a running service, and deletes its endpoint at Ctrl-C', async () => {
   const path = await folderOfTest();
   const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32', ADMIN_ON: 'management' };
   const service = await serviceOfTest(path, settings);
   await expect.poll(() => service.output).toMatch(/Metrics on port \d+ at \/metrics, \/admin and \/console/);
-  const { child, outcome } = beginPetstore(path, ['webhook', 'listen', '--json'], settings);
+  const { child, outcome } = spawnPetstore(path, ['webhook', 'listen', '--json'], settings);
   let printed = '';
   child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   await expect.poll(() => printed, { timeout: 60_000 }).toContain('"type":"webhook.test"');
@@ -23,7 +23,7 @@ it('webhook listen asks whether the service runs when no message arrives', async
   const path = await folderOfTest();
   const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' };
   await petstore(path, ['client', 'create', '--name', 'Shop', '--plan', 'free'], settings);
-  const { child, outcome } = beginPetstore(path, ['webhook', 'listen'], settings);
+  const { child, outcome } = spawnPetstore(path, ['webhook', 'listen'], settings);
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   await expect.poll(() => said).toContain('The test message has not arrived. Is the service running, with');

@@ -37,7 +37,7 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
     onTestFinished(async () => void (await Promise.all([target.remove(), receiver.stop()])));
     const sentTo = (path: string) =>
       receiver.received.filter((one) => one.path === path).map(({ body }) => body.data.name);
-    receiver.answer = (response, { path }) => response.writeHead(path === '/gone' ? 410 : 500).end();
+    receiver.respond = (response, { path }) => response.writeHead(path === '/gone' ? 410 : 500).end();
 
     const databaseUrl = await databaseOfTest();
     const { service: old, deliver: deliverOld } = await openOn(databaseUrl);
@@ -61,7 +61,7 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
     await target.copy(databaseUrl.replace('sqlite:', ''));
 
     receiver.received.length = 0;
-    receiver.answer = (response) => response.writeHead(204).end();
+    receiver.respond = (response) => response.writeHead(204).end();
     const { service, deliver } = await openOn(target.url);
     onTestFinished(() => service.close());
     const after = callsOf(service, key);

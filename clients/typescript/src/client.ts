@@ -61,9 +61,9 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
    */
   async call<Id extends T.OperationId>(
     id: Id,
-    ...given: T.OptionalInput<Id, T.IdempotentCallOptions>
+    ...args: T.OptionalInput<Id, T.IdempotentCallOptions>
   ): Promise<T.DataOf<Id, Int64Of<Form>>> {
-    return (await this.exchange(id, ...given)).data;
+    return (await this.exchange(id, ...args)).data;
   }
 
   /** As `call`, with the headers of the response: the `etag` for an `If-Match`, the `location` of what was created. */

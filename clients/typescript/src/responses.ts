@@ -11,8 +11,12 @@ export interface Quota {
 }
 
 export function quotaOf(headers: Headers): Quota | undefined {
-  const told = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
-  const [limit, remaining, resetsAt] = [told('limit'), told('remaining'), new Date(told('reset') * 1_000)];
+  const numberIn = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
+  const [limit, remaining, resetsAt] = [
+    numberIn('limit'),
+    numberIn('remaining'),
+    new Date(numberIn('reset') * 1_000),
+  ];
   return Number.isNaN(limit + remaining + resetsAt.getTime()) ? undefined : { limit, remaining, resetsAt };
 }
 
@@ -25,11 +29,11 @@ export function tagOf(headers: Headers): string | undefined {
 }
 
 /** The error that a response is. `asked` names the request; `text` does not contain the key. */
-export function errorOf(response: Response, text: string, asked: string, url: string): Error {
+export function errorOf(response: Response, text: string, description: string, url: string): Error {
   const { status, headers } = response;
   const retry = retryAfterMs(headers);
   const unexpected = (what: string) =>
-    new UnexpectedResponseError(`${asked} got ${status} with ${what}.`, response, text, retry);
+    new UnexpectedResponseError(`${description} got ${status} with ${what}.`, response, text, retry);
   if (status < 400) return unexpected('a redirect; give the address that it leads to as baseUrl');
   const body = isJson(response) ? errorBody(text) : undefined;
   if (!body) return unexpected('an error that is not from the service');

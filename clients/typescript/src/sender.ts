@@ -22,15 +22,15 @@ export class Sender {
     const { retries, budgetMs, timeoutMs } = this.options;
     const latest = performance.now() + budgetMs;
     // The path alone: a query may hold what nobody else should read in a log.
-    const asked = `${request.method} ${new URL(request.url).pathname}`;
-    const late = () => new TimeoutError(`No response to ${asked} within ${timeoutMs} ms.`);
+    const description = `${request.method} ${new URL(request.url).pathname}`;
+    const late = () => new TimeoutError(`No response to ${description} within ${timeoutMs} ms.`);
     // Every attempt sends the same bytes.
     const body = (await request.text()) || undefined;
     const isSafe = operation.isIdempotent === true || ['GET', 'HEAD'].includes(request.method);
     for (let retry = 0; ; retry += 1) {
       try {
         return await within(timeoutMs, signal, late, (ended) =>
-          this.#attempt(request, body, operation, asked, ended),
+          this.#attempt(request, body, operation, description, ended),
         );
       } catch (error) {
         if (signal?.aborted || retry === retries || !mayRetry(error, isSafe)) throw error;
@@ -45,10 +45,10 @@ export class Sender {
 
   /** Sends a request once and reads its response to the end. */
   async #attempt(
-    { url, method, headers: given }: Request,
+    { url, method, headers: requestHeaders }: Request,
     body: string | undefined,
     { bounds }: Operation,
-    asked: string,
+    description: string,
     signal: AbortSignal,
   ): Promise<Response> {
     const apiKey = await this.options.apiKey();
@@ -56,19 +56,19 @@ export class Sender {
     let response: Response;
     let text: string;
     try {
-      const headers = { ...Object.fromEntries(given), authorization: `Bearer ${apiKey}` };
+      const headers = { ...Object.fromEntries(requestHeaders), authorization: `Bearer ${apiKey}` };
       // Redirects are not followed: the key is for one address.
       const init: RequestInit = { method, headers, redirect: 'manual', signal };
       response = await this.options.fetch(url, body === undefined ? init : { ...init, body });
       text = (await response.text()).replaceAll(apiKey, '…');
     } catch (cause) {
-      throw new ConnectionError(`No response to ${asked}.`, { cause });
+      throw new ConnectionError(`No response to ${description}.`, { cause });
     }
     // A 429 of a separate limit shows that limit.
     if (response.status !== 429 || bounds[0] === 'quota')
       this.quota = quotaOf(response.headers) ?? this.quota;
     if (response.ok) return new Response(text || null, response);
-    const error = errorOf(response, text, asked, url);
+    const error = errorOf(response, text, description, url);
     if (error instanceof PetstoreError && error.status === 429 && error.retryAfterMs !== undefined) {
       const held = `${error.code === 'api_key_banned' ? 'ban' : bounds[0]} ${apiKey}`;
       const until = performance.now() + error.retryAfterMs;

@@ -11,7 +11,7 @@ export type WebhookMessage<Int64 = bigint> = { readonly id: string; readonly tim
   | { readonly type: OtherEvent; readonly data: Readonly<Record<string, unknown>> }
 );
 
-type GivenHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+type HeadersInput = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 const TOLERANCE_S = 300;
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
@@ -23,7 +23,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' };
  */
 export async function verifyWebhook<Form extends Int64Form = 'bigint'>(
   body: string | Uint8Array,
-  headers: GivenHeaders,
+  headers: HeadersInput,
   secret: string,
   { int64 }: { readonly int64?: Form } = {},
 ): Promise<WebhookMessage<Int64Of<Form>>> {

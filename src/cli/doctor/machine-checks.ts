@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { faultOfNode, supportedNode } from '#supported-node';
+import { nodeVersionError, supportedNode } from '#supported-node';
 import { SystemClock } from '../../core/time/clock.js';
 import { type ListenAddress, listenError, originOf } from '../../core/config/listen-errors.js';
 import type { Settings } from '../../core/config/settings.js';
@@ -16,7 +16,7 @@ const SYNCHRONIZE = 'Use a time service (chrony, systemd-timesyncd)';
 
 /** Checks whether this version of Node.js can run the service. */
 export function nodeText(): string {
-  const error = faultOfNode();
+  const error = nodeVersionError();
   if (error !== undefined) fail(error);
   return `Node.js ${process.versions.node} (${supportedNode()} run the service)`;
 }

@@ -5,7 +5,7 @@ import { type History, type Span, now } from './history.js';
 import type { HowChanged, Session } from './sessions.js';
 
 /** A request is given up after this time, in milliseconds. */
-const GIVEN_UP_AFTER_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** Where an instance is away, in milliseconds: the machine is wanted by its start. */
 const AFTER_FAILURE_MS = 500;
 
@@ -32,7 +32,7 @@ export interface Sent {
 export type Way =
   | { readonly via: 'http'; readonly sent: Sent; readonly on?: number }
   | { readonly via: 'sql'; readonly statement: string; readonly how?: HowChanged }
-  | { readonly via: 'command'; readonly words: readonly string[] };
+  | { readonly via: 'command'; readonly args: readonly string[] };
 
 /** A response, and the span in which it was made. */
 export interface Received extends Span {
@@ -62,10 +62,10 @@ export class Caller {
   }
 
   /** Sends a request, to any instance unless one is named, and notes it. */
-  async ask(sent: Sent, on = this.anyInstance()): Promise<Received> {
+  async send(sent: Sent, on = this.anyInstance()): Promise<Received> {
     const { method = 'GET', path, key = this.operator.key, json, headers = {}, allowed } = sent;
     const origin = this.deployment.instances[on]?.origin ?? '';
-    const begin = now();
+    const start = now();
     const received = await responseOf(origin + path, {
       method,
       headers: headersOf({
@@ -75,7 +75,7 @@ export class Caller {
       }),
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     });
-    const span = { begin, end: now(), on };
+    const span = { start, end: now(), on };
     if (received.status === undefined) await pause(AFTER_FAILURE_MS);
     const what = `${method} ${path.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')}`;
     const { status } = received;
@@ -86,43 +86,43 @@ export class Caller {
   /** Makes a change of a subject in any of these ways, and notes it; whether it was acknowledged. */
   async change(subject: string, value: string | undefined, ...ways: readonly Way[]): Promise<boolean> {
     const way = ways[Math.floor(this.random.between(0, ways.length))];
-    const begin = now();
-    const done = way?.via === 'http' ? await this.ask(way.sent, way.on) : undefined;
+    const start = now();
+    const done = way?.via === 'http' ? await this.send(way.sent, way.on) : undefined;
     const isDone = done
       ? (done.status ?? 500) < 300
       : way?.via === 'sql'
         ? await this.session.change(way.statement, way.how ?? 'at once', this.random.between(0, 200))
-        : (await this.deployment.command(...(way?.via === 'command' ? way.words : []))) !== undefined;
+        : (await this.deployment.command(...(way?.via === 'command' ? way.args : []))) !== undefined;
     const end = isDone ? (done?.end ?? now()) : undefined;
-    if (way) this.history.writes.push({ subject, value, begin, via: way.via, end, on: done?.on });
+    if (way) this.history.writes.push({ subject, value, start, via: way.via, end, on: done?.on });
     return isDone;
   }
 
   /** Notes a change that a response tells of. */
-  wrote(subject: string, value: string | undefined, begin: number, { end, on }: Received): void {
-    this.history.writes.push({ subject, value, begin, via: 'http', end, on });
+  wrote(subject: string, value: string | undefined, start: number, { end, on }: Received): void {
+    this.history.writes.push({ subject, value, start, via: 'http', end, on });
   }
 
   /** Notes what a response showed of one subject; undefined is none. */
   saw(
     subject: string,
     value: string | undefined,
-    { begin, end, on }: Span & { on: number },
+    { start, end, on }: Span & { on: number },
     what: string,
   ): void {
     const shows = new Map(value === undefined ? [] : [[subject, value]]);
-    this.history.reads.push({ begin, end, on, what, about: subject, shows });
+    this.history.reads.push({ start, end, on, what, about: subject, shows });
   }
 }
 
 function headersOf(headers: Readonly<Record<string, string | undefined>>): Headers {
-  const given = Object.entries(headers).filter((one): one is [string, string] => one[1] !== undefined);
-  return new Headers(given);
+  const entries = Object.entries(headers).filter((one): one is [string, string] => one[1] !== undefined);
+  return new Headers(entries);
 }
 
 async function responseOf(url: string, options: RequestInit) {
   try {
-    const response = await fetch(url, { ...options, signal: AbortSignal.timeout(GIVEN_UP_AFTER_MS) });
+    const response = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
     return { status: response.status, headers: response.headers, text: await response.text() };
   } catch {
     return { status: undefined, headers: new Headers(), text: '' };

@@ -27,9 +27,9 @@ export function brokenPromises(history: History, promises: Promises): string[] {
 function brokenResponses({ exchanges, faults }: History): string[] {
   const down = faults.filter(({ kind }) => kind.startsWith('instance'));
   return exchanges.flatMap((exchange) => {
-    const { what, on, status, allowed, fault, begin, end } = exchange;
-    const name = `${what} on ${on} at ${time(begin)}`;
-    if (end - begin > LONGEST_REQUEST_MS) return [`${name} took ${Math.round(end - begin)} ms`];
+    const { what, on, status, allowed, fault, start, end } = exchange;
+    const name = `${what} on ${on} at ${time(start)}`;
+    if (end - start > LONGEST_REQUEST_MS) return [`${name} took ${Math.round(end - start)} ms`];
     if (status === undefined)
       return down.some((one) => one.on === on && overlap(exchange, one, AFTER_FAULT_MS))
         ? []
@@ -62,8 +62,8 @@ function staleReads(history: History, promises: Promises): string[] {
   const redis = history.faults.filter(({ kind }) => kind.startsWith('redis'));
   const posted = new Map(history.posts.map((post) => [post.value, post]));
   let pets = [...subjects.values()].filter(({ name }) => name.startsWith('pet:'));
-  for (const read of history.reads.toSorted((one, other) => one.begin - other.begin)) {
-    const name = `${read.what} on ${read.on ?? 'the database'} at ${time(read.begin)}`;
+  for (const read of history.reads.toSorted((one, other) => one.start - other.start)) {
+    const name = `${read.what} on ${read.on ?? 'the database'} at ${time(read.start)}`;
     const about = typeof read.about === 'string' ? read.about : '';
     // An instance that counts alone says what its share of the limit is.
     if (about.startsWith('limit:') && redis.some((one) => overlap(one, read, AFTER_FAULT_MS))) continue;
@@ -78,7 +78,7 @@ function staleReads(history: History, promises: Promises): string[] {
     if (new Set(read.shows.values()).size < read.shows.size) broken.push(`${name}: shows an animal twice`);
     for (const [key, value] of read.shows) {
       const post = posted.get(value);
-      if (!subjects.has(key) && (post === undefined || post.begin > read.end))
+      if (!subjects.has(key) && (post === undefined || post.start > read.end))
         broken.push(`${name}: ${key} is ${value}, which nobody wrote`);
     }
   }
@@ -90,7 +90,7 @@ function staleIn(subject: Subject, read: Read, promises: Promises): string | und
   const { name, versions, facts } = subject;
   const known = latest(subject, read, promises);
   const least = known?.version ?? -1;
-  const possible = versions.map(({ begin }, at) => at >= least && begin < read.end);
+  const possible = versions.map(({ start }, at) => at >= least && start < read.end);
   const shown = read.shows.get(name);
   const { about } = read;
   const agrees = (value: string | undefined) =>
@@ -99,7 +99,7 @@ function staleIn(subject: Subject, read: Read, promises: Promises): string | und
   if (version === -1 && !(least === -1 && agrees(undefined)))
     return known === undefined
       ? `${name} is ${shown ?? 'missing'}, which nobody wrote`
-      : `${name} is ${shown ?? 'missing'}, not ${versions[least]?.value ?? 'gone'}, which was known by ${known.via} ${Math.round(read.begin - known.at)} ms before`;
+      : `${name} is ${shown ?? 'missing'}, not ${versions[least]?.value ?? 'gone'}, which was known by ${known.via} ${Math.round(read.start - known.at)} ms before`;
   const via = versions[version]?.via;
   // What is missing in a list may be of another status.
   const isCertain = shown !== undefined || about === name;
@@ -114,7 +114,7 @@ function latest({ name, versions, facts }: Subject, read: Read, promises: Promis
   const isKnown = ({ version, at, via, on }: Fact) => {
     const wasRefused = /^(?:key|state):/.test(name) && versions[version - 1]?.value !== 'works';
     const isAtOnce = (via === 'http' && on === read.on) || (wasRefused && promises.isRefusalReadAnew);
-    return at + (isRow ? promises.rowsMs[via] : isAtOnce ? 0 : promises.keysMs[via]) <= read.begin;
+    return at + (isRow ? promises.rowsMs[via] : isAtOnce ? 0 : promises.keysMs[via]) <= read.start;
   };
   let newest: Fact | undefined;
   for (const fact of facts) if (isKnown(fact) && fact.version > (newest?.version ?? -1)) newest = fact;
@@ -130,7 +130,7 @@ function isGone(subject: Subject, read: Read, promises: Promises): boolean {
 
 function subjectsOf(writes: readonly Write[]): Map<string, Subject> {
   const subjects = new Map<string, Subject & { versions: Write[] }>();
-  for (const write of writes.toSorted((one, other) => one.begin - other.begin)) {
+  for (const write of writes.toSorted((one, other) => one.start - other.start)) {
     const { subject: name, end, via, on } = write;
     const subject = subjects.get(name) ?? { name, versions: [], facts: [] };
     subjects.set(name, subject);
@@ -150,7 +150,7 @@ function isListed(name: string, value: string | undefined, { status, lastId }: L
 function brokenWrites({ stored, writes, posts }: History, promises: Promises): string[] {
   const readBack: Read = {
     what: 'read back',
-    begin: Infinity,
+    start: Infinity,
     end: Infinity,
     about: {},
     shows: new Map(stored.map(({ id, value }) => [`pet:${id}`, value])),

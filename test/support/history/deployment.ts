@@ -82,7 +82,7 @@ export class Deployment {
           {
             kind: 'redis alone',
             on,
-            begin: instantOf(time) - 3_500,
+            start: instantOf(time) - 3_500,
             end: next ? instantOf(next.time) : now(),
           },
         ];

@@ -9,18 +9,18 @@ export function falsified(history: History): Falsified[] {
   const post = found(history.posts, ({ text, value }) => text !== undefined && stored.has(value));
   const id = stored.get(post.value);
   const added = found(history.writes, ({ subject, via }) => subject === `pet:${id}` && via === 'http');
-  const begin = (added.end ?? 0) + 15;
-  const late = { begin, end: begin + 1, on: 0, what: 'GET late', about: `pet:${id}`, shows: new Map() };
+  const start = (added.end ?? 0) + 15;
+  const late = { start, end: start + 1, on: 0, what: 'GET late', about: `pet:${id}`, shows: new Map() };
   const disturbing = history.faults.filter(({ kind }) => /^redis|^clock|killed$/.test(kind));
   const exact = history.counted.filter(
     ({ status, end, reset }) =>
-      status === 200 && !disturbing.some((fault) => fault.begin <= end && fault.end >= reset - 65_000),
+      status === 200 && !disturbing.some((fault) => fault.start <= end && fault.end >= reset - 65_000),
   );
   const ended = found(
     history.writes,
     ({ subject, value, end }) => isKey(subject) && !value && end !== undefined,
   );
-  const used = { begin: (ended.end ?? 0) + 5_100, end: (ended.end ?? 0) + 5_101, on: 0, what: 'used' };
+  const used = { start: (ended.end ?? 0) + 5_100, end: (ended.end ?? 0) + 5_101, on: 0, what: 'used' };
   const twice = { id: -1, value: post.value };
   return [
     [

@@ -25,13 +25,13 @@ export async function makeFaults(
   random: SeededRandom,
   ms: number,
 ): Promise<void> {
-  const began = now();
+  const startedAt = now();
   const first = faultsOfProcesses(deployment, random);
   const second = [...faultsOfRedis(deployment, random), ...faultsOfClock(deployment, random)];
   let restarting: Promise<void> | undefined;
   for (const [choices, until] of [
-    [first, began + ms / 2],
-    [[...second, ...first], began + ms],
+    [first, startedAt + ms / 2],
+    [[...second, ...first], startedAt + ms],
   ] as const) {
     for (let at = 0; now() < until; at += 1) {
       await pause(random.between(CALM_MS.least, CALM_MS.most));
@@ -39,10 +39,10 @@ export async function makeFaults(
       // A start takes long on a busy machine: other faults come while it lasts, and the instance serves for a time after it.
       if (fault === undefined || (fault.on !== undefined && restarting)) continue;
       const { kind, on } = fault;
-      const begin = now();
-      const made = fault.make().then(() => void faults.push({ kind, begin, end: now(), on }));
-      if (on === undefined) await made;
-      else restarting = made.then(() => pause(SERVES_MS)).then(() => void (restarting = undefined));
+      const start = now();
+      const injected = fault.make().then(() => void faults.push({ kind, start, end: now(), on }));
+      if (on === undefined) await injected;
+      else restarting = injected.then(() => pause(SERVES_MS)).then(() => void (restarting = undefined));
     }
   }
   await restarting;

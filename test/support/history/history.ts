@@ -3,7 +3,7 @@ export const now = (): number => performance.timeOrigin + performance.now();
 
 /** A span of time, in milliseconds since the Unix epoch: a request is somewhere within it. */
 export interface Span {
-  readonly begin: number;
+  readonly start: number;
   readonly end: number;
 }
 
@@ -30,7 +30,7 @@ export interface Exchange extends Span {
 export interface Write {
   readonly subject: string;
   readonly value?: string;
-  readonly begin: number;
+  readonly start: number;
   readonly end?: number | undefined;
   readonly via: Via;
   /** The instance that acknowledged it. */
@@ -130,7 +130,7 @@ export const AFTER_FAULT_MS = 2_000;
 
 /** Whether two spans have a moment in common; `slack` makes both longer. */
 export function overlap(one: Span, other: Span, slack = 0): boolean {
-  return one.begin <= other.end + slack && other.begin <= one.end + slack;
+  return one.start <= other.end + slack && other.start <= one.end + slack;
 }
 
 /** A moment as people read it. */

@@ -16,11 +16,11 @@ async function made<T>(
   json: unknown,
   subjects: (body: T) => [string, string][],
 ) {
-  const begin = now();
-  const answer = await caller.ask({ method: 'POST', path, json, allowed: [201] });
-  if (answer.status !== 201) return undefined;
-  const body = JSON.parse(answer.text) as T;
-  for (const [subject, value] of subjects(body)) caller.wrote(subject, value, begin, answer);
+  const start = now();
+  const response = await caller.send({ method: 'POST', path, json, allowed: [201] });
+  if (response.status !== 201) return undefined;
+  const body = JSON.parse(response.text) as T;
+  for (const [subject, value] of subjects(body)) caller.wrote(subject, value, start, response);
   return body;
 }
 
@@ -32,11 +32,11 @@ export function keysOperator(caller: Caller, clientId: string, keys: Key[]): () 
   const { random } = caller;
 
   async function expire(id: string): Promise<void> {
-    const [begin, path] = [now(), `/admin/keys/${id}`];
-    const changed = await caller.ask({ method: 'PATCH', path, json: { expires: '2s' }, allowed: [200] });
+    const [start, path] = [now(), `/admin/keys/${id}`];
+    const changed = await caller.send({ method: 'PATCH', path, json: { expires: '2s' }, allowed: [200] });
     const { expiresAt } = (changed.status === 200 ? JSON.parse(changed.text) : {}) as { expiresAt?: string };
     const end = expiresAt === undefined ? undefined : Date.parse(expiresAt);
-    caller.history.writes.push({ subject: `key:${id}`, begin: end ?? begin, via: 'time', end });
+    caller.history.writes.push({ subject: `key:${id}`, start: end ?? start, via: 'time', end });
   }
 
   return async () => {
@@ -59,7 +59,7 @@ export function keysOperator(caller: Caller, clientId: string, keys: Key[]): () 
         post('revoke'),
         post('rotate', { grace: '0' }),
         { via: 'sql', statement: `UPDATE api_keys SET ${set} WHERE id = '${key.id}'`, how: 'late' },
-        { via: 'command', words: ['key', 'revoke', key.id, '--yes'] },
+        { via: 'command', args: ['key', 'revoke', key.id, '--yes'] },
       );
   };
 }
@@ -72,7 +72,7 @@ const fromAnywhere = ({ random }: Caller) => ({
 /** A client that uses keys, of which some have ended, and those of clients that change. */
 export function keysUser(caller: Caller, keys: readonly Key[], changing: Changing): () => Promise<void> {
   const use = ({ key }: Key, allowed: readonly number[]) =>
-    caller.ask({ path: '/v1/pets?limit=1', key, headers: fromAnywhere(caller), allowed });
+    caller.send({ path: '/v1/pets?limit=1', key, headers: fromAnywhere(caller), allowed });
   return async () => {
     const key = keys[Math.floor(caller.random.between(0, keys.length))];
     if (key !== undefined) {
@@ -107,7 +107,7 @@ export interface Changing {
 export function clientChanger(caller: Caller, changing: Changing): () => Promise<void> {
   const { random } = caller;
 
-  async function begin(): Promise<Key | undefined> {
+  async function create(): Promise<Key | undefined> {
     const client = await made<{ id: string }>(
       caller,
       '/admin/clients',
@@ -121,16 +121,16 @@ export function clientChanger(caller: Caller, changing: Changing): () => Promise
   }
 
   /** Makes a change. What was not acknowledged may be carried out later, so nothing is written after it: another client is next. */
-  async function change(subject: string, value: string, sent: Sent, sql: string, ...words: string[]) {
+  async function change(subject: string, value: string, sent: Sent, sql: string, ...args: string[]) {
     if (changing.key === undefined) return;
     const request: Way = { via: 'http', sent };
-    const ways: Way[] = [request, request, { via: 'sql', statement: sql }, { via: 'command', words }];
+    const ways: Way[] = [request, request, { via: 'sql', statement: sql }, { via: 'command', args }];
     if (!(await caller.change(subject, value, ...ways))) changing.key = undefined;
     await pause(random.between(100, 900));
   }
 
   return async () => {
-    const { clientId: id } = (changing.key ??= await begin()) ?? {};
+    const { clientId: id } = (changing.key ??= await create()) ?? {};
     if (id === undefined) return pause(200);
     const path = `/admin/clients/${id}`;
     const set = (what: string) => `UPDATE clients SET ${what} WHERE id = '${id}'`;
@@ -183,14 +183,14 @@ export class Overdrawing {
       if (now() < this.quietUntil) return;
       this.turns += 1;
       const on = this.turns % this.instances;
-      const asked = await caller.ask(
+      const response = await caller.send(
         { path: '/v1/pets?limit=1', key: this.key.key, allowed: [200, 429] },
         on,
       );
-      const number = (header: string) => Number(asked.headers.get(`x-ratelimit-${header}`));
-      const { begin, end, status } = asked;
+      const number = (header: string) => Number(response.headers.get(`x-ratelimit-${header}`));
+      const { start, end, status } = response;
       const [limit, remaining, reset] = [number('limit'), number('remaining'), number('reset') * 1_000];
-      caller.history.counted.push({ begin, end, on, status, limit, remaining, reset });
+      caller.history.counted.push({ start, end, on, status, limit, remaining, reset });
       if (status === 429) this.quietUntil = end + AFTER_REFUSAL_MS;
     };
   }

@@ -29,24 +29,24 @@ export class Load {
   static async start(history: History, deployment: Deployment, seed: number): Promise<Load> {
     const make = async (perMinute: number, scopes: string): Promise<Key> => {
       const limits = `--plan enterprise --per-minute ${perMinute} --per-day 100000000`;
-      const words = `client create --name History ${limits} --issue-key --scopes ${scopes}`.split(' ');
-      const { id: clientId, key } = (await deployment.command(...words)) as { id: string; key: Key };
+      const args = `client create --name History ${limits} --issue-key --scopes ${scopes}`.split(' ');
+      const { id: clientId, key } = (await deployment.command(...args)) as { id: string; key: Key };
       return { ...key, clientId };
     };
     const operator = await make(10_000_000, 'admin,pets:read,pets:write');
     const small = await make(SMALL_LIMIT, 'pets:read');
     const load = new Load(history, deployment, operator, seed);
-    load.begin(small);
+    load.startAll(small);
     return load;
   }
 
   /** How long each instance takes until it writes again, in milliseconds. */
   async heals(): Promise<number[]> {
-    const began = now();
+    const startedAt = now();
     const caller = this.caller();
     const ofInstances = this.deployment.instances.map(async (_, on) => {
       while ((await addPet(caller, this.pets.next(caller), undefined, on))?.status !== 201) await pause(100);
-      return now() - began;
+      return now() - startedAt;
     });
     return Promise.all(ofInstances);
   }
@@ -56,7 +56,7 @@ export class Load {
     await Promise.all(this.ends.map((end) => end()));
   }
 
-  private begin(small: Key): void {
+  private startAll(small: Key): void {
     const keys: Key[] = [];
     const changing: Changing = {};
     const overdrawing = new Overdrawing(small, this.deployment.instances.length);

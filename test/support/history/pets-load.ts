@@ -42,14 +42,14 @@ export function petsWriter(caller: Caller, pets: Pets): () => Promise<void> {
 
   async function add(): Promise<void> {
     const pet = pets.next(caller);
-    const begin = now();
+    const start = now();
     const added = await addPet(caller, pet, random.pick([randomUUID(), undefined]));
     if (added?.status !== 201) {
       litter.push(`DELETE FROM pets WHERE name = '${pet.name}'`);
       return;
     }
     const { id } = JSON.parse(added.text) as Pet;
-    caller.wrote(`pet:${id}`, petValue(pet), begin, added);
+    caller.wrote(`pet:${id}`, petValue(pet), start, added);
     own.push({ ...pet, id });
     pets.newest.unshift(id);
     pets.newest.length = Math.min(pets.newest.length, 50);
@@ -102,7 +102,7 @@ export function petsReader(caller: Caller, pets: Pets): () => Promise<void> {
 
   async function readOne(id: number): Promise<void> {
     const path = `/v1/pets/${id}`;
-    const one = await caller.ask({ path, allowed: [200, 404] });
+    const one = await caller.send({ path, allowed: [200, 404] });
     if (one.status === 404) caller.saw(`pet:${id}`, undefined, one, `GET ${path}`);
     if (one.status === 200)
       caller.saw(`pet:${id}`, petValue(JSON.parse(one.text) as Pet), one, `GET ${path}`);
@@ -123,15 +123,15 @@ function listReader(caller: Caller): (status?: string, on?: number) => Promise<v
     const path = `/v1/pets?limit=${PAGE}${status === undefined ? '' : `&status=${status}`}`;
     const last = caller.random.pick([known.get(path), undefined]);
     const sent = { path, headers: { 'if-none-match': last?.tag }, allowed: [200, 304] };
-    const list = await caller.ask(sent, instance);
-    const { begin, end, on } = list;
+    const list = await caller.send(sent, instance);
+    const { start, end, on } = list;
     const read = list.status === 200 ? (JSON.parse(list.text) as Pet[]) : undefined;
     const rows = list.status === 304 ? last?.rows : read;
     if (rows === undefined) return;
     known.set(path, { tag: list.headers.get('etag') ?? '', rows });
     const about: ListOfPets = { status, lastId: rows.length === PAGE ? rows.at(-1)?.id : undefined };
     const shows = new Map(rows.map((pet) => [`pet:${pet.id}`, petValue(pet)]));
-    caller.history.reads.push({ begin, end, on, what: `GET ${path} (${list.status})`, about, shows });
+    caller.history.reads.push({ start, end, on, what: `GET ${path} (${list.status})`, about, shows });
   };
 }
 
@@ -148,11 +148,11 @@ export async function addPet(
   let first: Received | undefined;
   for (;;) {
     const allowed = idempotencyKey === undefined ? [201] : [201, 409];
-    const attempt = await caller.ask({ method: 'POST', path: '/v1/pets', json: pet, headers, allowed }, on);
-    const { status, begin, end, text } = attempt;
+    const attempt = await caller.send({ method: 'POST', path: '/v1/pets', json: pet, headers, allowed }, on);
+    const { status, start, end, text } = attempt;
     const isAdded = status === 201;
     const value = petValue(pet);
-    caller.history.posts.push({ begin, end, value, idempotencyKey, text: isAdded ? text : undefined });
+    caller.history.posts.push({ start, end, value, idempotencyKey, text: isAdded ? text : undefined });
     if (idempotencyKey === undefined) return attempt;
     if (isAdded && (first !== undefined || caller.random.between(0, 1) < 0.7)) return first ?? attempt;
     if (isAdded) first = attempt;

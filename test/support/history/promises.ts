@@ -61,7 +61,7 @@ function failuresOfRedis(faults: readonly Fault[]): number {
 }
 
 /** Whether an instance began while Redis was away: it knew neither the others nor what was used. */
-function beganAlone(faults: readonly Fault[]): boolean {
+function startedAlone(faults: readonly Fault[]): boolean {
   const away = faults.filter(({ kind }) => /^redis (?:killed|paused|alone)$/.test(kind));
   return faults.some((one) => one.kind.startsWith('instance') && away.some((other) => overlap(one, other)));
 }
@@ -70,5 +70,5 @@ function beganAlone(faults: readonly Fault[]): boolean {
 function timesWithRedis(faults: readonly Fault[], instances: number): number {
   if (failuresOfRedis(faults) === 0) return 1;
   const losses = faults.filter(({ kind }) => kind === 'redis killed' || kind === 'redis flushed').length;
-  return 1 + (beganAlone(faults) ? instances : 1) + losses;
+  return 1 + (startedAlone(faults) ? instances : 1) + losses;
 }

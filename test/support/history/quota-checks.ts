@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 /** Minutes in which a client got more than its limit, or was refused below it, and counts that two requests share. */
 export function brokenQuotas(history: History, promises: Promises): string[] {
   const steps = history.faults.filter(({ kind }) => kind === 'clock set');
-  const firstStep = Math.min(Infinity, ...steps.map(({ begin }) => begin));
+  const firstStep = Math.min(Infinity, ...steps.map(({ start }) => start));
   const before = history.counted.filter(({ end }) => end < firstStep);
   const resets = new Set(before.filter(isDecided).map(({ reset }) => reset));
   return [
@@ -15,7 +15,7 @@ export function brokenQuotas(history: History, promises: Promises): string[] {
   ];
 }
 
-/** Another clock has other minutes: what was admitted is counted over all of them. Each step may begin one anew. */
+/** Another clock has other minutes: what was admitted is counted over all of them. Each step may start one anew. */
 function brokenAfterSteps(history: History, promises: Promises, firstStep: number, steps: number): string[] {
   const admitted = history.counted.filter((one) => isAdmitted(one) && one.end >= firstStep);
   const minutes = Math.ceil(((admitted.at(-1)?.end ?? 0) - firstStep) / MINUTE_MS) + 1;
@@ -29,10 +29,10 @@ function brokenMinute(
   counted: readonly Counted[],
   reset: number,
 ): string[] {
-  const minute = { begin: reset - MINUTE_MS, end: reset };
+  const minute = { start: reset - MINUTE_MS, end: reset };
   const within = faults.filter((fault) => overlap(fault, minute, AFTER_FAULT_MS));
   const disturbances = within.filter((fault) => isDisturbing(fault, promises));
-  const untilDisturbed = Math.min(Infinity, ...disturbances.map(({ begin }) => begin));
+  const untilDisturbed = Math.min(Infinity, ...disturbances.map(({ start }) => start));
   const all = counted.filter((one) => isDecided(one) && one.reset === reset);
   const admitted = all.filter(isAdmitted);
   const most = limit * promises.timesTheLimit(within, instances) + lostCounts(admitted, within, promises);
@@ -41,7 +41,7 @@ function brokenMinute(
   // What got no response, or another one, may have been counted.
   const maybe = counted.filter((one) => !isDecided(one) && overlap(one, minute));
   const isEarly = ({ status, end }: Counted) =>
-    status === 429 && [...admitted, ...maybe].filter(({ begin }) => begin < end).length < limit;
+    status === 429 && [...admitted, ...maybe].filter(({ start }) => start < end).length < limit;
   return [
     ...(admitted.length > most ? [`${admitted.length} were admitted, not ${most}`] : []),
     ...left
@@ -53,7 +53,7 @@ function brokenMinute(
           one.limit !== limit || (status === 200 ? one.remaining >= limit : one.remaining > 0),
       )
       .map((one) => `the headers say that ${one.remaining} of ${one.limit} are left`),
-    ...exact.filter(isEarly).map(({ begin }) => `a request at ${time(begin)} was refused below the limit`),
+    ...exact.filter(isEarly).map(({ start }) => `a request at ${time(start)} was refused below the limit`),
   ].map((fault) => `in the minute until ${time(reset)} ${fault}`);
 }
 
@@ -73,6 +73,6 @@ function lostCounts(
 ): number {
   const kills = faults.filter(({ kind }) => kind === 'instance killed' && lostCountsMs > 0);
   return admitted.filter((one) =>
-    kills.some((kill) => one.end > kill.begin - lostCountsMs && one.begin < kill.end),
+    kills.some((kill) => one.end > kill.start - lostCountsMs && one.start < kill.end),
   ).length;
 }

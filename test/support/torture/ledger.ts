@@ -34,7 +34,7 @@ export class Ledger {
   }
 
   /** Notes an answer that may not be given. */
-  answer({ status, headers, text, body }: TestResponse, allowed: readonly number[], what: string): void {
+  record({ status, headers, text, body }: TestResponse, allowed: readonly number[], what: string): void {
     const isAsPromised =
       status !== 503 || (body?.code === 'service_unavailable' && headers.get('retry-after') !== null);
     if (!allowed.includes(status) || !isAsPromised)

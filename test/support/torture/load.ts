@@ -27,9 +27,9 @@ export class Load {
       this.ledger.send(name);
       const headers = { 'idempotency-key': randomUUID() };
       const options = { key, json: { name, categoryId: 1 }, headers };
-      const { id } = (await this.answered('POST', '/v1/pets', options, [201, 409])).body as { id: number };
+      const { id } = (await this.request('POST', '/v1/pets', options, [201, 409])).body as { id: number };
       this.ledger.acknowledge(name, id);
-      const read = await this.answered('GET', `/v1/pets/${id}`, { key }, [200]);
+      const read = await this.request('GET', `/v1/pets/${id}`, { key }, [200]);
       if (!read.text.includes(name)) this.ledger.unexpected.push(`${id} is not ${name}: ${read.text}`);
     });
   }
@@ -37,19 +37,18 @@ export class Load {
   /** Adds clients that read the first page and one animal. */
   read(key: string, clients: number): this {
     return this.add(clients, async () => {
-      for (const path of ['/v1/pets?limit=20', '/v1/pets/1'])
-        await this.answered('GET', path, { key }, [200]);
+      for (const path of ['/v1/pets?limit=20', '/v1/pets/1']) await this.request('GET', path, { key }, [200]);
     });
   }
 
   /** Adds clients of one key that ask for more than its minute has room for; its bans are lifted with another. */
   overdraw({ id, key }: { id: string; key: string }, adminKey: string, clients: number): this {
     return this.add(clients, async () => {
-      const asked = await this.answered('GET', '/v1/pets?limit=1', { key }, [200, 429]);
-      if (asked.status === 200) this.ledger.admit(Number(asked.headers.get('x-ratelimit-reset')));
-      if (asked.status !== 429) return;
-      if (asked.text.includes('api_key_banned'))
-        await this.answered('POST', `/admin/keys/${id}/unban`, { key: adminKey }, [200]);
+      const response = await this.request('GET', '/v1/pets?limit=1', { key }, [200, 429]);
+      if (response.status === 200) this.ledger.admit(Number(response.headers.get('x-ratelimit-reset')));
+      if (response.status !== 429) return;
+      if (response.text.includes('api_key_banned'))
+        await this.request('POST', `/admin/keys/${id}/unban`, { key: adminKey }, [200]);
       await pause(100);
     });
   }
@@ -65,19 +64,19 @@ export class Load {
   }
 
   /** The first answer that is neither 503 nor 409; whatever ends without one is sent again. */
-  private async answered(
+  private async request(
     method: string,
     path: string,
     options: RequestOptions,
     allowed: readonly number[],
   ): Promise<TestResponse> {
     for (;;) {
-      const answer = await send(this.origin, method, path, options).catch(() => undefined);
-      if (answer) {
-        this.ledger.answer(answer, [...allowed, ...this.alsoAllowed], `${method} ${path}`);
-        if (answer.status !== 503 && answer.status !== 409) return answer;
+      const response = await send(this.origin, method, path, options).catch(() => undefined);
+      if (response) {
+        this.ledger.record(response, [...allowed, ...this.alsoAllowed], `${method} ${path}`);
+        if (response.status !== 503 && response.status !== 409) return response;
       }
-      await pause(answer ? RETRY_MS : 40);
+      await pause(response ? RETRY_MS : 40);
     }
   }
 }

@@ -170,8 +170,8 @@ async function postgresDatabase(
   await client.query(sql);
   await client.end();
   const counters = new Redis(redis.port);
-  for (const [command = '', ...words] of JSON.parse(fixtureFile('postgres', 'redis.json')) as string[][])
-    await counters.call(command, ...words);
+  for (const [command = '', ...parts] of JSON.parse(fixtureFile('postgres', 'redis.json')) as string[][])
+    await counters.call(command, ...parts);
   counters.disconnect();
   return { DATABASE_URL: url, REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '1000' };
 }

@@ -122,7 +122,7 @@ class Old {
     this.child.kill(signal);
     await this.ended;
   }
-  async ask(name, method, path, json, headers = {}) {
+  async send(name, method, path, json, headers = {}) {
     const response = await fetch(this.url + path, {
       method,
       headers: {
@@ -142,9 +142,9 @@ class Old {
   }
   /** The same, which has to succeed. */
   async done(...request) {
-    const answer = await this.ask(...request);
-    if (answer.status >= 300) throw new Error(`${request.join(' ')}: ${answer.status} ${answer.text}`);
-    return answer;
+    const result = await this.send(...request);
+    if (result.status >= 300) throw new Error(`${request.join(' ')}: ${result.status} ${result.text}`);
+    return result;
   }
   async sql(...statements) {
     if (this.kind === 'sqlite') {
@@ -211,7 +211,7 @@ async function threeDaysBefore(old) {
   for (const name of ['Rex', 'Tom', "O'Malley"])
     await done('Shop', 'POST', '/v1/pets', { name, categoryId: 7 });
   await done('expired', 'GET', '/v1/pets/1');
-  for (const path of ['/v1/pets/424242', '/v1/pets/x', '/nowhere']) await old.ask('Shop', 'GET', path);
+  for (const path of ['/v1/pets/424242', '/v1/pets/x', '/nowhere']) await old.send('Shop', 'GET', path);
   await done('Operators', 'POST', `/admin/keys/${old.keys.revoked.id}/revoke`);
   await done('Operators', 'POST', `/admin/clients/${old.clients.Suspended}/suspend`);
   await old.stop();
@@ -287,10 +287,10 @@ async function ban(old, at, more) {
   await old.clockAt(at);
   await old.start(more);
   let last;
-  for (let sent = 0; sent < 3; sent += 1) last = await old.ask('Banned', 'GET', '/v1/pets/1');
+  for (let sent = 0; sent < 3; sent += 1) last = await old.send('Banned', 'GET', '/v1/pets/1');
   await pause(2_100);
   for (let sent = 0; sent < 21 && last.body.code !== 'api_key_banned'; sent += 1) {
-    last = await old.ask('Banned', 'GET', '/v1/pets/1');
+    last = await old.send('Banned', 'GET', '/v1/pets/1');
     await pause(1_050);
   }
   if (last.body.code !== 'api_key_banned') throw new Error(last.text);
@@ -298,7 +298,7 @@ async function ban(old, at, more) {
 }
 
 /** Requests as the old build answers them at the fixture's moment, by whom, which change nothing. */
-const ASKED = (old, facts, cursor) => [
+const REQUESTS = (old, facts, cursor) => [
   ['an animal', 'Shop', '/v1/pets/4'],
   ['the largest category', 'Shop', '/v1/pets/1'],
   ['the smallest category', 'Shop', '/v1/pets/2'],
@@ -351,9 +351,9 @@ async function atTheMoment(old, facts, more) {
   await old.done('Operators', 'POST', '/v1/pets', { name: 'Fans out later', categoryId: 1 });
   await pause(1_500);
   facts.asked = [];
-  for (const [what, name, path] of ASKED(old, facts, facts.cursor)) {
-    const answer = await old.ask(name, 'GET', path);
-    const kept = [
+  for (const [what, name, path] of REQUESTS(old, facts, facts.cursor)) {
+    const result = await old.send(name, 'GET', path);
+    const headerNames = [
       'etag',
       'link',
       'retry-after',
@@ -362,11 +362,11 @@ async function atTheMoment(old, facts, more) {
       'x-ratelimit-reset',
     ];
     const headers = Object.fromEntries(
-      kept.flatMap((header) =>
-        answer.headers[header] === undefined ? [] : [[header, answer.headers[header]]],
+      headerNames.flatMap((header) =>
+        result.headers[header] === undefined ? [] : [[header, result.headers[header]]],
       ),
     );
-    facts.asked.push({ what, name, path, status: answer.status, headers, text: answer.text });
+    facts.asked.push({ what, name, path, status: result.status, headers, text: result.text });
   }
   facts.remaining = {};
   for (const name of ['Shop', 'Few a day', 'Few a minute']) {
@@ -431,9 +431,9 @@ function addressed(text, { up, down }) {
 }
 
 function writeFacts(old, facts) {
-  const { receivers, ...kept } = facts;
+  const { receivers, ...rest } = facts;
   const text = JSON.stringify(
-    { at: new Date(AT).toISOString(), keys: old.keys, clients: old.clients, ...kept },
+    { at: new Date(AT).toISOString(), keys: old.keys, clients: old.clients, ...rest },
     null,
     2,
   );
@@ -463,7 +463,7 @@ async function makeSqlite() {
 async function makePostgres() {
   const name = `petstore_fixture_${process.pid}`;
   const url = postgres.replace(/[^/]*$/, name);
-  const order = async (sql) => {
+  const execute = async (sql) => {
     const client = new pg.Client({ connectionString: postgres });
     await client.connect();
     await client.query(sql);
@@ -472,7 +472,7 @@ async function makePostgres() {
   const redis = spawn('redis-server', ['--port', String(REDIS_PORT), '--save', '', '--bind', '127.0.0.1'], {
     stdio: 'ignore',
   });
-  await order(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+  await execute(`CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
   try {
     const old = new Old('postgres', () => url);
     const facts = { endpoints: {} };
@@ -491,7 +491,7 @@ async function makePostgres() {
     // psql's own commands, which a client of the protocol does not know.
     write('postgres', 'store.sql', addressed(dump.replaceAll(/^\\.*\n/gm, ''), facts.receivers));
   } finally {
-    await order(`DROP DATABASE ${name} WITH (FORCE)`);
+    await execute(`DROP DATABASE ${name} WITH (FORCE)`);
     redis.kill();
   }
 }

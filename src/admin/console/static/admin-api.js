@@ -52,7 +52,7 @@ export class Refusal extends Error {
 }
 
 /**
- * @typedef {object} Answer
+ * @typedef {object} ApiResponse
  * @property {any} body
  * @property {string | undefined} next the cursor of the next page
  * @property {number | undefined} total how many the whole list has, where the service counts them
@@ -65,17 +65,17 @@ export class Refusal extends Error {
  * @param {string} path below /admin/ or /account/
  * @param {{ query?: Record<string, string | number | boolean | undefined>, json?: unknown, key?: string, signal?: AbortSignal, ifMatch?: string | null, isFile?: boolean }} [options]
  *   of a file the text is returned unchanged
- * @returns {Promise<Answer>}
+ * @returns {Promise<ApiResponse>}
  */
-export async function ask(method, path, options = {}) {
+export async function request(method, path, options = {}) {
   const { query = {}, json, key, signal, ifMatch, isFile = false } = options;
   const url = new URL(path, API);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
   const sent = key ?? keyOfTab() ?? '';
-  const isOrder = method !== 'GET';
+  const isChange = method !== 'GET';
   const patienceMs = isFile ? FILE_PATIENCE_MS : PATIENCE_MS;
-  const { response, text } = await answered(url, isOrder, patienceMs, signal, {
+  const { response, text } = await fetchText(url, isChange, patienceMs, signal, {
     method,
     headers: {
       authorization: `Bearer ${sent}`,
@@ -97,14 +97,14 @@ export async function ask(method, path, options = {}) {
       total: headers.has('x-total-count') ? Number(headers.get('x-total-count')) : undefined,
       tag: tagOf(headers),
     };
-  const refusal = response.ok ? strangeAnswer(isOrder) : refusalOf(response, body, isOrder);
+  const refusal = response.ok ? unexpectedResponse(isChange) : refusalOf(response, body, isChange);
   if (key !== undefined) throw refusal;
   if (refusal.status === 429) pauseFor(refusal);
   // A key that only reads may continue reading.
-  if (refusal.endsSession && !(isOrder && refusal.is('insufficient_scope'))) {
-    const kept = keyOfTab();
+  if (refusal.endsSession && !(isChange && refusal.is('insufficient_scope'))) {
+    const current = keyOfTab();
     // The tab got another key during the request; a refused request has changed nothing.
-    if (kept !== null && kept !== sent) return ask(method, path, options);
+    if (current !== null && current !== sent) return request(method, path, options);
     endSession(sent, `You were signed out. ${refusal.message} (${refusal.code})`);
   }
   throw refusal;
@@ -122,27 +122,27 @@ function tagOf(headers) {
 /**
  * The response with its whole body.
  * @param {URL} url
- * @param {boolean} isOrder
+ * @param {boolean} isChange
  * @param {number} patienceMs
  * @param {AbortSignal | undefined} signal
- * @param {RequestInit} request
+ * @param {RequestInit} init
  */
-async function answered(url, isOrder, patienceMs, signal, request) {
+async function fetchText(url, isChange, patienceMs, signal, init) {
   const patience = AbortSignal.timeout(patienceMs);
   try {
     const response = await fetch(url, {
-      ...request,
+      ...init,
       signal: signal ? AbortSignal.any([signal, patience]) : patience,
     });
     return { response, text: await response.text() };
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refusal(0, 'no_answer', 'The service does not respond.', { mayBeDone: isOrder });
+    throw new Refusal(0, 'no_response', 'The service does not respond.', { mayBeDone: isChange });
   }
 }
 
 /** The account of a key, fetched once. @type {{ key: string | null, account: Promise<any> | undefined }} */
-let told = { key: null, account: undefined };
+let cached = { key: null, account: undefined };
 
 /**
  * Client and key of the tab; undefined where that is unknown, as behind a proxy that leads to the administration alone. The key passes on
@@ -151,27 +151,29 @@ let told = { key: null, account: undefined };
  */
 export function me() {
   const key = keyOfTab();
-  if (told.key !== key || !told.account) told = { key, account: askWho() };
-  return told.account ?? askWho();
+  if (cached.key !== key || !cached.account) cached = { key, account: fetchAccount() };
+  return cached.account ?? fetchAccount();
 }
 
-async function askWho() {
+async function fetchAccount() {
   try {
-    return (await ask('GET', '../account')).body;
+    return (await request('GET', '../account')).body;
   } catch (error) {
     if (error instanceof Refusal && (error.status === 404 || error.is('no_account'))) return undefined;
-    told.account = undefined;
+    cached.account = undefined;
     throw error;
   }
 }
 
-/** The refusal of a response that the service never gives. @param {boolean} [isOrder] */
-export function strangeAnswer(isOrder = false) {
-  return new Refusal(0, 'strange_answer', 'This response is not from the service.', { mayBeDone: isOrder });
+/** The refusal of a response that the service never gives. @param {boolean} [isChange] */
+export function unexpectedResponse(isChange = false) {
+  return new Refusal(0, 'unexpected_response', 'This response is not from the service.', {
+    mayBeDone: isChange,
+  });
 }
 
-/** @param {Response} response @param {any} body @param {boolean} isOrder */
-function refusalOf({ status, headers }, body, isOrder) {
+/** @param {Response} response @param {any} body @param {boolean} isChange */
+function refusalOf({ status, headers }, body, isChange) {
   const wait = Number(headers.get('retry-after'));
   const retryAfterS = headers.has('retry-after') && Number.isFinite(wait) ? wait : DEFAULT_WAIT_S;
   if (typeof body?.code === 'string' && typeof body.message === 'string' && body.status === status)
@@ -179,12 +181,12 @@ function refusalOf({ status, headers }, body, isOrder) {
       retryAfterS,
       details: body.details,
       isOwn: true,
-      mayBeDone: isOrder && status >= 500,
+      mayBeDone: isChange && status >= 500,
     });
   // A proxy in front responded instead of the service.
   const away = status === 502 || status === 504 ? 503 : status;
   const message = `The response was ${status}, without a reason from the service.`;
-  return new Refusal(away, `http_${status}`, message, { retryAfterS, mayBeDone: isOrder });
+  return new Refusal(away, `http_${status}`, message, { retryAfterS, mayBeDone: isChange });
 }
 
 /**

@@ -1,13 +1,13 @@
 // @ts-check
 // The audit trail in sentences, latest first, with filters and an export.
-import { ask } from './admin-api.js';
+import { request } from './admin-api.js';
 import { Filters, inAddress } from './address.js';
 import { eraseClient } from './changes.js';
 import { button, choice, download, field } from './controls.js';
-import { el, idOf, put, written } from './elements.js';
+import { el, idOf, replaceContent, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
-import { showView, facts } from './sections.js';
+import { facts, showView } from './sections.js';
 import { when } from './times.js';
 
 /** What was done, in words. @type {Readonly<Record<string, string>>} */
@@ -75,13 +75,13 @@ export function showAudit(main, signal, inPath) {
     keepsRead: true,
   });
   const save = async () => {
-    const { body } = await ask('GET', 'audit/export', { query: query(), isFile: true });
+    const { body } = await request('GET', 'audit/export', { query: query(), isFile: true });
     download(body, 'text/csv', 'audit.csv');
   };
   const poller = poll(async () => {
     const shown = await changes.refresh(signal);
     const name = client && shown.find((change) => change.clientName !== null)?.clientName;
-    if (name && subject.textContent !== name) put(subject, written(name));
+    if (name && subject.textContent !== name) replaceContent(subject, written(name));
     const isDone = (/** @type {string} */ what) => shown.some((change) => change.action === what);
     eraseButton.hidden = client === '' || !isDone('client.deleted') || isDone('client.erased');
   }, signal);
@@ -128,8 +128,8 @@ function entryOf(change) {
       'p.sentence',
       el('b', actor === 'key' ? key : (ACTORS[actor] ?? actor)),
       ` ${DONE[action] ?? `did ${action} to`} `,
-      partInWords(change),
-      clientId === null ? eventInWords(action, details) : clientInWords(change),
+      partText(change),
+      clientId === null ? eventText(action, details) : clientText(change),
       action === 'api_key.rotated' &&
         typeof prefix === 'string' && ['; ', el('code', `${prefix}…`), ' follows'],
       changesOf(details),
@@ -153,7 +153,7 @@ function entryOf(change) {
 }
 
 /** The changed key or endpoint of a client, by its name; empty for a change of the client itself. @param {any} change */
-function partInWords({ keyId, keyPrefix, endpointName, details }) {
+function partText({ keyId, keyPrefix, endpointName, details }) {
   if (typeof details.endpointId === 'string') {
     const name = endpointName ?? details.label ?? details.url?.to ?? details.url;
     return [typeof name === 'string' ? written(name) : idOf(details.endpointId), ' of '];
@@ -163,14 +163,14 @@ function partInWords({ keyId, keyPrefix, endpointName, details }) {
 }
 
 /** The changed client; for a deleted one the name in the change, or its id. @param {any} change */
-function clientInWords({ clientId, clientName, details }) {
+function clientText({ clientId, clientName, details }) {
   if (clientName !== null) return el('a', { href: `#/clients/${clientId}` }, written(clientName));
   const name = details.name?.to ?? details.name;
   return el('span', typeof name === 'string' ? written(name) : idOf(clientId), ', which is gone');
 }
 
 /** The changed durable event, or how many. @param {string} action @param {any} details */
-function eventInWords(action, { event, listener, events }) {
+function eventText(action, { event, listener, events }) {
   if (!action.startsWith('outbox_event.')) return 'a client';
   if (typeof event !== 'string') return events === 1 ? '1 parked event' : `${events} parked events`;
   return el('span', 'the event ', el('code', event), ' for ', el('code', listener));

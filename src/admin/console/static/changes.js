@@ -1,9 +1,9 @@
 // @ts-check
 // Changes of clients, keys and webhook endpoints, each with a confirmation. All return undefined when cancelled.
-import { Refusal, ask, isHolder, me } from './admin-api.js';
+import { Refusal, isHolder, me, request } from './admin-api.js';
 import { GRACES, boxes, choice, chosenIn, download, field, textField, valueOf } from './controls.js';
 import { confirm } from './dialogs.js';
-import { el, number, tell, written } from './elements.js';
+import { el, notify, number, written } from './elements.js';
 import { keepKey, keyOfTab } from './session.js';
 import { exactly, now } from './times.js';
 
@@ -24,7 +24,7 @@ const LIFETIMES = [
 
 /** Fields of a plan and, for enterprise, its limits. @param {Partial<Client>} client */
 async function planFields({ plan = 'free', perMinute, perDay }) {
-  const { body: fixed } = await ask('GET', 'plans');
+  const { body: fixed } = await request('GET', 'plans');
   /** @type {[string, string][]} */
   const options = fixed.map((/** @type {Client} */ one) => [
     one.plan,
@@ -63,7 +63,7 @@ export async function createClient() {
     body: [textField('Name', 'name', { required: true }), ...(await planFields({}))],
     action: 'Create the client',
     unsure: 'The client may have been created: look for its name before you create it again.',
-    order: ['POST', 'clients'],
+    operation: ['POST', 'clients'],
     json: (form) => ({ name: valueOf(form, 'name') ?? '', ...planOf(form) }),
     done: 'The client was created. It has no key yet.',
   });
@@ -81,7 +81,7 @@ export async function changePlan(client, tag) {
     title: 'Change the plan',
     body: [el('p', text), ...(await planFields(client))],
     action: 'Change the plan',
-    order: ['PATCH', `clients/${client.id}`],
+    operation: ['PATCH', `clients/${client.id}`],
     json: planOf,
     run: async (send) => {
       try {
@@ -89,7 +89,7 @@ export async function changePlan(client, tag) {
       } catch (error) {
         if (!(error instanceof Refusal) || !error.is('precondition_failed')) throw error;
         // Another operator has changed the plan since this dialog was opened, so this operator decides again.
-        const { body, tag: latest } = await ask('GET', `clients/${client.id}`, { query: { days: 1 } });
+        const { body, tag: latest } = await request('GET', `clients/${client.id}`, { query: { days: 1 } });
         seen = latest;
         const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
         const message = `Someone else has changed the plan. It is now ${body.plan}, with ${limits}. Repeat to change it anyway.`;
@@ -106,7 +106,7 @@ export function renameClient({ id, name }) {
     title: 'Rename this client?',
     body: [textField('Name', 'name', { required: true, value: name })],
     action: 'Rename',
-    order: ['PATCH', `clients/${id}`],
+    operation: ['PATCH', `clients/${id}`],
     json: (form) => ({ name: valueOf(form, 'name') ?? '' }),
     done: 'The client was renamed.',
   });
@@ -114,7 +114,7 @@ export function renameClient({ id, name }) {
 
 /** Stores what the service has about a client as a file. @param {Client} client */
 export async function exportClient({ id }) {
-  const { body } = await ask('GET', `clients/${id}/export`, { isFile: true });
+  const { body } = await request('GET', `clients/${id}/export`, { isFile: true });
   download(body, 'application/json', `client-${id}.json`);
 }
 
@@ -140,7 +140,7 @@ export function removeClient({ id, name }) {
     ],
     action: 'Delete for good',
     danger: true,
-    order: ['DELETE', `clients/${id}`],
+    operation: ['DELETE', `clients/${id}`],
     query: (form) => ({ erase: chosenIn(form, 'erase').length > 0 }),
     done: 'The client is deleted.',
   });
@@ -158,7 +158,7 @@ export function eraseClient(id) {
     ],
     action: 'Erase for good',
     danger: true,
-    order: ['POST', `clients/${id}/erase`],
+    operation: ['POST', `clients/${id}/erase`],
     done: 'The names are erased.',
   });
 }
@@ -186,7 +186,7 @@ export function suspendOrResume({ id, name, suspendedAt }) {
         ],
     action: verb,
     danger: works,
-    order: ['POST', `clients/${id}/${verb.toLowerCase()}`],
+    operation: ['POST', `clients/${id}/${verb.toLowerCase()}`],
     done: `The client is ${works ? 'suspended' : 'resumed'}.`,
   });
 }
@@ -196,7 +196,7 @@ const KEY_UNSURE =
 
 /** The existing scopes; for a holder those of its key that it can pass on. @param {Key | undefined} own */
 async function scopesToOffer(own) {
-  if (!isHolder) return (await ask('GET', 'scopes')).body;
+  if (!isHolder) return (await request('GET', 'scopes')).body;
   const names = (own?.scopes ?? []).filter((name) => !administers(name));
   return names.map((name) => ({ name, description: '', grantedByDefault: name !== 'account' }));
 }
@@ -262,7 +262,7 @@ export async function issue(client) {
     ],
     action: 'Issue the key',
     unsure: KEY_UNSURE,
-    order: ['POST', 'keys'],
+    operation: ['POST', 'keys'],
     json: (form) => ({
       clientId: isHolder ? undefined : client.id,
       scopes: chosenIn(form, 'scopes'),
@@ -304,13 +304,13 @@ export async function rotate(key) {
     ],
     action: 'Rotate',
     unsure: KEY_UNSURE,
-    order: ['POST', `keys/${key.id}/rotate`],
+    operation: ['POST', `keys/${key.id}/rotate`],
     json: (form) => ({ grace: valueOf(form, 'grace') }),
     run: async (send) => {
-      const made = await send();
+      const issued = await send();
       // Before the next request: the old key may have ended.
-      if (isOfTab) keepKey(made.key);
-      return made;
+      if (isOfTab) keepKey(issued.key);
+      return issued;
     },
     secret: {
       member: 'key',
@@ -339,7 +339,7 @@ export function revoke(key) {
     ],
     action: 'Revoke for good',
     danger: true,
-    order: ['POST', `keys/${key.id}/revoke`],
+    operation: ['POST', `keys/${key.id}/revoke`],
     done: 'The key is revoked.',
   });
 }
@@ -351,7 +351,7 @@ export function unban(key, until) {
     title: 'Lift the ban?',
     body: [el('p', called(key), text)],
     action: 'Lift the ban',
-    order: ['POST', `keys/${key.id}/unban`],
+    operation: ['POST', `keys/${key.id}/unban`],
     done: 'The ban is lifted.',
   });
 }
@@ -360,7 +360,7 @@ const SECRET_NOTE = 'The receiver verifies each message with it (Standard Webhoo
 
 /** @param {string | undefined} clientId undefined for the client of the key holder */
 export async function createEndpoint(clientId) {
-  const { body: offered } = await ask('GET', 'webhook-events');
+  const { body: offered } = await request('GET', 'webhook-events');
   // The rest of a description explains the message to developers of receivers.
   const events = offered.map((/** @type {any} */ { name, description, scope }) => ({
     value: name,
@@ -382,7 +382,7 @@ export async function createEndpoint(clientId) {
     action: 'Create the endpoint',
     unsure:
       'The endpoint may have been created: check the list, and delete it if you do not have its secret.',
-    order: ['POST', 'webhooks'],
+    operation: ['POST', 'webhooks'],
     json: (form) => ({
       clientId,
       url: valueOf(form, 'url') ?? '',
@@ -403,7 +403,7 @@ export function rotateSecret({ id }) {
     ],
     action: 'Rotate',
     unsure: 'The secret may have been rotated: rotate it again to get a new one.',
-    order: ['POST', `webhooks/${id}/rotate-secret`],
+    operation: ['POST', `webhooks/${id}/rotate-secret`],
     json: (form) => ({ grace: valueOf(form, 'grace') }),
     secret: { member: 'secret', title: 'The new secret', note: SECRET_NOTE },
   });
@@ -412,8 +412,8 @@ export function rotateSecret({ id }) {
 /** Has an endpoint sent a test message, or one of its deliveries again. @param {string} endpointId @param {string} [deliveryId] */
 export async function sendMessage(endpointId, deliveryId) {
   const path = deliveryId === undefined ? 'test' : `deliveries/${deliveryId}/redeliver`;
-  const { body } = await ask('POST', `webhooks/${endpointId}/${path}`);
-  tell(`${deliveryId === undefined ? 'A test message' : 'The message'} is sent ${momentOf(body)}.`);
+  const { body } = await request('POST', `webhooks/${endpointId}/${path}`);
+  notify(`${deliveryId === undefined ? 'A test message' : 'The message'} is sent ${momentOf(body)}.`);
   return true;
 }
 
@@ -429,9 +429,9 @@ function momentOf({ waitingBefore, nextAttemptAt }) {
 /** Retries the first waiting message of an endpoint now. @param {string} endpointId @param {string} [deliveryId] */
 export async function retry(endpointId, deliveryId) {
   const path = deliveryId === undefined ? 'retry' : `deliveries/${deliveryId}/retry`;
-  const { body } = await ask('POST', `webhooks/${endpointId}/${path}`);
+  const { body } = await request('POST', `webhooks/${endpointId}/${path}`);
   const before = body.waitingBefore ?? 0;
-  tell(
+  notify(
     before === 0
       ? 'The first waiting message is sent now.'
       : `The first waiting message is sent now; this one is sent ${momentOf({ waitingBefore: before, nextAttemptAt: null })}.`,
@@ -453,7 +453,7 @@ export function turn({ id, enabled }) {
     ],
     action: enabled ? 'Disable' : 'Enable',
     danger: enabled,
-    order: ['PATCH', `webhooks/${id}`],
+    operation: ['PATCH', `webhooks/${id}`],
     json: () => ({ enabled: !enabled }),
     done: enabled ? 'The endpoint is disabled.' : 'The endpoint is enabled.',
   });
@@ -466,7 +466,7 @@ export function remove({ id, url }) {
     body: [el('p', el('code', url), ' and its log are deleted. Waiting messages are never sent.')],
     action: 'Delete for good',
     danger: true,
-    order: ['DELETE', `webhooks/${id}`],
+    operation: ['DELETE', `webhooks/${id}`],
     done: 'The endpoint is deleted.',
   });
 }

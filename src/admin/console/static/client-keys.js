@@ -1,6 +1,6 @@
 // @ts-check
 // The keys of a client with their states, and what can be done with each.
-import { Refusal, ask, isHolder } from './admin-api.js';
+import { Refusal, isHolder, request } from './admin-api.js';
 import { UUID, inAddress } from './address.js';
 import { administers, issue, revoke, rotate, unban } from './changes.js';
 import { button } from './controls.js';
@@ -14,7 +14,7 @@ import { ago, exactly, now, when } from './times.js';
 /** Number of keys per page. */
 const SHOWN = 20;
 /** Number of keys per request, the maximum of the service. */
-const ASKED = 100;
+const PART_SIZE = 100;
 /** How many of the keys that are shown first and are not on the page are requested one by one, and how long a response is used. */
 const ALONE = { most: 5, knownMs: 60_000 };
 /** Keys that expire within this time are marked, in milliseconds. */
@@ -51,7 +51,7 @@ export class ClientKeys {
     // Until the client is known there is nobody to issue a key to.
     this.issueButton = button(
       'Issue a key',
-      () => this.#order(() => issue(this.#client), true),
+      () => this.#change(() => issue(this.#client), true),
       '.primary.changes',
       { disabled: true },
     );
@@ -91,8 +91,12 @@ export class ClientKeys {
     const last = this.#parts.length - 1;
     // A part that is not known yet is reached from the last known one.
     const part = Math.min(wanted ?? last, last);
-    const query = { client: isHolder ? undefined : this.clientId, limit: ASKED, cursor: this.#parts[part] };
-    const { body, next } = await ask('GET', 'keys', { query, signal });
+    const query = {
+      client: isHolder ? undefined : this.clientId,
+      limit: PART_SIZE,
+      cursor: this.#parts[part],
+    };
+    const { body, next } = await request('GET', 'keys', { query, signal });
     if (part === wanted || next === undefined) return { part, keys: body.toReversed() };
     this.#parts.push(next);
     return this.#part(wanted, signal);
@@ -106,15 +110,15 @@ export class ClientKeys {
    * @returns {Promise<Key[]>}
    */
   async #firstOf(ids, atHand, signal) {
-    let asked = 0;
+    let requested = 0;
     for (const id of ids) {
       const found = atHand.find((key) => key.id === id);
       if (found) this.#known.set(id, { key: found, at: performance.now() });
       const at = this.#known.get(id)?.at ?? Number.NEGATIVE_INFINITY;
-      if (performance.now() - at < ALONE.knownMs || asked === ALONE.most) continue;
-      asked += 1;
+      if (performance.now() - at < ALONE.knownMs || requested === ALONE.most) continue;
+      requested += 1;
       try {
-        const { body } = await ask('GET', `keys/${id}`, { signal });
+        const { body } = await request('GET', `keys/${id}`, { signal });
         if (isHolder || body.clientId === this.clientId)
           this.#known.set(id, { key: body, at: performance.now() });
       } catch (error) {
@@ -128,8 +132,8 @@ export class ClientKeys {
   #row({ key, ban, state: [name, tone] }) {
     const { id, prefix, label, scopes, createdAt, expiresAt, lastUsedAt, replacedBy, revokedAt } = key;
     const hasEnded = tone === 'over';
-    const action = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, look = '') =>
-      button(text, () => this.#order(run, text === 'Rotate'), `.quiet.changes${look}`, {
+    const action = (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, classes = '') =>
+      button(text, () => this.#change(run, text === 'Rotate'), `.quiet.changes${classes}`, {
         'data-action': `${text} ${id}`,
         'aria-label': `${text} ${prefix}`,
       });
@@ -161,10 +165,10 @@ export class ClientKeys {
     );
   }
 
-  /** Makes a change, and reloads everything. @param {() => Promise<unknown>} run @param {boolean} makesKey that is on the first page */
-  async #order(run, makesKey) {
+  /** Makes a change, and reloads everything. @param {() => Promise<unknown>} run @param {boolean} createsKey that is on the first page */
+  async #change(run, createsKey) {
     if (!(await run())) return;
-    if (makesKey) this.pages.reset();
+    if (createsKey) this.pages.reset();
     this.#known.clear();
     this.changed();
   }

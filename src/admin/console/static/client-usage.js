@@ -1,7 +1,7 @@
 // @ts-check
 // Usage of a client: current windows, the last minutes and days, and the outcomes of its requests.
 import { choice } from './controls.js';
-import { el, number, put, say } from './elements.js';
+import { el, number, replaceContent, setText } from './elements.js';
 import { Meter, Plot } from './plots.js';
 import { Table, card } from './sections.js';
 import { now, span } from './times.js';
@@ -53,7 +53,7 @@ export class ClientUsage {
     this.minute.show(minute);
     this.day.show(day);
     const resets = [minute && `The minute resets in ${left(minute)}`, day && `the day in ${left(day)}.`];
-    say(this.resets, resets.filter(Boolean).join(', '));
+    setText(this.resets, resets.filter(Boolean).join(', '));
     this.byMinute.show(
       barsOf(minutes, (window) => window.minute.slice(11, 16)),
       perMinute,
@@ -73,7 +73,7 @@ export class ClientUsage {
       ]),
     );
     this.deprecated.hidden = deprecatedCalls.length === 0;
-    put(
+    replaceContent(
       this.calls,
       deprecatedCalls.map((/** @type {any} */ { operation, calls, lastDay }) =>
         el('li', el('code', operation), ` ${number(calls)} calls, the last on ${lastDay}`),

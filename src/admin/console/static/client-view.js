@@ -1,16 +1,16 @@
 // @ts-check
 // One client: its plan, usage, keys and webhooks. A key holder sees its own.
-import { ask, isHolder, me } from './admin-api.js';
+import { isHolder, me, request } from './admin-api.js';
 import { addressOf } from './address.js';
 import { changePlan, exportClient, removeClient, renameClient, suspendOrResume } from './changes.js';
 import { ClientKeys } from './client-keys.js';
 import { ClientUsage } from './client-usage.js';
 import { badgesOf } from './clients-view.js';
-import { button, ordersOf } from './controls.js';
-import { el, idOf, number, put, say } from './elements.js';
+import { button, changeButtons } from './controls.js';
+import { el, idOf, number, replaceContent, setText } from './elements.js';
 import { Endpoints } from './endpoints-view.js';
 import { poll } from './polling.js';
-import { showView, card, facts } from './sections.js';
+import { card, facts, showView } from './sections.js';
 import { when } from './times.js';
 
 /** @param {Element} main @param {AbortSignal} signal @param {string} id empty for a key holder */
@@ -20,9 +20,9 @@ export function showClient(main, signal, id) {
   /** @type {string | null} */
   let tag = null;
   const soon = () => poller.soon();
-  const order = ordersOf(soon);
-  const planButton = order('Change plan', () => changePlan(client, tag));
-  const suspendButton = order('Suspend', () => suspendOrResume(client));
+  const changeButton = changeButtons(soon);
+  const planButton = changeButton('Change plan', () => changePlan(client, tag));
+  const suspendButton = changeButton('Suspend', () => suspendOrResume(client));
   const plan = el('div');
   const usage = new ClientUsage(soon);
   const keys = new ClientKeys(id, soon);
@@ -35,17 +35,17 @@ export function showClient(main, signal, id) {
   const poller = poll(
     async () => {
       const path = isHolder ? 'usage' : `clients/${id}`;
-      ({ body: client, tag } = await ask('GET', path, { query: { days: usage.days }, signal }));
+      ({ body: client, tag } = await request('GET', path, { query: { days: usage.days }, signal }));
       view.show(client.name, badgesOf(client));
       document.title = `${client.name} · ${isHolder ? 'Account' : 'Console'}`;
       exportButton.disabled = removeButton.disabled = false;
-      say(suspendButton, client.suspendedAt === null ? 'Suspend' : 'Resume');
+      setText(suspendButton, client.suspendedAt === null ? 'Suspend' : 'Resume');
       showPlan();
       usage.show(client);
-      const mayOrder = !isHolder || (await me())?.key.scopes.includes('account');
-      keys.element.hidden = endpoints.element.hidden = !mayOrder;
-      lacks.hidden = mayOrder;
-      if (!mayOrder) return;
+      const mayChange = !isHolder || (await me())?.key.scopes.includes('account');
+      keys.element.hidden = endpoints.element.hidden = !mayChange;
+      lacks.hidden = mayChange;
+      if (!mayChange) return;
       await keys.refresh(client, signal);
       await endpoints.refresh(signal);
     },
@@ -58,7 +58,7 @@ export function showClient(main, signal, id) {
     const shown = [name, perMinute, perDay, suspendedAt, lastUsedAt].join();
     if (shown === planShown) return;
     planShown = shown;
-    put(
+    replaceContent(
       plan,
       facts([
         ['Plan', el('span.badge.plan', name)],
@@ -81,7 +81,7 @@ export function showClient(main, signal, id) {
   const leave = async () => {
     if (await removeClient(client)) location.hash = '#/clients';
   };
-  const removeButton = order('Delete this client', leave, '.quiet.danger-text');
+  const removeButton = changeButton('Delete this client', leave, '.quiet.danger-text');
   const exportButton = button('Export', () => exportClient(client), '.quiet', { disabled: true });
   const stored = card(
     'Stored data',
@@ -92,7 +92,7 @@ export function showClient(main, signal, id) {
     ),
     el('div.row-actions', exportButton, removeButton),
   );
-  const renameButton = order('Rename', () => renameClient(client));
+  const renameButton = changeButton('Rename', () => renameClient(client));
 
   const links = [
     el(

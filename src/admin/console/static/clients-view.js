@@ -1,11 +1,11 @@
 // @ts-check
 // Clients with their current usage, all or those that filters select, a page at a time.
-import { ask } from './admin-api.js';
+import { request } from './admin-api.js';
 import { Filters, inAddress } from './address.js';
 import { createClient } from './changes.js';
 import { button, choice, field } from './controls.js';
-import { faultOf } from './dialogs.js';
-import { el, number, put, say } from './elements.js';
+import { errorMessage } from './dialogs.js';
+import { el, number, replaceContent, setText } from './elements.js';
 import { PagedList } from './lists.js';
 import { Meter } from './plots.js';
 import { poll } from './polling.js';
@@ -49,7 +49,7 @@ export function showClients(main, signal) {
     sort: choice('sort', ORDERS),
   };
   // Before the plans have come, the one in the address is offered.
-  offerPlans(controls.plan, inAddress('plan') === '' ? [] : [inAddress('plan')]);
+  addPlanOptions(controls.plan, inAddress('plan') === '' ? [] : [inAddress('plan')]);
   const filters = new Filters(controls, () => {
     follow();
     clients.restart();
@@ -59,7 +59,7 @@ export function showClients(main, signal) {
     if (isByState && !controls.sort.disabled) controls.sort.value = '';
     controls.sort.disabled = isByState;
     const [first] = controls.sort.options;
-    if (first) say(first, isByState ? 'Most first' : (ORDERS[0]?.[1] ?? ''));
+    if (first) setText(first, isByState ? 'Most first' : (ORDERS[0]?.[1] ?? ''));
   };
   follow();
   const clients = new PagedList('usage', rowOf, {
@@ -68,21 +68,21 @@ export function showClients(main, signal) {
     changed: () => poller.soon(),
     query: () => ({ days: 1, ...filters.query }),
   });
-  let arePlansOffered = false;
+  let arePlansListed = false;
   const poller = poll(
     async () => {
       const shown = await clients.refresh(signal, filters.isAny ? noneOf(controls) : undefined);
       head.hidden = shown.length === 0;
       // Within the poll, because nothing is asked during a pause.
-      if (arePlansOffered) return;
-      offerPlans(controls.plan, await plansOffered(signal));
-      arePlansOffered = true;
+      if (arePlansListed) return;
+      addPlanOptions(controls.plan, await fetchPlanNames(signal));
+      arePlansListed = true;
     },
     signal,
     (refusal) => {
       // No name can contain this text.
       if (!refusal.is('validation_failed')) return false;
-      put(clients.rows.note, faultOf(refusal));
+      replaceContent(clients.rows.note, errorMessage(refusal));
       return true;
     },
   );
@@ -90,8 +90,8 @@ export function showClients(main, signal) {
   const make = button(
     'New client',
     async () => {
-      const made = await createClient();
-      if (made) location.hash = `#/clients/${made.id}`;
+      const created = await createClient();
+      if (created) location.hash = `#/clients/${created.id}`;
     },
     '.primary.changes',
   );
@@ -131,13 +131,13 @@ function noneOf({ name, state, plan }) {
 }
 
 /** The plans by which clients can be found. @param {AbortSignal} signal @returns {Promise<string[]>} */
-async function plansOffered(signal) {
-  const plans = await ask('GET', 'plans', { signal }).catch(() => ({ body: [] }));
+async function fetchPlanNames(signal) {
+  const plans = await request('GET', 'plans', { signal }).catch(() => ({ body: [] }));
   return [...plans.body.map((/** @type {{ plan: string }} */ { plan }) => plan), 'enterprise'];
 }
 
 /** Adds the plans that are not offered yet. @param {HTMLSelectElement} select @param {readonly string[]} plans */
-function offerPlans(select, plans) {
+function addPlanOptions(select, plans) {
   const offered = new Set([...select.options].map(({ value }) => value));
   select.append(...plans.filter((plan) => !offered.has(plan)).map((value) => el('option', { value }, value)));
 }

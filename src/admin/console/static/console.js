@@ -5,7 +5,7 @@ import { UUID, pathOf } from './address.js';
 import { showAudit } from './audit-view.js';
 import { showClient } from './client-view.js';
 import { showClients } from './clients-view.js';
-import { byId, el, put, say } from './elements.js';
+import { byId, el, replaceContent, setText } from './elements.js';
 import { showEndpoint } from './endpoint-view.js';
 import { showEndpoints } from './endpoints-view.js';
 import { showOverview } from './overview-view.js';
@@ -80,7 +80,7 @@ function show() {
     return;
   }
   const [pattern, place, title, view] = VIEWS.find(([address]) => address.test(pathOf())) ?? ELSEWHERE;
-  put(
+  replaceContent(
     byId('nav'),
     PLACES.map(([href, name]) => el('a', { href, 'aria-current': href === place && 'page' }, name)),
   );
@@ -111,10 +111,10 @@ function showElsewhere(at) {
 /** Shows who is signed in, and hides controls that a key with read access cannot use. */
 async function showRights() {
   const isTest = /^[a-z\d]+_test_/.test(keyOfTab() ?? '');
-  say(byId('environment'), isTest ? 'Test' : 'Live');
+  setText(byId('environment'), isTest ? 'Test' : 'Live');
   byId('environment').classList.toggle('bad', !isTest);
   const who = await me().catch(() => undefined);
-  put(byId('who'), who && el('bdi', who.client.name), who && el('code', `${who.key.prefix}…`));
+  replaceContent(byId('who'), who && el('bdi', who.client.name), who && el('code', `${who.key.prefix}…`));
   const readsOnly = who !== undefined && !who.key.scopes.includes(isHolder ? 'account' : 'admin');
   document.body.classList.toggle('reads-only', readsOnly);
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Buttons and the fields of forms.
 import { Refusal } from './admin-api.js';
-import { el, tell } from './elements.js';
+import { el, notify } from './elements.js';
 
 /** How long a rotated key or secret still works. @type {readonly (readonly [string, string])[]} */
 export const GRACES = [
@@ -15,10 +15,10 @@ export const GRACES = [
  * A button. While `work` runs, another click does nothing; a refusal is shown as a message.
  * @param {string} text
  * @param {(event: MouseEvent) => unknown} work
- * @param {string} [look] its classes, behind dots
+ * @param {string} [classes] its classes, behind dots
  * @param {import('./elements.js').Attributes} [attributes]
  */
-export function button(text, work, look = '.quiet', attributes = {}) {
+export function button(text, work, classes = '.quiet', attributes = {}) {
   let isRunning = false;
   const run = async (/** @type {MouseEvent} */ event) => {
     if (isRunning) return;
@@ -27,7 +27,7 @@ export function button(text, work, look = '.quiet', attributes = {}) {
       await work(event);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      tell(`${error.message} (${error.code})`);
+      notify(`${error.message} (${error.code})`);
     } finally {
       isRunning = false;
     }
@@ -37,13 +37,13 @@ export function button(text, work, look = '.quiet', attributes = {}) {
     ...attributes,
     onclick: (/** @type {MouseEvent} */ event) => void run(event),
   };
-  return el(/** @type {`button.${string}`} */ (`button${look}`), more, text);
+  return el(/** @type {`button.${string}`} */ (`button${classes}`), more, text);
 }
 
 /** What makes the buttons of a view that change what it shows; they can be used once that has come. @param {() => void} changed */
-export function ordersOf(changed) {
-  return (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, look = '.quiet') =>
-    button(text, async () => (await run()) && changed(), `${look}.changes`, { disabled: true });
+export function changeButtons(changed) {
+  return (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, classes = '.quiet') =>
+    button(text, async () => (await run()) && changed(), `${classes}.changes`, { disabled: true });
 }
 
 /** Has the browser store a text as a file. @param {string} text @param {string} type @param {string} name */
@@ -65,8 +65,8 @@ export function textField(label, name, attributes, note) {
 
 /** @param {string} name @param {readonly (readonly [value: string, text: string])[]} options @param {string} [chosen] */
 export function choice(name, options, chosen) {
-  const made = options.map(([value, text]) => el('option', { value, selected: value === chosen }, text));
-  return el('select', { name }, made);
+  const items = options.map(([value, text]) => el('option', { value, selected: value === chosen }, text));
+  return el('select', { name }, items);
 }
 
 /**
@@ -77,14 +77,14 @@ export function choice(name, options, chosen) {
  * @param {import('./elements.js').Child} [note]
  */
 export function boxes(legend, name, offered, note) {
-  const made = offered.map(({ text, ...box }) =>
+  const items = offered.map(({ text, ...box }) =>
     el(
       'label.check',
       el('input', { type: 'checkbox', name, ...box }),
       el('span', el('code', box.value), el('small', ` ${text}`)),
     ),
   );
-  return el('fieldset', el('legend', legend), made, note);
+  return el('fieldset', el('legend', legend), items, note);
 }
 
 /** @param {HTMLFormElement} form @param {string} name */

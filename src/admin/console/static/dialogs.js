@@ -1,8 +1,8 @@
 // @ts-check
 // Dialogs of the browser's own <dialog>: it keeps the focus inside, closes with Escape, and gives the focus back.
-import { Refusal, ask, strangeAnswer } from './admin-api.js';
+import { Refusal, request, unexpectedResponse } from './admin-api.js';
 import { button } from './controls.js';
-import { el, put, tell } from './elements.js';
+import { el, notify, replaceContent } from './elements.js';
 import { holdSession } from './session.js';
 
 /** @typedef {import('./elements.js').Child} Child */
@@ -25,14 +25,14 @@ function open(title, content, ...parts) {
  * Escape whatever the page says to the first, and so does a phone's gesture.
  * @param {HTMLDialogElement} dialog
  * @param {() => boolean} mayClose
- * @param {() => void} [kept]
+ * @param {() => void} [onBlocked]
  * @returns {Promise<void>} when it was closed
  */
-function closedAtLast(dialog, mayClose, kept) {
+function closedAtLast(dialog, mayClose, onBlocked) {
   const refuse = (/** @type {Event} */ event) => {
     if (mayClose()) return;
     event.preventDefault();
-    kept?.();
+    onBlocked?.();
   };
   dialog.addEventListener('keydown', (event) => event.key === 'Escape' && refuse(event));
   dialog.addEventListener('cancel', refuse);
@@ -44,7 +44,7 @@ function closedAtLast(dialog, mayClose, kept) {
         return;
       }
       dialog.showModal();
-      kept?.();
+      onBlocked?.();
     });
   });
 }
@@ -54,13 +54,13 @@ function closedAtLast(dialog, mayClose, kept) {
  * @property {string} title
  * @property {Child[]} body what will happen, and fields
  * @property {string} action the words of the button
- * @property {readonly [method: string, path: string]} order
- * @property {(form: HTMLFormElement) => unknown} [json] the body of the order
- * @property {(form: HTMLFormElement) => Record<string, boolean>} [query] of the order
+ * @property {readonly [method: string, path: string]} operation
+ * @property {(form: HTMLFormElement) => unknown} [json] the body of the request
+ * @property {(form: HTMLFormElement) => Record<string, boolean>} [query] of the request
  * @property {boolean} [danger] whether it cannot be undone
  * @property {string} [done] the message when it is done
  * @property {string} [unsure] what may have happened when no response came
- * @property {(send: (ifMatch?: string | null) => Promise<any>) => Promise<any>} [run] sends the order; what it throws is shown
+ * @property {(send: (ifMatch?: string | null) => Promise<any>) => Promise<any>} [run] sends the request; what it throws is shown
  * @property {{ member: 'key' | 'secret', title: string, note: string }} [secret] what the response shows once
  */
 
@@ -74,7 +74,7 @@ export async function confirm({
   title,
   body,
   action,
-  order,
+  operation,
   json,
   query,
   danger = false,
@@ -83,13 +83,13 @@ export async function confirm({
   run,
   secret,
 }) {
-  const fault = el('div.fault', { role: 'alert' });
+  const errorBox = el('div.error', { role: 'alert' });
   const force = el('input', { type: 'checkbox', name: 'force' });
   const anyway = el('label.check', { hidden: true }, force, el('span', 'Do it anyway'));
   const cancel = button('Cancel', () => dialog.close());
   const go = el('button', { class: danger ? 'danger' : 'primary' }, action);
   const form = el('form');
-  const dialog = open(title, form, ...body, fault, anyway, el('div.actions', cancel, go));
+  const dialog = open(title, form, ...body, errorBox, anyway, el('div.actions', cancel, go));
   /** @type {any} */
   let result;
   let isUnderWay = false;
@@ -97,23 +97,23 @@ export async function confirm({
     event.preventDefault();
     if (!isUnderWay) void submit();
   });
-  const [method, path] = order;
+  const [method, path] = operation;
   const send = async (/** @type {string | null} */ ifMatch = null) => {
     const options = {
       query: { force: force.checked || undefined, ...query?.(form) },
       json: json?.(form),
       ifMatch,
     };
-    const answer = await ask(method, path, options);
-    if (secret && typeof answer.body[secret.member] !== 'string') throw strangeAnswer(true);
-    return answer.body;
+    const response = await request(method, path, options);
+    if (secret && typeof response.body[secret.member] !== 'string') throw unexpectedResponse(true);
+    return response.body;
   };
 
   async function submit() {
     const release = holdSession();
     isUnderWay = go.disabled = cancel.disabled = true;
-    put(fault);
-    clearFaults(form);
+    replaceContent(errorBox);
+    clearErrors(form);
     try {
       result = run ? await run(send) : await send();
       isUnderWay = false;
@@ -121,13 +121,13 @@ export async function confirm({
     } catch (error) {
       // An error of another class is a response of another shape than the service has.
       if (!(error instanceof Refusal)) reportError(error);
-      const refusal = error instanceof Refusal ? error : strangeAnswer(true);
+      const refusal = error instanceof Refusal ? error : unexpectedResponse(true);
       const doubt = unsure ?? 'It may have been carried out: check before you repeat it.';
-      const others = markFaults(form, refusal.details);
+      const others = markErrors(form, refusal.details);
       const isAllMarked = refusal.details.length > 0 && others.length === 0;
-      put(
-        fault,
-        !isAllMarked && faultOf({ code: refusal.code, message: refusal.message, details: others }),
+      replaceContent(
+        errorBox,
+        !isAllMarked && errorMessage({ code: refusal.code, message: refusal.message, details: others }),
         refusal.mayBeDone && el('p', doubt),
       );
       if (refusal.code === 'last_key_with_scope') anyway.hidden = false;
@@ -139,7 +139,7 @@ export async function confirm({
     }
   }
 
-  // The session ended while the dialog was open: its order can no longer be sent.
+  // The session ended while the dialog was open: its request can no longer be sent.
   const ended = () => dialog.close();
   addEventListener('petstore:session', ended);
   const first = form.querySelector('input:not([name=force]), select');
@@ -149,7 +149,7 @@ export async function confirm({
   await closedAtLast(dialog, () => !isUnderWay);
   removeEventListener('petstore:session', ended);
   if (result === undefined) return undefined;
-  if (done) tell(done);
+  if (done) notify(done);
   if (secret) await showSecret(secret.title, result[secret.member], secret.note, secret.member);
   return result;
 }
@@ -173,14 +173,14 @@ async function showSecret(title, secret, note, what) {
   // It wraps, so that all of it is seen on a phone, too.
   const shown = el('textarea.secret', { 'aria-label': `The new ${what}`, ...attributes }, secret);
   const copy = button('Copy', copied, '.primary');
-  const back = button('Go back', () => askAgain(false));
+  const back = button('Go back', () => confirmClose(false));
   // The second of two quick clicks was meant for the button that was here before.
   const leave = button('Close it for good', ({ detail }) => detail < 2 && close(), '.danger');
-  const question = el('div.fault', { role: 'alert' });
+  const question = el('div.error', { role: 'alert' });
   const again = el('div.actions', { hidden: true }, back, leave);
   const usual = el(
     'div.actions',
-    button('I have stored it', () => (wasCopied ? close() : askAgain(true))),
+    button('I have stored it', () => (wasCopied ? close() : confirmClose(true))),
   );
   const dialog = open(
     title,
@@ -193,15 +193,15 @@ async function showSecret(title, secret, note, what) {
     again,
   );
 
-  /** @param {boolean} isAsked */
-  function askAgain(isAsked) {
-    put(
+  /** @param {boolean} isConfirming */
+  function confirmClose(isConfirming) {
+    replaceContent(
       question,
-      isAsked && el('p', `Have you stored the ${what}? It cannot be shown again after you close this.`),
+      isConfirming && el('p', `Have you stored the ${what}? It cannot be shown again after you close this.`),
     );
-    usual.hidden = isAsked;
-    again.hidden = !isAsked;
-    if (isAsked) back.focus();
+    usual.hidden = isConfirming;
+    again.hidden = !isConfirming;
+    if (isConfirming) back.focus();
     else copy.focus();
   }
 
@@ -225,19 +225,19 @@ async function showSecret(title, secret, note, what) {
 
   copy.focus();
   const mayClose = () => isStored;
-  await closedAtLast(dialog, mayClose, () => askAgain(true));
+  await closedAtLast(dialog, mayClose, () => confirmClose(true));
   shown.value = '';
-  tell(`The ${what} is not shown again.`);
+  notify(`The ${what} is not shown again.`);
   release();
 }
 
-/** @typedef {{ field: string, message: string }} Fault */
+/** @typedef {{ field: string, message: string }} FieldError */
 
-/** Puts faults below their fields, and the focus into the first. Returns those without a field. @param {HTMLFormElement} form @param {readonly Fault[]} faults */
-function markFaults(form, faults) {
-  /** @type {Fault[]} */
+/** Puts errors below their fields, and the focus into the first. Returns those without a field. @param {HTMLFormElement} form @param {readonly FieldError[]} errors */
+function markErrors(form, errors) {
+  /** @type {FieldError[]} */
   const others = [];
-  for (const one of faults) {
+  for (const one of errors) {
     const name = one.field.split(/[.[]/, 1)[0] ?? '';
     const control = form.querySelector(`[name="${CSS.escape(name)}"]`);
     const place = control?.closest('fieldset, .field');
@@ -249,8 +249,8 @@ function markFaults(form, faults) {
       others.push(one);
       continue;
     }
-    const id = `fault-${(dialogs += 1)}`;
-    place.after(el('p.field-fault', { id }, one.message));
+    const id = `error-${(dialogs += 1)}`;
+    place.after(el('p.field-error', { id }, one.message));
     control.setAttribute('aria-invalid', 'true');
     control.setAttribute('aria-describedby', id);
     if (form.querySelector('[aria-invalid]') === control) control.focus();
@@ -259,16 +259,16 @@ function markFaults(form, faults) {
 }
 
 /** @param {HTMLFormElement} form */
-function clearFaults(form) {
-  for (const note of form.querySelectorAll('.field-fault')) note.remove();
+function clearErrors(form) {
+  for (const note of form.querySelectorAll('.field-error')) note.remove();
   for (const control of form.querySelectorAll('[aria-invalid]')) {
     control.removeAttribute('aria-invalid');
     control.removeAttribute('aria-describedby');
   }
 }
 
-/** A refusal in words, with its code and the fault of each field. @param {Pick<Refusal, 'message' | 'code' | 'details'>} refusal */
-export function faultOf({ message, code, details }) {
-  const faults = details.map(({ field: at, message: text }) => el('li', at === '' ? text : `${at}: ${text}`));
-  return el('div', el('p', message, ' ', el('code', code)), faults.length > 0 && el('ul', faults));
+/** A refusal in words, with its code and the error of each field. @param {Pick<Refusal, 'message' | 'code' | 'details'>} refusal */
+export function errorMessage({ message, code, details }) {
+  const errors = details.map(({ field: at, message: text }) => el('li', at === '' ? text : `${at}: ${text}`));
+  return el('div', el('p', message, ' ', el('code', code)), errors.length > 0 && el('ul', errors));
 }

@@ -56,7 +56,7 @@ const STOPS = 'a[href], button, input, select, textarea, summary, [tabindex="0"]
  * Replaces the children of an element. The link that had the focus keeps it, and anything else passes it to what takes its place.
  * @param {Element} element @param {...(Child | Child[])} children
  */
-export function put(element, ...children) {
+export function replaceContent(element, ...children) {
   const stopsOf = () => /** @type {HTMLElement[]} */ ([...element.querySelectorAll(STOPS)]);
   const at = stopsOf().findIndex((stop) => stop === document.activeElement);
   const href = document.activeElement?.getAttribute('href');
@@ -68,7 +68,7 @@ export function put(element, ...children) {
 }
 
 /** Sets a text unless it is set already, so that a screen reader reads changes alone. @param {Element} element @param {string} text */
-export function say(element, text) {
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
@@ -98,8 +98,8 @@ export function byId(id) {
 }
 
 /** Shows a message for a while, which screen readers announce. @param {string} text */
-export function tell(text) {
+export function notify(text) {
   const note = el('p', text);
-  put(byId('said'), note);
+  replaceContent(byId('messages'), note);
   setTimeout(() => note.remove(), 6_000);
 }

@@ -1,14 +1,14 @@
 // @ts-check
 // One webhook endpoint: its state, what can be done with it, and its deliveries.
-import { ask, isHolder } from './admin-api.js';
+import { isHolder, request } from './admin-api.js';
 import { Filters } from './address.js';
 import { remove, retry, rotateSecret, sendMessage, turn } from './changes.js';
-import { button, choice, field, ordersOf } from './controls.js';
-import { el, idOf, number, put, say, tell, written } from './elements.js';
+import { button, changeButtons, choice, field } from './controls.js';
+import { el, idOf, notify, number, replaceContent, setText, written } from './elements.js';
 import { conditionOf } from './endpoints-view.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
-import { showView, card, codes, facts } from './sections.js';
+import { card, codes, facts, showView } from './sections.js';
 import { when, whenDue } from './times.js';
 
 /** States of deliveries, with the badge of each. @type {Readonly<Record<string, readonly [name: string, tone: string]>>} */
@@ -23,10 +23,10 @@ export function showEndpoint(main, signal, id) {
   /** @type {import('./changes.js').Endpoint} */
   let endpoint;
   const soon = () => poller.soon();
-  const order = ordersOf(soon);
-  const turnButton = order('Disable', () => turn(endpoint));
-  const retryButton = order('Retry now', () => retry(id), '.primary');
-  const testButton = order('Send a test', () => sendMessage(id));
+  const changeButton = changeButtons(soon);
+  const turnButton = changeButton('Disable', () => turn(endpoint));
+  const retryButton = changeButton('Retry now', () => retry(id), '.primary');
+  const testButton = changeButton('Send a test', () => sendMessage(id));
   const leave = async () => {
     if (await remove(endpoint)) location.hash = isHolder ? '' : `#/clients/${endpoint.clientId}`;
   };
@@ -34,8 +34,8 @@ export function showEndpoint(main, signal, id) {
     retryButton,
     testButton,
     turnButton,
-    order('Rotate the secret', () => rotateSecret(endpoint)),
-    order('Delete', leave, '.quiet.danger-text'),
+    changeButton('Rotate the secret', () => rotateSecret(endpoint)),
+    changeButton('Delete', leave, '.quiet.danger-text'),
   ];
   const names = Object.entries(STATES).map(([value, [name]]) => /** @type {const} */ ([value, name]));
   const state = choice('state', [['', 'All'], ...names]);
@@ -51,15 +51,15 @@ export function showEndpoint(main, signal, id) {
 
   const poller = poll(
     async () => {
-      ({ body: endpoint } = await ask('GET', `webhooks/${id}`, { signal }));
+      ({ body: endpoint } = await request('GET', `webhooks/${id}`, { signal }));
       view.show(endpoint.url, conditionOf(endpoint));
-      if (aboutShown !== JSON.stringify(endpoint)) put(about, factsOf(endpoint));
+      if (aboutShown !== JSON.stringify(endpoint)) replaceContent(about, factsOf(endpoint));
       aboutShown = JSON.stringify(endpoint);
       testButton.disabled = !endpoint.enabled;
       const isRetried = endpoint.nextAttemptAt === null && document.activeElement === retryButton;
       retryButton.hidden = endpoint.nextAttemptAt === null;
       if (isRetried) testButton.focus();
-      say(turnButton, endpoint.enabled ? 'Disable' : 'Enable');
+      setText(turnButton, endpoint.enabled ? 'Disable' : 'Enable');
       await deliveries.refresh(signal, state.value === '' ? undefined : 'No delivery is in this state.');
     },
     signal,
@@ -114,17 +114,17 @@ function rowOf(delivery, changed) {
   const payload = el('div.payload', { role: 'status' });
   const show = async () => {
     if (payload.childElementCount > 0) return;
-    const { body } = await ask('GET', `webhooks/${endpointId}/deliveries/${id}`);
-    put(
+    const { body } = await request('GET', `webhooks/${endpointId}/deliveries/${id}`);
+    replaceContent(
       payload,
       el('pre', { tabindex: '0', 'aria-label': 'Body of the message' }, body.payload),
       el('ol', { 'aria-label': 'Attempts' }, ...body.attemptLog.map(attemptOf)),
     );
   };
   const action = isWaiting ? 'Retry now' : 'Send again';
-  const words = { 'data-action': `again ${id}`, 'aria-label': `${action}: ${event} ${id}` };
+  const attributes = { 'data-action': `again ${id}`, 'aria-label': `${action}: ${event} ${id}` };
   const ontoggle = (/** @type {any} */ { target }) =>
-    target.open && void show().catch(({ message }) => tell(message));
+    target.open && void show().catch(({ message }) => notify(message));
   return el(
     'li.key',
     el(
@@ -135,7 +135,7 @@ function rowOf(delivery, changed) {
     ),
     // A message waits for those before it, so only the first can be sent now.
     (!isWaiting || waitingBefore === 0) &&
-      el('div.row-actions', button(action, again, '.quiet.changes', words)),
+      el('div.row-actions', button(action, again, '.quiet.changes', attributes)),
     facts([
       ['Last sent', when(attemptedAt)],
       nextAttemptAt !== null && ['Next attempt', whenDue(nextAttemptAt)],

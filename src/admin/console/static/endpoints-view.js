@@ -7,7 +7,7 @@ import { button, choice, field } from './controls.js';
 import { el, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
-import { showView, card, codes, facts } from './sections.js';
+import { card, codes, facts, showView } from './sections.js';
 import { when, whenDue } from './times.js';
 
 /** @typedef {import('./changes.js').Endpoint} Endpoint */

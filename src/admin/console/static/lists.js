@@ -1,9 +1,9 @@
 // @ts-check
 // A list of the service, one page at a time, however long it is.
-import { Refusal, ask } from './admin-api.js';
+import { Refusal, request } from './admin-api.js';
 import { addressWith, inAddress } from './address.js';
 import { button } from './controls.js';
-import { el, number, say } from './elements.js';
+import { el, number, setText } from './elements.js';
 
 /**
  * Turns pages. The address has the number of the page and where it begins, so that going back, going forward and a reload keep it; the entry
@@ -63,10 +63,10 @@ export class Pages {
     this.#next = next;
     const focused = document.activeElement;
     this.back.disabled = this.#place === undefined;
-    say(this.back, this.#before ? '← Previous' : '← First page');
+    setText(this.back, this.#before ? '← Previous' : '← First page');
     this.forth.disabled = next === undefined;
     this.bar.hidden = this.back.disabled && this.forth.disabled;
-    say(this.where, this.bar.hidden ? '' : `Page ${this.#number}`);
+    setText(this.where, this.bar.hidden ? '' : `Page ${this.#number}`);
     // A button that is disabled loses the focus.
     if (focused === this.forth && this.forth.disabled) this.back.focus();
     if (focused === this.back && this.back.disabled) this.forth.focus();
@@ -110,14 +110,14 @@ export class Rows {
       this.#rows.set(id, old?.shown === shown ? old : { shown, element: make(item) });
     }
     const elements = [...this.#rows.values()].map(({ element }) => element);
-    const gone = [...this.list.children].filter((child) => !elements.some((element) => element === child));
-    for (const child of gone) child.remove();
+    const removed = [...this.list.children].filter((child) => !elements.some((element) => element === child));
+    for (const child of removed) child.remove();
     // One that stays in its place is not moved, which would take its focus.
     let at = this.list.firstElementChild;
     for (const element of elements)
       if (element === at) at = at.nextElementSibling;
       else this.list.insertBefore(element, at);
-    say(this.note, elements.length === 0 ? none : '');
+    setText(this.note, elements.length === 0 ? none : '');
     if (left === undefined || this.list.contains(document.activeElement)) return;
     // What was done to a row may have taken the button away, and the row itself.
     const action = CSS.escape(focused?.getAttribute('data-action') ?? '');
@@ -169,24 +169,24 @@ export class PagedList {
   async refresh(signal, none) {
     const { place: cursor, turn } = this.pages.wanted;
     const query = { limit: 25, ...this.query(), cursor };
-    const answer = await ask('GET', this.path, { query, signal }).catch((error) => {
+    const response = await request('GET', this.path, { query, signal }).catch((error) => {
       // The address was changed by hand, or is that of another version.
       if (!(error instanceof Refusal) || !error.details.some(({ field }) => field === 'cursor')) throw error;
       this.pages.reset();
     });
-    if (!answer) return this.refresh(signal, none);
-    const { body, next, total } = answer;
+    if (!response) return this.refresh(signal, none);
+    const { body, next, total } = response;
     /** @type {Set<unknown>} */
     const page = new Set(body.map((/** @type {any} */ { id }) => id));
     if (!this.pages.arrived(turn, next)) return this.#shown;
     // Of none, the rows say so.
-    if (total !== undefined) say(this.count, total === 0 ? '' : `${number(total)} in all`);
+    if (total !== undefined) setText(this.count, total === 0 ? '' : `${number(total)} in all`);
     const last =
       this.keepsRead && turn === this.#turnShown
         ? this.#shown.findLastIndex(({ id }) => this.rows.isRead(id))
         : -1;
-    const kept = this.#shown.slice(0, last + 1).filter(({ id }) => !page.has(id));
-    this.#shown = [...body, ...kept];
+    const pinned = this.#shown.slice(0, last + 1).filter(({ id }) => !page.has(id));
+    this.#shown = [...body, ...pinned];
     this.#turnShown = turn;
     this.rows.show(this.#shown, this.row, none);
     return this.#shown;

@@ -1,9 +1,9 @@
 // @ts-check
 // What needs attention: the requests of the last 60 minutes and of today, and the clients behind each number.
-import { ask } from './admin-api.js';
+import { request } from './admin-api.js';
 import { addressOf } from './address.js';
 import { STATES } from './clients-view.js';
-import { el, number, put } from './elements.js';
+import { el, number, replaceContent } from './elements.js';
 import { poll } from './polling.js';
 import { card, showView } from './sections.js';
 
@@ -23,11 +23,11 @@ export function showOverview(main, signal) {
   calls.hidden = true;
   let shown = '';
   poll(async () => {
-    const { body } = await ask('GET', 'overview', { signal });
+    const { body } = await request('GET', 'overview', { signal });
     if (shown === JSON.stringify(body)) return;
     shown = JSON.stringify(body);
-    put(traffic, body.traffic.map(trafficOf));
-    put(
+    replaceContent(traffic, body.traffic.map(trafficOf));
+    replaceContent(
       states,
       el('li', el('a', { href: '#/clients' }, el('b', number(body.clients)), ' clients')),
       body.states.map(stateOf),
@@ -41,11 +41,11 @@ export function showOverview(main, signal) {
         ),
       ),
     );
-    put(refused, refusedOf(body.refusedMost));
+    replaceContent(refused, refusedOf(body.refusedMost));
     calls.hidden = body.deprecated.length === 0;
-    put(deprecated, deprecatedOf(body.deprecated));
+    replaceContent(deprecated, deprecatedOf(body.deprecated));
   }, signal);
-  put(traffic, el('p.note', { role: 'status' }, 'Loading…'));
+  replaceContent(traffic, el('p.note', { role: 'status' }, 'Loading…'));
   showView(
     main,
     { title: 'Overview' },

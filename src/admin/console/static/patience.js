@@ -38,7 +38,7 @@ export function pauseLeft() {
   return Math.max(0, (pause?.until ?? 0) - performance.now());
 }
 
-/** Ends a pause, if it is still the one that was seen before: the service answers. @param {Pause | undefined} seen */
+/** Ends a pause, if it is still the one that was seen before: the service responds. @param {Pause | undefined} seen */
 export function endPause(seen) {
   if (pause !== seen) return;
   pause = undefined;

@@ -1,6 +1,6 @@
 // @ts-check
 // Bars over time of what was admitted and refused, with the limit as a line, and the same numbers as a table for those who do not see them.
-import { el, number, put, say, svg } from './elements.js';
+import { el, number, replaceContent, setText, svg } from './elements.js';
 import { Table, card } from './sections.js';
 
 const HEIGHT = 170;
@@ -54,7 +54,7 @@ export class Plot {
     const most = Math.max(0, ...bars.map(({ value }) => value));
     const total = bars.reduce((sum, { value }) => sum + value, 0);
     const turnedAway = bars.reduce((sum, { refused }) => sum + refused, 0);
-    put(
+    replaceContent(
       this.summary,
       el('span.swatch'),
       `${number(total)} admitted, at most ${number(most)} of ${number(limit)} allowed now; `,
@@ -72,7 +72,7 @@ export class Plot {
     this.#picked = at;
     const bar = at === undefined ? undefined : this.#bars[at];
     const text = bar && `${bar.label}: ${number(bar.value)} admitted, ${number(bar.refused)} refused`;
-    say(this.readout, text ?? 'Point at a bar, or use the arrow keys, to see its numbers.');
+    setText(this.readout, text ?? 'Point at a bar, or use the arrow keys, to see its numbers.');
     for (const [place, group] of this.drawing.querySelectorAll('g').entries())
       group.classList.toggle('picked', place === at);
     const { drawing } = this;
@@ -160,7 +160,7 @@ export class Plot {
       tick(SHORT.format(value), ROOM.left - 8, y(value) + 4, 'end'),
     ]);
     const box = { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, focusable: 'false' };
-    put(this.drawing, svg('svg', box, ticks, bars, isLimitShown && line('limit', this.#limit)));
+    replaceContent(this.drawing, svg('svg', box, ticks, bars, isLimitShown && line('limit', this.#limit)));
     this.#pick(this.#picked);
   }
 }
@@ -189,6 +189,6 @@ export class Meter {
     const share = limit === 0 ? 0 : Math.min(1, used / limit);
     this.fill.style.width = `${share === 0 ? 0 : Math.max(2, share * 100)}%`;
     this.fill.dataset.level = share >= 1 ? 'full' : share >= 0.8 ? 'high' : 'fine';
-    say(this.numbers, `${number(used)} of ${number(limit)}`);
+    setText(this.numbers, `${number(used)} of ${number(limit)}`);
   }
 }

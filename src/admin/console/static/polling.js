@@ -1,8 +1,8 @@
 // @ts-check
 // Polls while the page is visible, but not in a hidden tab and not during a pause that the service requested.
-import { Refusal, strangeAnswer } from './admin-api.js';
+import { Refusal, unexpectedResponse } from './admin-api.js';
 import { button } from './controls.js';
-import { byId, el, put, tell } from './elements.js';
+import { byId, el, notify, replaceContent } from './elements.js';
 import { endPause, lastPause, mayTry, pauseFor, pauseLeft } from './patience.js';
 import { isSessionHeld } from './session.js';
 
@@ -15,16 +15,16 @@ const HELD_MS = 1_000;
  * Runs `refresh` now and again until the view ends.
  * @param {() => Promise<unknown>} refresh
  * @param {AbortSignal} signal ends it
- * @param {(refusal: Refusal) => boolean} [takes] shows a permanent refusal, and returns whether it was one: then
+ * @param {(refusal: Refusal) => boolean} [handles] shows a permanent refusal, and returns whether it was one: then
  *   nothing is requested until `soon`
  * @returns {{ soon: () => void }} `soon` asks at once, or when the pause is over
  */
-export function poll(refresh, signal, takes = () => false) {
+export function poll(refresh, signal, handles = () => false) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let running = false;
   let again = false;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let requestedAt = Number.NEGATIVE_INFINITY;
 
   const later = (/** @type {number} */ ms) => {
     clearTimeout(timer);
@@ -48,7 +48,7 @@ export function poll(refresh, signal, takes = () => false) {
     clearTimeout(timer);
     running = true;
     again = false;
-    askedAt = performance.now();
+    requestedAt = performance.now();
     const before = lastPause();
     try {
       await refresh();
@@ -57,10 +57,10 @@ export function poll(refresh, signal, takes = () => false) {
       if (signal.aborted) return;
       // Anything but a Refusal is a bug of this page, or an unexpected response.
       if (!(error instanceof Refusal)) reportError(error);
-      const refusal = error instanceof Refusal ? error : strangeAnswer();
-      if (takes(refusal)) {
+      const refusal = error instanceof Refusal ? error : unexpectedResponse();
+      if (handles(refusal)) {
         endPause(before);
-        showTrouble();
+        showError();
         return;
       }
       if (!refusal.endsSession) pauseFor(refusal);
@@ -69,55 +69,55 @@ export function poll(refresh, signal, takes = () => false) {
     }
     if (lastPause()) wait();
     else {
-      showTrouble();
+      showError();
       later(again ? 0 : EVERY_MS);
     }
   };
 
   const wait = () => {
-    showTrouble(() => (mayTry() ? void run(true) : tell('The last attempt was just now. Wait a moment.')));
+    showError(() => (mayTry() ? void run(true) : notify('The last attempt was just now. Wait a moment.')));
     later(Math.max(pauseLeft(), 1));
   };
 
-  const seen = () => {
+  const onVisibilityChange = () => {
     if (document.hidden) clearTimeout(timer);
-    else later(Math.max(0, askedAt + EVERY_MS - performance.now()));
+    else later(Math.max(0, requestedAt + EVERY_MS - performance.now()));
   };
-  document.addEventListener('visibilitychange', seen, { signal });
+  document.addEventListener('visibilitychange', onVisibilityChange, { signal });
   signal.addEventListener('abort', () => {
     clearTimeout(timer);
-    showTrouble();
+    showError();
   });
   void run();
   return { soon: () => void run() };
 }
 
 /** Shows why polling has paused, and when it continues; nothing without a way to retry. @param {() => void} [tryNow] */
-function showTrouble(tryNow) {
-  const bar = byId('trouble');
+function showError(tryNow) {
+  const bar = byId('polling-error');
   const refusal = lastPause()?.refusal;
   if (!refusal || !tryNow) {
-    if (bar.childElementCount > 0) put(bar);
+    if (bar.childElementCount > 0) replaceContent(bar);
     return;
   }
   const wasFocused = bar.contains(document.activeElement);
   const again = button('Try now', tryNow);
-  put(
+  replaceContent(
     bar,
-    el('p', el('b', troubleOf(refusal)), ` ${refusal.message} (${refusal.code})`),
+    el('p', el('b', errorText(refusal)), ` ${refusal.message} (${refusal.code})`),
     el('p', `Retrying in ${Math.ceil(pauseLeft() / 1_000)} s. `, again),
   );
   if (wasFocused) again.focus();
 }
 
 /** @param {Refusal} refusal */
-function troubleOf(refusal) {
+function errorText(refusal) {
   const { status, code, isOwn } = refusal;
   if (refusal.is('api_key_banned')) return 'This key is banned for a while.';
   if (status === 429)
     return isOwn ? 'This key has used up its quota.' : 'A proxy in front of the service limits requests.';
   const what =
-    status === 503 || code === 'no_answer'
+    status === 503 || code === 'no_response'
       ? 'The service is unavailable.'
       : isOwn
         ? 'The service failed to respond.'

@@ -3,7 +3,7 @@
 import { isHolder } from './admin-api.js';
 import { Filters, addressOf, inAddress } from './address.js';
 import { choice, field } from './controls.js';
-import { el, idOf, put, written } from './elements.js';
+import { el, idOf, replaceContent, written } from './elements.js';
 import { PagedList } from './lists.js';
 import { poll } from './polling.js';
 import { showView, tableOf } from './sections.js';
@@ -53,7 +53,7 @@ export function showRequests(main, signal) {
     const shown = await requests.refresh(signal);
     table.hidden = shown.length === 0;
     const name = client && shown[0]?.clientName;
-    if (name && subject.textContent !== name) put(subject, written(name));
+    if (name && subject.textContent !== name) replaceContent(subject, written(name));
   }, signal);
   const [note, , bar] = requests.parts;
   showView(
@@ -110,8 +110,8 @@ function rowOf({ at, requestId, clientId, clientName, keyId, keyPrefix, operatio
 /** Leads to the cause and the remedy of an error. @param {string | null} code */
 function helpOf(code) {
   if (code === null) return '';
-  const words = { href: `../docs/errors#${code}`, 'aria-label': `Help for ${code}` };
-  return el('a', words, 'Help');
+  const attributes = { href: `../docs/errors#${code}`, 'aria-label': `Help for ${code}` };
+  return el('a', attributes, 'Help');
 }
 
 /** An id of a request: its beginning, which leads to the whole one. @param {string} id */

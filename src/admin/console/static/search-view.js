@@ -1,9 +1,9 @@
 // @ts-check
 // What a search found: clients, keys and requests.
-import { ask } from './admin-api.js';
+import { request } from './admin-api.js';
 import { addressOf, inAddress } from './address.js';
-import { faultOf } from './dialogs.js';
-import { el, put, written } from './elements.js';
+import { errorMessage } from './dialogs.js';
+import { el, replaceContent, written } from './elements.js';
 import { poll } from './polling.js';
 import { showView } from './sections.js';
 
@@ -28,7 +28,7 @@ export function showSearch(main, signal) {
   let isFirst = true;
   poll(
     async () => {
-      const { body } = await ask('GET', 'search', { query: { text }, signal });
+      const { body } = await request('GET', 'search', { query: { text }, signal });
       // A single one is what was looked for.
       if (isFirst && body.length === 1) {
         location.replace(hrefOf(body[0]));
@@ -36,8 +36,8 @@ export function showSearch(main, signal) {
       }
       if (!isFirst) return;
       isFirst = false;
-      put(list, body.map(rowOf));
-      put(
+      replaceContent(list, body.map(rowOf));
+      replaceContent(
         note,
         body.length === 0 &&
           'No client, key or recent error matches this name, id, label or beginning of a key. Requests without the key of a client are only in the log.',
@@ -52,7 +52,7 @@ export function showSearch(main, signal) {
     signal,
     (refusal) => {
       if (!refusal.is('validation_failed')) return false;
-      put(note, faultOf(refusal));
+      replaceContent(note, errorMessage(refusal));
       return true;
     },
   );

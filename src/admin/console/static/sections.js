@@ -1,7 +1,7 @@
 // @ts-check
 // What views are made of: a head, cards, facts and tables.
-import { faultOf } from './dialogs.js';
-import { el, put, say } from './elements.js';
+import { errorMessage } from './dialogs.js';
+import { el, replaceContent, setText } from './elements.js';
 
 /** @typedef {import('./elements.js').Child} Child */
 
@@ -10,7 +10,7 @@ class View {
   title = el('h1', { dir: 'auto' }, 'Loading…');
   #badges = el('span.badges');
   #actions = el('div.head-actions');
-  #fault = el('div.fault', { role: 'alert' });
+  #errorBox = el('div.error', { role: 'alert' });
 
   /**
    * @param {Element} main
@@ -18,24 +18,24 @@ class View {
    * @param {...Child} parts
    */
   constructor(main, { title, back, links = [], buttons = [] }, ...parts) {
-    if (title) say(this.title, title);
+    if (title) setText(this.title, title);
     this.buttons = buttons;
-    put(this.#actions, links, buttons);
+    replaceContent(this.#actions, links, buttons);
     this.body = el('div', { class: title ? null : 'columns' }, parts);
     const [href, text] = back ?? [];
-    put(
+    replaceContent(
       main,
       href && el('nav.crumbs', { 'aria-label': 'Where you are' }, el('a', { href }, text)),
       el('div.view-head', el('div.title', this.title, this.#badges), this.#actions),
-      this.#fault,
+      this.#errorBox,
       this.body,
     );
   }
 
   /** Names what has come, and lets the buttons be used. @param {string} title @param {...(Child | Child[])} badges */
   show(title, ...badges) {
-    say(this.title, title);
-    put(this.#badges, ...badges);
+    setText(this.title, title);
+    replaceContent(this.#badges, ...badges);
     for (const button of this.buttons) button.disabled = false;
   }
 
@@ -49,9 +49,9 @@ class View {
     if (!refusal.is(code)) return false;
     this.show('Not found');
     document.title = document.title.replace(/^.* · /, 'Not found · ');
-    put(this.#fault, faultOf(refusal));
-    put(this.#actions);
-    put(this.body, instead);
+    replaceContent(this.#errorBox, errorMessage(refusal));
+    replaceContent(this.#actions);
+    replaceContent(this.body, instead);
     return true;
   }
 }
@@ -106,11 +106,11 @@ export function tableOf(titles, body) {
 export class Table {
   #shown = '';
 
-  /** @param {string} label @param {readonly string[]} titles @param {string} none is shown where there is no row @param {string} [look] its classes, behind dots */
-  constructor(label, titles, none = '', look = '') {
+  /** @param {string} label @param {readonly string[]} titles @param {string} none is shown where there is no row @param {string} [classes] its classes, behind dots */
+  constructor(label, titles, none = '', classes = '') {
     this.titles = titles;
     this.none = none;
-    this.element = el(/** @type {`div.${string}`} */ (`div.table-room${look}`), {
+    this.element = el(/** @type {`div.${string}`} */ (`div.table-room${classes}`), {
       tabindex: '0',
       role: 'region',
       'aria-label': label,
@@ -129,6 +129,6 @@ export class Table {
     // What did not change stays selected and scrolled as it is.
     if (table.outerHTML === this.#shown) return;
     this.#shown = table.outerHTML;
-    put(this.element, rows.length === 0 ? this.none : table);
+    replaceContent(this.element, rows.length === 0 ? this.none : table);
   }
 }

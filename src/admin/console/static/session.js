@@ -5,7 +5,7 @@ const NAME = 'petstore-console-key';
 
 /** Why the last key was given up, in words; shown once at the next sign-in. @type {string | undefined} */
 let reason;
-/** How many hold the session: orders under way, and secrets on show. */
+/** How many hold the session: changes that are pending, and secrets on show. */
 let holders = 0;
 /** The end that waits for them: the key that was refused, and why. @type {{ key: string, why: string } | undefined} */
 let ending;
@@ -67,7 +67,7 @@ addEventListener('beforeunload', (event) => {
 });
 
 export function takeReason() {
-  const told = reason;
+  const shown = reason;
   reason = undefined;
-  return told;
+  return shown;
 }

@@ -1,6 +1,6 @@
 // @ts-check
-import { Refusal, ask, isHolder } from './admin-api.js';
-import { el, put } from './elements.js';
+import { Refusal, isHolder, request } from './admin-api.js';
+import { el, replaceContent } from './elements.js';
 import { keepKey, takeReason } from './session.js';
 
 const [LEAD, LABEL, NOTE] = isHolder
@@ -22,9 +22,9 @@ const [LEAD, LABEL, NOTE] = isHolder
  */
 export function showSignIn(main, signedIn) {
   const plain = { autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off' };
-  const described = { 'aria-describedby': 'key-note key-fault' };
+  const described = { 'aria-describedby': 'key-note key-error' };
   const field = el('input', { id: 'key', type: 'password', required: true, ...plain, ...described });
-  const fault = el('p.fault', { id: 'key-fault', role: 'alert' }, takeReason());
+  const errorLine = el('p.error', { id: 'key-error', role: 'alert' }, takeReason());
   const button = el('button.primary', 'Sign in');
   const scopes = document.getElementById('main')?.dataset.scopes;
   const command = `npx petstore client create --name Operators --plan business --issue-key --scopes ${scopes}`;
@@ -32,7 +32,7 @@ export function showSignIn(main, signedIn) {
     'form.card.sign-in',
     el('h1', 'Sign in'),
     el('p.lead', LEAD),
-    fault,
+    errorLine,
     el('label', { for: 'key' }, LABEL),
     field,
     el(
@@ -58,10 +58,10 @@ export function showSignIn(main, signedIn) {
   async function tryKey() {
     const key = field.value.trim();
     button.disabled = true;
-    put(fault);
+    replaceContent(errorLine);
     try {
       if (!/^[\x21-\x7e]+$/.test(key)) throw new Refusal(0, 'invalid_api_key', 'This is not an API key.');
-      await ask('GET', isHolder ? '../account' : 'clients?limit=1', { key });
+      await request('GET', isHolder ? '../account' : 'clients?limit=1', { key });
       keepKey(key);
       field.value = '';
       signedIn();
@@ -69,7 +69,7 @@ export function showSignIn(main, signedIn) {
       if (!(error instanceof Refusal)) throw error;
       const hint =
         error.code === 'insufficient_scope' ? ' This key lacks the scope admin or admin:read.' : '';
-      put(fault, `${error.message}${hint} (${error.code})`);
+      replaceContent(errorLine, `${error.message}${hint} (${error.code})`);
       field.select();
       field.focus();
     } finally {
@@ -77,6 +77,6 @@ export function showSignIn(main, signedIn) {
     }
   }
 
-  put(main, form);
+  replaceContent(main, form);
   field.focus();
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // Times in words, by the clock of the service: that of this machine may be wrong.
-import { el, say } from './elements.js';
+import { el, setText } from './elements.js';
 
 /** Clocks that differ by less are the same, in milliseconds. */
 const SKEW_MS = 2_000;
@@ -9,9 +9,10 @@ let aheadMs = 0;
 
 /** Learns the time of the service from the `Date` of a response. @param {string | null} date */
 export function learnTime(date) {
-  const told = Date.parse(date ?? '');
+  const serverMs = Date.parse(date ?? '');
   // The field has whole seconds: what is nearer is no difference.
-  if (Number.isFinite(told)) aheadMs = Math.abs(told - Date.now()) < SKEW_MS ? 0 : told - Date.now();
+  if (Number.isFinite(serverMs))
+    aheadMs = Math.abs(serverMs - Date.now()) < SKEW_MS ? 0 : serverMs - Date.now();
 }
 
 /** Now, in milliseconds since the Unix epoch, as the service has it. */
@@ -61,7 +62,7 @@ function showExact({ type, target }) {
   exact.hidden = at === null;
   if (at === null) return;
   at.setAttribute('aria-describedby', exact.id);
-  say(exact, exactly(at.getAttribute('datetime') ?? ''));
+  setText(exact, exactly(at.getAttribute('datetime') ?? ''));
   document.body.append(exact);
   const { left, top, bottom } = at.getBoundingClientRect();
   const above = top - exact.offsetHeight - 4;
@@ -96,6 +97,6 @@ function dueIn(instant) {
 export function refreshTimes() {
   for (const shown of document.querySelectorAll('time.when')) {
     const instant = shown.getAttribute('datetime') ?? '';
-    say(shown, shown.classList.contains('due') ? dueIn(instant) : ago(instant));
+    setText(shown, shown.classList.contains('due') ? dueIn(instant) : ago(instant));
   }
 }
