@@ -6,11 +6,11 @@ import { aligned, replaceTable } from './doc-table.mjs';
 /** Replaces the table, and the sentence about how it was measured. */
 export function writeCapacity({ node, loader, rounds, seconds, rows, memory }) {
   const head = [
-    'Requests',
-    'A second, on SQLite',
+    'Request',
+    'Requests/s, SQLite',
     'With Redis',
     '99th percentile, ms',
-    'Processor time of each, µs',
+    'CPU time per request, µs',
   ];
   const lines = rows
     .filter(({ measured }) => measured.service)
@@ -26,7 +26,8 @@ export function writeCapacity({ node, loader, rounds, seconds, rows, memory }) {
     });
   const how =
     `Node ${node}, ${loader} with 32 connections, medians of ${rounds} rounds of ${seconds} s. Resident memory: ${memory.few.mib} MiB after ` +
-    `${whole(memory.few.requests)} requests, ${memory.many.mib} MiB after ${whole(memory.many.requests)} of ${whole(memory.clients)} clients.`;
+    `${whole(memory.few.requests)} requests, ${memory.many.mib} MiB after ${whole(memory.many.requests)} requests from ` +
+    `${whole(memory.clients)} clients.`;
   replaceTable('scale.md', 'one core', `${how}\n\n${aligned([head, ...lines])}`);
 }
 

@@ -104,7 +104,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(100, 600_000),
     default: DEFAULT_STATEMENT_TIMEOUT_MS,
     description:
-      'Longest time that a statement may take on PostgreSQL, in milliseconds. After it, the request returns 503.',
+      'Longest time that a statement may take on PostgreSQL, in milliseconds. After that, the request returns 503.',
   },
   databaseMigrate: {
     type: oneOf('auto', 'check', 'off'),
@@ -117,7 +117,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: redisUrl,
     default: null,
     description:
-      'Redis, in which instances share their quota counters. Unset: each process counts on its own.',
+      'URL of Redis, which stores the quota counters of all instances. Unset: each process counts on its own.',
     secret: true,
   },
   redisCa: {
@@ -130,7 +130,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(1, 60_000),
     default: 500,
     description:
-      'Longest time that a request waits for Redis, in milliseconds. After it, the instance counts on its own until Redis responds again.',
+      'Longest time that a request waits for Redis, in milliseconds. After that, the instance counts on its own until Redis responds again.',
   },
   logLevel: {
     type: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
@@ -141,7 +141,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: share,
     default: 1,
     description:
-      'Which requests are logged, if LOG_LEVEL allows: on logs all, off none, and a share such as 0.01 logs 1 % of them ' +
+      'Which requests are logged, if LOG_LEVEL allows: on logs all requests, off logs no requests, and a share such as 0.01 logs 1 % of them ' +
       'in addition to all responses with status 500 and above.',
   },
   logAddresses: {
@@ -170,7 +170,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
   stagingBaseUrl: {
     type: baseUrl,
     default: null,
-    description: 'URL of the staging environment, which is then added to the OpenAPI documents.',
+    description: 'URL of the staging environment, to add it to the OpenAPI documents.',
   },
   console: {
     type: oneOf('on', 'off'),
@@ -181,7 +181,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: oneOf('public', 'management', 'off'),
     default: 'public',
     description:
-      'Where /admin and /console are served: public is PORT, management is MANAGEMENT_PORT, and off is nowhere. Elsewhere they return 404.',
+      'Port that serves /admin and /console: public for PORT, management for MANAGEMENT_PORT, off for neither. On other ports, they return 404.',
   },
   bodyLimitBytes: {
     type: wholeNumber(1_024, 16_777_216),
@@ -199,19 +199,19 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(1_000, 600_000),
     default: 15_000,
     description:
-      'Longest time for the head of a request to arrive, in milliseconds. After it, the request gets 408.',
+      'Longest time for the head of a request to arrive, in milliseconds. After that, the request returns 408.',
   },
   requestTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
     default: 60_000,
     description:
-      'Longest time for a whole request to arrive, in milliseconds. After it, the request gets 408.',
+      'Longest time for a whole request to arrive, in milliseconds. After that, the request returns 408.',
   },
   responseTimeoutMs: {
     type: wholeNumber(1_000, 600_000),
     default: 60_000,
     description:
-      'Longest time for a client to read a response, in milliseconds. After it, the connection is closed. A stream may take ' +
+      'Longest time for a client to read a response, in milliseconds. After that, the connection is closed. A stream may take ' +
       'longer if the client keeps reading it.',
   },
   maxRequestsInFlight: {
@@ -260,7 +260,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: wholeNumber(1, 30),
     default: 1,
     description:
-      'Number of days for which the response to an Idempotency-Key is stored for retries. The docs promise clients one day.',
+      'Number of days for which the response to an Idempotency-Key is stored for retries. The docs for clients promise one day.',
   },
   webhookAllowedNetworks: {
     type: networks,
@@ -279,7 +279,7 @@ export const PLATFORM_SETTINGS = defineSettings('', {
     type: instant,
     default: 0,
     description:
-      'Keeps deprecated operations available until this instant. It cannot bring a removal forward.',
+      'Keeps deprecated operations available until this instant. It cannot make a removal earlier.',
   },
   shutdownDelayMs: {
     type: wholeNumber(0, 600_000),

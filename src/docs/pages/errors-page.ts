@@ -34,9 +34,9 @@ ${ofStatus(status).map(sectionOf).join('\n')}`,
         <code>rel="help"</code> to its explanation on this page:</p>
       <pre tabindex="0"><code>${escapeHtml(EXAMPLE)}</code></pre>
       <p><code>code</code> is stable and meant for programs, <code>message</code> for people. With
-        <a href="#validation_failed"><code>validation_failed</code></a> the body also has <code>details</code>, one entry for each
-        error with <code>field</code>, <code>code</code> and <code>message</code>. It has at most ${MAX_DETAILS} entries; if a request
-        has more errors, the last entry gives the number of the others.</p>
+        <a href="#validation_failed"><code>validation_failed</code></a>, the body contains <code>details</code>, with an entry for each
+        error: <code>field</code>, <code>code</code> and <code>message</code>. If a request has more than ${MAX_DETAILS} errors, the last of
+        ${MAX_DETAILS} entries states the number of further errors.</p>
 ${sections.join('\n')}
     </article>
   </main>`,

@@ -37,13 +37,13 @@ export function startPage(site: Site, facts: StartFacts): PageContent {
     main: `  <main class="start" id="main" tabindex="-1">
     <h1>${escapeHtml(site.name)}</h1>
     <p class="lead">${escapeHtml(description)} Every request needs an API key, every response
-      shows what is left of the quota, and every error says what to do next.</p>
+      shows the remaining quota, and every error says what to do next.</p>
     ${cardsOf(site, '/')}
     <h2>The first request</h2>
-    <p>With a key that the operator of this service has given you:</p>
+    <p>With a key from the operator of this service:</p>
     <pre tabindex="0"><code>export KEY=${key}
 curl -H "Authorization: Bearer $KEY" "<span data-api="${escapeHtml(called)}">${escapeHtml(address)}</span>"</code></pre>
-    <p>What you have used of your plan, your keys and your webhooks: <a href="${to('/account/')}">your account</a>.</p>${operators}
+    <p>To see your usage and manage your keys and webhooks, open <a href="${to('/account/')}">your account</a>.</p>${operators}
     <h2>This service</h2>
     <dl class="facts">
       <dt>Address of the API</dt><dd><code data-api="v1">${escapeHtml(api)}</code></dd>
@@ -63,7 +63,7 @@ export function missingPage(site: Site, path: string): PageContent {
     path,
     main: `  <main class="start" id="main" tabindex="-1">
     <h1>Not found</h1>
-    <p class="lead">There is nothing at this address. Perhaps you are looking for one of these:</p>
+    <p class="lead">This page does not exist. You may be looking for one of the following:</p>
     ${cardsOf(site, path)}
   </main>`,
   };
@@ -80,10 +80,10 @@ function cardsOf({ documents, guides }: Site, from: string): string {
 }
 
 const TEXTS: Readonly<Record<string, string>> = {
-  '/docs': 'Every operation with its schemas and responses, to try out in the browser.',
+  '/docs': 'Every operation with its schemas and responses. You can try them in the browser.',
   '/docs/openapi.json': 'For Postman and client generators, also as openapi.yaml.',
   '/docs/admin': 'Clients, keys, usage and the audit trail, for a key with the scope admin.',
-  '/docs/account': 'What a key holder can see and change.',
+  '/docs/account': 'The operations for key holders: usage, keys and webhooks.',
   '/docs/guides/using-the-api':
     'Pagination, conditional requests, safe retries and quotas, with examples to paste.',
   [ERRORS_PATH]: 'Every error code with its cause and remedy.',
