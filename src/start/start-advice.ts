@@ -41,14 +41,14 @@ async function adviseKey(app: INestApplication, logger: AppLogger): Promise<void
   const [oldest] = items;
   if (!oldest)
     logger.warn(
-      `There is no client yet, so every request is refused with 401. ${where} this command creates the first administrator, whose key opens ` +
-        `/console: ${command} client create --name Operators --plan business --issue-key --scopes admin; and this command creates a client and its key: ` +
+      `There is no client yet, so every request is refused with 401. ${where}, create the first administrator, whose key also opens ` +
+        `/console: ${command} client create --name Operators --plan business --issue-key --scopes admin,pets:read,pets:write. Then create a client with a key: ` +
         `${command} client create --name 'My shop' --plan pro --issue-key`,
       'Start',
     );
   else if (settings.nodeEnv !== 'production' && oldest.name === DEMO_CLIENT)
     logger.log(
-      `The demo key was shown only at the first start. ${where} this command creates another: ${command} key issue --client ${oldest.id}`,
+      `The demo key was shown only at the first start. ${where}, create another one: ${command} key issue --client ${oldest.id}`,
       'Start',
     );
 }
@@ -67,6 +67,6 @@ function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where
   ];
   return {
     command: [...given, called].join(' '),
-    where: `In ${here}${isGiven && !isFile ? ', with the DATABASE_URL of the service,' : ''}`,
+    where: `In ${here}${isGiven && !isFile ? ' and with the DATABASE_URL of the service' : ''}`,
   };
 }

@@ -9,8 +9,8 @@ export function adminDescription({ plans, page }: DocumentFacts): string {
     `The command line does the same without a key: \`petstore --help\`. [Errors](${errors}) lists every code with its cause and remedy.`,
 
     '## Get a key',
-    'The first one comes from the command line, on the machine of the service: `petstore client create --name Operators --plan business ' +
-      '--issue-key --scopes admin`. Use it to issue more keys with `POST /keys`. A key can grant only scopes that it has. Give each operator ' +
+    'Create the first one with the command line, on the machine of the service: `petstore client create --name Operators --plan business ' +
+      '--issue-key --scopes admin,pets:read,pets:write`. Use it to issue more keys with `POST /keys`. A key can grant only scopes that it has. Give each operator ' +
       'a separate client, so that the audit trail shows who did what.',
 
     '## Clients, keys and plans',

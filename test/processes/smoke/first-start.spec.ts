@@ -50,7 +50,7 @@ describe('how a key is made', () => {
     const [line = '', ...more] = await adviceOf(path, production);
     expect(more).toEqual([]);
     expect(line).toMatch(
-      /^There is no client yet, so every request is refused with 401\. In .* this command creates/,
+      /^There is no client yet, so every request is refused with 401\. In .*, create the first administrator/,
     );
     expect(line).not.toContain('pst_');
     const printed = paste(line, path);
@@ -64,8 +64,7 @@ describe('how a key is made', () => {
     const path = await folderOfTest();
     expect(await adviceOf(path)).toEqual([]);
     const service = await serviceOfTest(path);
-    const line =
-      /"(The demo key was shown only at the first start\. In .* this command creates another: [^"]*)"/;
+    const line = /"(The demo key was shown only at the first start\. In .*, create another one: [^"]*)"/;
     const [, told = ''] = line.exec(service.output) ?? [];
     expect(await accepted(service, paste(told, path))).toBe(200);
   });
