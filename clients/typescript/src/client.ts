@@ -24,19 +24,19 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
   readonly #sender: Sender;
   readonly #http;
 
-  /** Throws a TypeError that names the option that is wrong. */
+  /** Throws a TypeError that names the invalid option. */
   constructor(options: ClientOptions<Form>) {
     this.#options = checked(options);
     this.#sender = new Sender(this.#options);
     this.#http = createClient<Record<string, Record<'get', AnyOperation>>>({
       baseUrl: this.#options.root,
       pathSerializer: pathOf,
-      // In a page of another origin, CORS would refuse a User-Agent.
+      // In pages of other origins, CORS would block a User-Agent.
       headers: { Accept: 'application/json', ...('self' in globalThis ? {} : { 'User-Agent': USER_AGENT }) },
     });
   }
 
-  /** The limit that applies, by the last response; undefined before the first. */
+  /** The limit according to the last response; undefined before the first one. */
   get quota(): Quota | undefined {
     return this.#sender.quota;
   }
@@ -46,7 +46,7 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     /** Lists animals in the order of their ids, over all pages; `limit` is the size of a page, 1 to 100. */
     list: (query: T.InputOf<'listPets'>['query'] = {}, options?: T.CallOptions) =>
       this.list('listPets', { query }, options),
-    /** Adds an animal, once, however often the request has to be sent. */
+    /** Adds an animal exactly once, even if the request has to be retried. */
     create: (body: T.NewPet, options?: T.IdempotentCallOptions) => this.call('createPet', { body }, options),
     /**
      * Fetches one animal.
@@ -56,8 +56,8 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
   };
 
   /**
-   * Calls any operation of the documents by its operationId, such as `getAccount`, or one of your own module. What has no
-   * `Idempotency-Key` and changes something is not repeated when no response comes.
+   * Calls any documented operation by its operationId, such as `getAccount` or an operation of your own module. A call that changes
+   * something without an `Idempotency-Key` is not retried if no response arrives.
    */
   async call<Id extends T.OperationId>(
     id: Id,
@@ -66,7 +66,7 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     return (await this.exchange(id, ...args)).data;
   }
 
-  /** As `call`, with the headers of the response: the `etag` for an `If-Match`, the `location` of what was created. */
+  /** Like `call`, but also returns the response headers, such as the `etag` for an `If-Match` or the `location` of the created resource. */
   async exchange<Id extends T.OperationId>(
     id: Id,
     ...[input, options]: T.OptionalInput<Id, T.IdempotentCallOptions>
@@ -82,7 +82,7 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     };
   }
 
-  /** Lists what any operation that returns a list has, over all pages. */
+  /** Lists the entries of any operation that returns a list, over all pages. */
   list<Id extends T.ListId>(
     id: Id,
     ...[input, options]: T.OptionalInput<Id, T.CallOptions>
@@ -91,11 +91,11 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
       let search: string | undefined;
       do {
         const { data, response, unexpected } = await this.#carryOut(id, input, options, search);
-        if (!Array.isArray(data)) throw unexpected('a body that is no list');
+        if (!Array.isArray(data)) throw unexpected('a body that is not a list');
         const next = linkTarget(response.headers, 'next', this.#options.root);
         const isLinked = next !== undefined || /;\s*rel="next"/.test(response.headers.get('link') ?? '');
         if (isLinked && (next?.search ?? search) === search)
-          throw unexpected('a link to the next page that does not lead there');
+          throw unexpected('an invalid link to the next page');
         const items = data as T.EntryOf<Id, Int64Of<Form>>[];
         yield { items, cursor: next?.searchParams.get('cursor') ?? undefined };
         search = next?.search;
@@ -118,7 +118,7 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
     const { method, path, isIdempotent, parameters = [], commas = [], body: shapes = [] } = operation;
     if (idempotencyKey !== undefined && !(isIdempotent && /^[!-~]{1,255}$/.test(idempotencyKey)))
       throw new TypeError(
-        'idempotencyKey: 1 to 255 visible ASCII characters, where the operation takes one.',
+        'idempotencyKey must be 1 to 255 visible ASCII characters, for an operation that accepts one.',
       );
     const exact = (values: Values = {}) => withInt64(values, parameters) as Record<string, unknown>;
     const query = exact(input.query);
@@ -130,7 +130,7 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
       bodySerializer: (body) => writeJson(body, shapes),
       fetch: (request) => this.#sender.send(request, operation, signal),
       parseAs: 'text',
-      // Only the query of a Link is used, so that no response leads the client, and the key, elsewhere.
+      // Only the query of a Link is used, so that no response can redirect the client, with its key, to another server.
       ...(search === undefined ? {} : { querySerializer: () => search }),
     });
     const text = received ?? '';
@@ -148,16 +148,16 @@ export class PetstoreClient<Form extends Int64Form = 'bigint'> {
   }
 }
 
-/** Fills a path. A segment that means another path is refused. */
+/** Fills in the parameters of a path. Throws for a value that would change the path, such as `..`. */
 function pathOf(path: string, values: Values): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
     const value = String((values[name] as string | bigint | undefined) ?? '');
-    if (['', '.', '..'].includes(value)) throw new TypeError(`${name} must name something.`);
+    if (['', '.', '..'].includes(value)) throw new TypeError(`${name} must not be empty, "." or "..".`);
     return encodeURIComponent(value);
   });
 }
 
-/** 128 random bits. crypto.randomUUID() is missing in pages that were not loaded over TLS. */
+/** 128 random bits. crypto.randomUUID() is unavailable in pages that were not loaded over TLS. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',

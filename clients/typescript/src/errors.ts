@@ -1,9 +1,9 @@
-/** Whatever the client throws, except for a mistake in its use (TypeError) and the reason of an aborted signal. */
+/** Base class of all errors that the client throws, except TypeError for incorrect use and the reason of an aborted signal. */
 export class PetstoreClientError extends Error {
   override readonly name: string = 'PetstoreClientError';
 }
 
-/** One fault of a request that was refused with `validation_failed`. */
+/** An error in a request that was refused with `validation_failed`. */
 export interface ErrorDetail {
   /** Field or parameter; empty for the body as a whole. */
   readonly field: string;
@@ -11,18 +11,18 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** An error response of the service. A code that this version knows has its own class, such as PetNotFoundError. */
+/** An error response of the service. Each code that this version knows has a subclass, such as PetNotFoundError. */
 export class PetstoreError extends PetstoreClientError {
   override readonly name: string = 'PetstoreError';
   declare readonly code: string;
   declare readonly status: number;
-  /** Every fault that was found; only with `validation_failed`. */
+  /** All errors in the request; only with `validation_failed`. */
   declare readonly details: readonly ErrorDetail[];
-  /** Name it when you report a fault. */
+  /** Quote it when you report a problem. */
   declare readonly requestId: string | undefined;
-  /** Address of the page that explains the code. */
+  /** URL of the page that explains the code. */
   declare readonly help: string | undefined;
-  /** How long to wait before the next request; undefined where the service does not say. */
+  /** How long to wait before the next request, in milliseconds; undefined if the response does not specify it. */
   declare readonly retryAfterMs: number | undefined;
 
   constructor({ message, ...more }: Refusal) {
@@ -30,30 +30,30 @@ export class PetstoreError extends PetstoreClientError {
     Object.assign(this, more);
   }
 
-  /** What `JSON.stringify` writes of it. */
+  /** The members for `JSON.stringify`. */
   toJSON(): Refusal & { readonly name: string } {
     const { name, code, message, status, details, requestId, help, retryAfterMs } = this;
     return { name, code, message, status, details, requestId, help, retryAfterMs };
   }
 }
 
-/** What an error response says. */
+/** The contents of an error response. */
 export type Refusal = Omit<PetstoreError, 'name' | 'stack' | 'cause' | 'toJSON'>;
 
 /** A class of error responses. */
 export type RefusalClass = new (refusal: Refusal) => PetstoreError;
 
-/** No response came: the address is unknown, the connection was refused or broke. `cause` has what `fetch` said. */
+/** There was no response: the host is unknown, or the connection was refused or lost. `cause` is the error of `fetch`. */
 export class ConnectionError extends PetstoreClientError {
   override readonly name: string = 'ConnectionError';
 }
 
-/** No response came within `timeoutMs`. */
+/** There was no response within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name: string = 'TimeoutError';
 }
 
-/** A response that is not from the service, such as the HTML of a proxy, a redirect, or broken JSON. */
+/** An invalid response, or one that is not from the service, such as an HTML page of a proxy or a redirect. */
 export class UnexpectedResponseError extends PetstoreClientError {
   override readonly name: string = 'UnexpectedResponseError';
   /** 0 for a redirect in a browser. */
@@ -77,7 +77,7 @@ export class UnexpectedResponseError extends PetstoreClientError {
   }
 }
 
-/** A webhook message that must not be trusted: its signature or its time is wrong. */
+/** Thrown for a webhook message that must not be trusted, because its signature or timestamp is invalid. */
 export class WebhookVerificationError extends PetstoreClientError {
   override readonly name: string = 'WebhookVerificationError';
 }

@@ -2,16 +2,16 @@ import { parse, stringify } from 'lossless-json';
 import { SHAPES } from './generated/operations.js';
 import type { Shape } from './operation.js';
 
-/** What 64-bit integers of responses become. */
+/** The representation of 64-bit integers in responses. */
 export type Int64Form = 'bigint' | 'string';
-/** The type of 64-bit integers in responses, by the form that was chosen. */
+/** The type of 64-bit integers in responses, according to the chosen representation. */
 export type Int64Of<Form extends Int64Form> = Form extends 'string' ? string : bigint;
-/** What may be sent as a 64-bit integer: a number only if it is a safe integer, a string only in decimal digits. */
+/** The types accepted for a 64-bit integer in requests. A number must be a safe integer, and a string must consist of decimal digits. */
 export type Int64Input = bigint | number | string;
 
 const isWithinInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
-/** Reads JSON without rounding an integer. Throws for what is no JSON, and for another type than the shapes declare. */
+/** Parses JSON without rounding integers. Throws for invalid JSON, and for a value whose type differs from the declared one. */
 export function readJson(text: string, shapes: readonly Shape[], form: Int64Form): unknown {
   const exactOrDouble = (digits: string) => (/^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits));
   return inForm(parse(text, undefined, exactOrDouble), resolved(shapes), form);
@@ -31,7 +31,7 @@ function inForm(value: unknown, shapes: readonly Shape[], form: Int64Form): unkn
   if (typeof value !== 'object') return value;
   const members = value as Record<string, unknown>;
   for (const name of Object.keys(members)) members[name] = inForm(members[name], inside(shapes, name), form);
-  // Not enumerable, so that it is no member: JSON.stringify() would throw at a bigint.
+  // Not enumerable, because JSON.stringify() would throw for a bigint.
   if (Object.values(members).some((member) => typeof member === 'bigint'))
     Object.defineProperty(value, 'toJSON', { value: withDigits });
   return value;
@@ -43,11 +43,11 @@ function withDigits(this: object): unknown {
   return Object.fromEntries(Object.entries(this).map(([name, member]) => [name, digits(member)]));
 }
 
-/** Writes JSON with the digits of each bigint. */
+/** Serializes JSON with each bigint as an integer. */
 export const writeJson = (value: unknown, shapes: readonly Shape[]): string =>
   stringify(withInt64(value, shapes)) ?? 'null';
 
-/** A copy in which every declared 64-bit integer is a bigint. Throws a TypeError that names the field of one that is not exact. */
+/** A copy in which every declared 64-bit integer is a bigint. Throws a TypeError that names the field if one is not exact. */
 export function withInt64(value: unknown, shapes: readonly Shape[], field = ''): unknown {
   const found = resolved(shapes);
   if (found.includes('int64') && value !== null && value !== undefined) return int64(value, field);
@@ -77,12 +77,12 @@ const inside = (shapes: readonly Shape[], name: string): readonly Shape[] =>
     shapes.flatMap((shape) => (typeof shape === 'string' ? [] : (own(shape, name) ?? own(shape, '*') ?? []))),
   );
 
-/** Shapes with the names of schemas replaced by their shapes. */
+/** The shapes with each schema name replaced by the shape of that schema. */
 const resolved = (shapes: readonly Shape[]): readonly Shape[] =>
   shapes.flatMap((shape) =>
     typeof shape === 'string' && own(SHAPES, shape) ? resolved(SHAPES[shape] ?? []) : shape,
   );
 
-/** An own member; undefined for one such as `constructor`, which every object has. */
+/** An own member of an object; undefined for an inherited one, such as `constructor`. */
 const own = <Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;

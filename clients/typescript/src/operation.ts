@@ -1,20 +1,20 @@
 /**
- * Where a value holds 64-bit integers: `int64` for itself, the name of a schema, or its members, where `*` are all others. `?` says that
- * the value may also be something else.
+ * The positions of 64-bit integers in a value: `int64` for the value itself, the name of a schema, or the shapes of its members, where `*`
+ * stands for all other members. `?` means that the value may also have another type.
  */
 export type Shape = string | { readonly [member: string]: readonly Shape[] };
 
-/** One operation of the service, by the OpenAPI documents. */
+/** An operation of the service, from the OpenAPI documents. */
 export interface Operation {
   readonly method: string;
-  /** From where the address of the service ends, such as `/v1/pets/{petId}`. */
+  /** The path after the URL of the service, such as `/v1/pets/{petId}`. */
   readonly path: string;
-  /** The limits whose 429 holds it back; the first is the one that it counts for. */
+  /** The limits whose 429 delays the operation; it counts toward the first. */
   readonly bounds: readonly string[];
   readonly isIdempotent?: true;
   readonly parameters?: readonly Shape[];
   readonly body?: readonly Shape[];
-  /** Undefined where it returns no body. */
+  /** Undefined if it returns no body. */
   readonly response?: readonly Shape[];
   /** Query parameters whose values are joined by commas. */
   readonly commas?: readonly string[];

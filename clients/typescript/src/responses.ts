@@ -1,9 +1,9 @@
 import { PetstoreError, type ErrorDetail, type Refusal, UnexpectedResponseError } from './errors.js';
 import { ERROR_CLASSES } from './generated/errors.js';
 
-/** The limit that applies, by the last response. */
+/** The limit according to the last response. */
 export interface Quota {
-  /** Requests that the window allows. */
+  /** Requests allowed in the window. */
   readonly limit: number;
   readonly remaining: number;
   /** When the full limit is available again. */
@@ -21,8 +21,8 @@ export function quotaOf(headers: Headers): Quota | undefined {
 }
 
 /**
- * The entity tag as the service sent it. A proxy that compresses makes it weak, or appends the coding, and the service, whose tags are
- * all strong, would refuse it as `If-Match`.
+ * The entity tag as the service sent it. A compressing proxy makes it weak or appends the coding. The service sends only strong tags, and
+ * would refuse such a tag in `If-Match`.
  */
 export function tagOf(headers: Headers): string | undefined {
   return headers.get('etag')?.replace(/^W\/|-(?:gzip|br|zstd|deflate)(?="$)/g, '');
@@ -42,7 +42,7 @@ export function errorOf(response: Response, text: string, description: string, u
   return refusalOf({ ...body, status, requestId, help: help?.href, retryAfterMs: retry });
 }
 
-/** An error of the class of its code. */
+/** Creates an error of the class for its code. */
 export function refusalOf(refusal: Refusal): PetstoreError {
   const known = Object.hasOwn(ERROR_CLASSES, refusal.code) ? ERROR_CLASSES[refusal.code] : undefined;
   return new (known ?? PetstoreError)(refusal);
@@ -51,7 +51,7 @@ export function refusalOf(refusal: Refusal): PetstoreError {
 export const isJson = ({ headers }: Response): boolean =>
   /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(headers.get('content-type') ?? '');
 
-/** The target of a relation in `Link`, if it is an address of the web: it may end up in a link. */
+/** The target of a relation in `Link`, if it is an http or https URL, because applications may show it as a link. */
 export function linkTarget(headers: Headers, relation: string, base: string): URL | undefined {
   const link = new RegExp(`<([^<>]*)>\\s*;\\s*rel="${relation}"`).exec(headers.get('link') ?? '');
   const url = link?.[1] !== undefined && URL.canParse(link[1], base) ? new URL(link[1], base) : undefined;
@@ -59,8 +59,8 @@ export function linkTarget(headers: Headers, relation: string, base: string): UR
 }
 
 /**
- * How long `Retry-After` asks to wait: seconds, or an HTTP date, which is compared with the `Date` of the response where that can be
- * read, because clocks differ. Undefined for anything else.
+ * The wait in `Retry-After`, in milliseconds. An HTTP date is compared with the `Date` of the response, if readable, because clocks differ.
+ * Undefined for an invalid value.
  */
 function retryAfterMs(headers: Headers): number | undefined {
   const value = headers.get('retry-after') ?? '';

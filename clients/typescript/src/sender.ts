@@ -3,21 +3,21 @@ import type { Operation } from './operation.js';
 import type { CheckedOptions } from './options.js';
 import { type Quota, errorOf, quotaOf, refusalOf } from './responses.js';
 
-/** A longer timer would end at once. */
+/** The maximum of a timer, in milliseconds; a longer one would fire immediately. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 /** Statuses after which it is unknown whether the request was carried out. */
 const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([408, 500, 502, 503, 504]);
 
-/** Sends requests until they succeed, as often as the service and the options allow. */
+/** Sends requests, and retries them as often as the service and the options allow. */
 export class Sender {
-  /** The quota by the last response. */
+  /** The quota according to the last response. */
   quota: Quota | undefined;
-  /** By limit and key, the 429 that holds requests back: the service bans a key that continues after one. */
+  /** The 429 that delays further requests, by limit and key: the service bans a key that continues to send requests after a 429. */
   readonly #holds = new Map<string, { readonly until: number; readonly refusal: PetstoreError }>();
 
   constructor(private readonly options: CheckedOptions) {}
 
-  /** Rejects with the last error when the request may not be retried, or not in time. */
+  /** Rejects with the last error if the request must not be retried, or cannot be retried in time. */
   async send(request: Request, operation: Operation, signal: AbortSignal | undefined): Promise<Response> {
     const { retries, budgetMs, timeoutMs } = this.options;
     const latest = performance.now() + budgetMs;
@@ -64,7 +64,7 @@ export class Sender {
     } catch (cause) {
       throw new ConnectionError(`No response to ${description}.`, { cause });
     }
-    // A 429 of a separate limit shows that limit.
+    // The headers of a 429 for a separate limit describe that limit, not the quota.
     if (response.status !== 429 || bounds[0] === 'quota')
       this.quota = quotaOf(response.headers) ?? this.quota;
     if (response.ok) return new Response(text || null, response);
@@ -77,7 +77,7 @@ export class Sender {
     throw error;
   }
 
-  /** Throws the last 429 for one of the limits, with what is left of its wait. */
+  /** If a 429 for one of these limits is still in effect, throws it with the remaining wait. */
   #throwIfHeldBack(bounds: readonly string[]): void {
     for (const bound of bounds) {
       const hold = this.#holds.get(bound);
@@ -88,7 +88,10 @@ export class Sender {
   }
 }
 
-/** A 429 was not carried out. Where that is unknown, only what is safe is repeated: a read, or what has an Idempotency-Key. */
+/**
+ * A request with a 429 was not carried out. If the outcome is unknown, only safe requests are retried: reads, and those with an
+ * Idempotency-Key.
+ */
 function mayRetry(error: unknown, isSafe: boolean): boolean {
   if (error instanceof ConnectionError) return isSafe;
   if (!(error instanceof PetstoreError || error instanceof UnexpectedResponseError)) return false;
@@ -98,8 +101,8 @@ function mayRetry(error: unknown, isSafe: boolean): boolean {
 }
 
 /**
- * What `work` comes to. After so many milliseconds it rejects with the error that `late` makes, or resolves if it makes none; it rejects
- * with the reason of the signal as soon as that aborts. No timer and no listener is left behind.
+ * Settles like `work`, or when the time is up: it then rejects with the error that `late` returns, or resolves if that is undefined.
+ * Rejects with the signal's reason as soon as it aborts. Leaves no timers or listeners behind.
  */
 async function within<Value = void>(
   ms: number,
@@ -124,13 +127,13 @@ async function within<Value = void>(
   }
 }
 
-/** The calls that listen to a signal, and the one listener of all of them: Node.js warns of more than ten. */
+/** The callbacks for a signal and their shared listener, because Node.js warns about more than ten listeners. */
 const listening = new WeakMap<
   AbortSignal,
   { readonly calls: Set<() => void>; readonly listener: () => void }
 >();
 
-/** Calls a function when the signal aborts; returns how to stop that. */
+/** Calls a function when the signal aborts; returns a function that cancels this. */
 function onAbort(signal: AbortSignal, call: () => void): () => void {
   let shared = listening.get(signal);
   if (!shared) {

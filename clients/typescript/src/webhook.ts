@@ -16,10 +16,10 @@ const TOLERANCE_S = 300;
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Verifies a webhook message and reads its body, with exact integers. Rejects with a WebhookVerificationError unless one of its
- * signatures was made with the secret (`whsec_…`), within the last or next five minutes.
- * @param body the body as it arrived, before anything parsed it
- * @param headers of the request, in Node.js `request.headers`
+ * Verifies a webhook message and parses its body, with exact integers. Rejects with a WebhookVerificationError unless one of its signatures
+ * was created with the secret (`whsec_…`), and its timestamp is at most five minutes in the past or future.
+ * @param body the received body, before any parsing
+ * @param headers the headers of the request, in Node.js `request.headers`
  */
 export async function verifyWebhook<Form extends Int64Form = 'bigint'>(
   body: string | Uint8Array,
@@ -32,7 +32,9 @@ export async function verifyWebhook<Form extends Int64Form = 'bigint'>(
     return String(value ?? '');
   }) as [string, string, string];
   if (!(Math.abs(Date.now() / 1_000 - Number(timestamp || Number.NaN)) <= TOLERANCE_S))
-    throw new WebhookVerificationError('The webhook-timestamp is missing or more than five minutes away.');
+    throw new WebhookVerificationError(
+      'The webhook-timestamp is missing, or more than five minutes in the past or future.',
+    );
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
   const bytes = bytesOf(secret.replace(/^whsec_/, ''));
@@ -44,7 +46,7 @@ export async function verifyWebhook<Form extends Int64Form = 'bigint'>(
     const message = readJson(text, type === 'pets.created' ? [{ data: ['Pet'] }] : [], int64 ?? 'bigint');
     return { id, ...(message as object) } as WebhookMessage<Int64Of<Form>>;
   }
-  throw new WebhookVerificationError('No webhook-signature was made with this secret.');
+  throw new WebhookVerificationError('No webhook-signature was created with this secret.');
 }
 
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>

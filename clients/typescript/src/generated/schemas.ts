@@ -208,7 +208,7 @@ export interface components {
             days: components["schemas"]["DayUse"][];
             /** Outcomes of its requests in these days, most frequent first */
             outcomes: components["schemas"]["OutcomeUse"][];
-            /** Its calls of deprecated operations in these days */
+            /** Its calls to deprecated operations in these days */
             deprecatedCalls: components["schemas"]["DeprecatedUse"][];
             /** Requests in each of the last 60 minutes, latest first */
             minutes: components["schemas"]["MinuteUse"][];
@@ -226,7 +226,7 @@ export interface components {
         };
         /** @enum {string} */
         DeliveryState: "waiting" | "delivered" | "failed";
-        /** Calls of one deprecated operation in the days shown. */
+        /** Calls to one deprecated operation in the days shown. */
         DeprecatedUse: {
             /** @example GET /account/keys */
             operation: string;
@@ -399,7 +399,7 @@ export interface components {
             address: string | null;
         };
         RefusedRequests: components["schemas"]["RefusedRequest"][];
-        /** A new key with its secret, which is shown only in this response, and when the old key ends. */
+        /** A new key with its secret, which is shown only in this response, and until when the old key works. */
         RotatedKey: {
             /** Format: uuid */
             id: string;
@@ -444,7 +444,7 @@ export interface components {
             key: string;
             /**
              * Format: date-time
-             * When the old key ends, or has ended
+             * Until when the old key works, or worked
              */
             oldExpiresAt: string;
         };
@@ -728,7 +728,7 @@ export interface components {
         /** Parameters of a secret rotation. */
         WebhookSecretRotation: {
             /**
-             * How long messages are also signed with the old secret. Secrets from earlier rotations keep their own grace period. 0 ends the use of all old secrets immediately
+             * How long messages are also signed with the old secret. Secrets from earlier rotations keep their own grace period. 0 invalidates all old secrets immediately
              * @default 24h
              */
             grace?: string;
