@@ -29,8 +29,8 @@ export class PhotosController {
   @Operation({
     id: 'putPhoto',
     summary: 'Keep a photo',
-    description: 'Keeps the photo of an animal in place of the one that was there.',
-    responses: { status: 204, description: 'The photo is kept' },
+    description: 'Stores the photo of an animal, and replaces an existing one.',
+    responses: { status: 204, description: 'The photo was stored' },
   })
   @ApiErrors(PETS_ERRORS.pet_not_found)
   async putPhoto(@Param() { petId }: PhotoParams, @Req() request: Request): Promise<void> {
@@ -43,10 +43,10 @@ export class PhotosController {
   @Operation({
     id: 'getPhoto',
     summary: 'Get a photo',
-    description: 'Sends the photo of an animal, or a range of its bytes (RFC 9110 section 14).',
+    description: 'Returns the photo of an animal, or a range of its bytes (RFC 9110 section 14).',
     responses: { status: 200, description: 'The photo', contentType: 'image/png' },
   })
-  @ApiResponse({ status: 206, description: 'The range that was asked for', content: PNG })
+  @ApiResponse({ status: 206, description: 'The requested range', content: PNG })
   @ApiErrors(PHOTOS_ERRORS.photo_not_found)
   getPhoto(@Param() { petId }: PhotoParams, @Res() response: Response): Promise<void> {
     return this.store.send(petId, response);
@@ -58,7 +58,7 @@ export class PhotosController {
     id: 'deletePhoto',
     summary: 'Delete a photo',
     description: 'Deletes the photo of an animal.',
-    responses: { status: 204, description: 'The photo is gone' },
+    responses: { status: 204, description: 'The photo was deleted, or did not exist' },
   })
   deletePhoto(@Param() { petId }: PhotoParams): Promise<void> {
     return this.store.delete(petId);

@@ -10,12 +10,15 @@ import { ApiError, Clock, Settings, entityTag } from 'petstore-service';
 import { PHOTOS_ERRORS } from './photos.errors.js';
 import { PHOTOS_SETTINGS } from './photos.settings.js';
 
-/** What of an upload is on disk has this ending until all of it is. */
+/** Suffix of the file of an incomplete upload. */
 const PART = '.part';
-/** No upload takes so long, in milliseconds (REQUEST_TIMEOUT_MS is at most ten minutes): a part this old is of a process that died. */
+/**
+ * Age from which an incomplete file counts as left behind by a process that died, in milliseconds. No upload takes this long, because
+ * REQUEST_TIMEOUT_MS is at most ten minutes.
+ */
 const ABANDONED_MS = 3_600_000;
 
-/** The photos, one file for each animal. */
+/** Stores photos, one file per animal. */
 @Injectable()
 export class PhotosStore implements OnModuleInit {
   private readonly folder: string;
@@ -27,7 +30,7 @@ export class PhotosStore implements OnModuleInit {
     this.folder = resolve(settings.of(PHOTOS_SETTINGS).folder);
   }
 
-  /** Removes what a process that died has left of its uploads; another may be at work in the same folder. */
+  /** Removes incomplete uploads of processes that died, but not recent ones, which may belong to another running process. */
   async onModuleInit(): Promise<void> {
     await mkdir(this.folder, { recursive: true });
     for (const name of await readdir(this.folder)) {
@@ -37,7 +40,7 @@ export class PhotosStore implements OnModuleInit {
     }
   }
 
-  /** Keeps a photo once all of it is on disk: readers see the old one or the new one. Rejects when the source fails. */
+  /** Stores a photo once it is completely on disk, so that readers see either the old or the new photo. Rejects if the source fails. */
   async keep(petId: bigint, source: Readable): Promise<void> {
     const part = join(this.folder, `${petId}.${randomUUID()}${PART}`);
     try {
@@ -48,7 +51,7 @@ export class PhotosStore implements OnModuleInit {
     }
   }
 
-  /** Sends a photo: Express answers ranges and conditional requests. Throws photo_not_found. */
+  /** Sends a photo. Express handles ranges and conditional requests. Throws photo_not_found. */
   async send(petId: bigint, response: Response): Promise<void> {
     const { ino, mtimeNs, size } = await stat(this.pathOf(petId), { bigint: true }).catch(
       (error: unknown) => {
@@ -58,7 +61,7 @@ export class PhotosStore implements OnModuleInit {
     response.setHeader('ETag', entityTag(`${ino} ${mtimeNs} ${size}`));
     response.setHeader('Cache-Control', 'private, no-cache');
     const options = { root: this.folder, cacheControl: false, lastModified: false };
-    // Once the head is sent, a client that goes away, or a disk that fails, can only cut the connection: Express does.
+    // If the client disconnects or the disk fails after the head was sent, Express can only close the connection.
     await new Promise<void>((sent, failed) => {
       response.sendFile(`${petId}.png`, options, (error: Error | undefined) => {
         if (error === undefined || response.headersSent) sent();
@@ -67,7 +70,7 @@ export class PhotosStore implements OnModuleInit {
     });
   }
 
-  /** Deletes a photo; one that is gone is deleted. */
+  /** Deletes a photo. Succeeds if there is none. */
   delete(petId: bigint): Promise<void> {
     return rm(this.pathOf(petId), { force: true });
   }

@@ -6,16 +6,16 @@ import { type KeySet, SSO_SETTINGS } from './sso.settings.js';
 
 /** Three parts in base64url; the signature of a token without one is empty. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-/** By how much the clocks of the issuer and of this machine may differ, in seconds. */
+/** Maximum difference between the clocks of the issuer and this machine, in seconds. */
 const CLOCKS_DIFFER_S = 30;
 
-/** Verifies JWTs (RFC 7519) that are signed with ES256, the one algorithm that is accepted. */
+/** Verifies JWTs (RFC 7519) signed with ES256, the only accepted algorithm. */
 @Injectable()
 export class JwtVerifier extends CredentialVerifier {
   override readonly scheme = {
     name: 'sso',
     bearerFormat: 'JWT',
-    description: 'A token of the single sign-on',
+    description: 'A token from the single sign-on',
   };
   override readonly errors = Object.values(SSO_ERRORS);
   private readonly issuer: string;
@@ -33,7 +33,7 @@ export class JwtVerifier extends CredentialVerifier {
     this.keys = keySet ?? new Map();
   }
 
-  /** The owner of a token; undefined for text without the form of a JWT. */
+  /** The user of a token; undefined for text that does not have the form of a JWT. */
   verify(token: string): VerifiedCredential | undefined {
     if (!JWT.test(token)) return undefined;
     const [head = '', body = '', signature = ''] = token.split('.');

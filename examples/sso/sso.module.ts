@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { CredentialVerifier } from 'petstore-service';
 import { JwtVerifier } from './jwt.verifier.js';
 
-/** Tokens of the single sign-on, beside API keys. */
+/** Accepts tokens from the single sign-on in addition to API keys. */
 @Global()
 @Module({
   providers: [{ provide: CredentialVerifier, useClass: JwtVerifier }],

@@ -2,12 +2,12 @@ import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type SettingType, defineSettings, httpUrl, textUpTo } from 'petstore-service';
 
-/** The keys that suit ES256, the one algorithm that is accepted, by their ids. */
+/** The keys for ES256, the only accepted algorithm, by id. */
 export type KeySet = ReadonlyMap<unknown, KeyObject>;
 
-/** A file that is read when the service starts. */
+/** The type of a setting whose file is read at startup. */
 const keySetFile: SettingType<KeySet> = {
-  mustBe: 'a file with a JWK Set that has a key of the type EC, curve P-256',
+  mustBe: 'a file with a JWK Set that contains a key of the type EC with the curve P-256',
   parse(file) {
     try {
       const { keys } = JSON.parse(readFileSync(file, 'utf8')) as { keys: (JsonWebKey & { kid: string })[] };

@@ -6,10 +6,10 @@ import { AdoptionTransitions } from './adoption-transitions.js';
 import { Adoption } from './adoption.entity.js';
 import { ADOPTIONS_SETTINGS } from './adoptions.settings.js';
 
-/** Adoptions of one transaction: few enough that no request waits for it noticeably. */
+/** Number of adoptions per transaction: small enough that no request waits noticeably. */
 const BATCH = 50;
 
-/** Lets animals go that were reserved for longer than ADOPTIONS_RESERVATION_MS. */
+/** Releases animals that have been reserved for longer than ADOPTIONS_RESERVATION_MS. */
 @Injectable()
 export class AdoptionExpiry {
   private readonly reservationMs: number;
@@ -23,13 +23,13 @@ export class AdoptionExpiry {
     this.reservationMs = settings.of(ADOPTIONS_SETTINGS).reservationMs;
   }
 
-  /** Expires what is due, a batch at a time, until nothing is left or the signal aborts. */
+  /** Expires overdue adoptions in batches until none is left or the signal aborts. */
   @Job({ name: 'adoptions.expire', every: 60_000 })
   async expire(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && (await this.expireSome()) === BATCH);
   }
 
-  /** Returns their number. */
+  /** Expires one batch; returns its size. */
   private expireSome(): Promise<number> {
     const before = new Date(this.clock.now() - this.reservationMs).toISOString();
     return this.adoptions.manager.transaction(async () => {

@@ -5,7 +5,7 @@ import { Adoption } from './adoption.entity.js';
 /** A letter to an adopter, written once for each delivery of an event. */
 @Entity('adoption_letters')
 export class AdoptionLetter {
-  /** The delivery that it was written for. */
+  /** Id of the delivery for which it was written. */
   @Int64Column({ primary: true, name: 'delivery_id' })
   deliveryId!: bigint;
 

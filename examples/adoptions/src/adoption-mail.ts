@@ -5,12 +5,12 @@ import type { Repository } from 'typeorm';
 import { AdoptionLetter } from './adoption-letter.entity.js';
 import { ADOPTION_APPROVED, type AdoptionApproved } from './adoptions.events.js';
 
-/** Writes to adopters. A letter is a row here; one that is sent carries the delivery’s id to the mail server. */
+/** Writes letters to adopters. Here, a letter is a row. A real one would be sent to a mail server together with the delivery’s id. */
 @Injectable()
 export class AdoptionMail {
   constructor(@InjectRepository(AdoptionLetter) private readonly letters: Repository<AdoptionLetter>) {}
 
-  /** An event can come twice: its second delivery has the same id, and writes nothing. */
+  /** An event can be delivered twice. The second delivery has the same id, so it writes no letter. */
   @OnDomainEvent(ADOPTION_APPROVED, { listener: 'adoptions.mailer' })
   async write(
     { id: adoptionId, petId, adopterName }: AdoptionApproved,

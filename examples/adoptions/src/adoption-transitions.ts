@@ -10,7 +10,7 @@ import { ADOPTIONS_ERRORS } from './adoptions.errors.js';
 import { ADOPTIONS_DECIDED, ADOPTION_APPROVED, ADOPTION_REQUESTED } from './adoptions.events.js';
 import { AdoptionsMetrics } from './adoptions.metrics.js';
 
-/** The ways from one state of an adoption to the next: the status of the animal follows in the same transaction. */
+/** Changes the state of an adoption and, in the same transaction, the status of its animal. */
 @Injectable()
 export class AdoptionTransitions {
   constructor(
@@ -23,7 +23,7 @@ export class AdoptionTransitions {
     private readonly clock: Clock,
   ) {}
 
-  /** Reserves the animal and keeps the wish. Throws pet_not_available, and validation_failed when there is no such animal. */
+  /** Reserves the animal and stores the adoption. Throws pet_not_available, and validation_failed if the animal does not exist. */
   request({ petId, adopterName, note = null }: NewAdoption): Promise<Adoption> {
     return this.adoptions.manager.transaction(async () => {
       if (!(await this.pets.changeStatus(petId, 'available', STATUS_OF_PET.requested))) {
@@ -46,13 +46,13 @@ export class AdoptionTransitions {
   }
 
   /**
-   * Brings an adoption, which was read in the caller's transaction, to its next state; the one that it has changes nothing. Throws
-   * adoption_decided for one that is not open, and pet_not_reserved when an animal would be sold that is no longer reserved.
+   * Changes the state of an adoption that was read in the caller's transaction; has no effect if it is already in this state. Throws
+   * adoption_decided if the adoption is not open, and pet_not_reserved if it is approved although its animal is no longer reserved.
    */
   async decide({ id, petId, adopterName, state }: Adoption, next: AdoptionState): Promise<void> {
     if (next === state) return;
     const decision = { state: next, decidedAt: this.now() };
-    // Another transaction may have decided it since it was read.
+    // Another transaction may have decided the adoption since it was read.
     const { affected } = await this.adoptions.update({ id, state: 'requested' }, decision);
     if (affected === 0) {
       const { state: final } = await this.adoptions.findOneByOrFail({ id });
@@ -61,7 +61,7 @@ export class AdoptionTransitions {
       });
     }
     const isReserved = await this.pets.changeStatus(petId, STATUS_OF_PET.requested, STATUS_OF_PET[next]);
-    // An animal that was already released stays released.
+    // If the animal was already released, a declined or expired adoption does not change it.
     if (!isReserved && next === 'approved')
       throw new ApiError(ADOPTIONS_ERRORS.pet_not_reserved, { params: { petId: String(petId) } });
     if (next === 'approved') await this.events.publish(ADOPTION_APPROVED, { id, petId, adopterName });

@@ -3,10 +3,10 @@ import { Pet } from 'petstore-service/pets';
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import type { AdoptionState } from './adoption-states.js';
 
-/** Somebody's wish to adopt an animal, and what became of it. */
+/** A request to adopt an animal, and its state. */
 @Entity('adoptions')
 @Check('adoptions_state_allowed', `state IN ('requested', 'approved', 'declined', 'expired')`)
-// An animal is in one open adoption at most, whatever the code does.
+// The database itself ensures that an animal has at most one open adoption.
 @Index('adoptions_open', ['petId'], { unique: true, where: `state = 'requested'` })
 @Index('adoptions_pet', ['petId', 'id'])
 @Index('adoptions_pet_requested', ['petId', 'requestedAt', 'id'])
@@ -30,7 +30,7 @@ export class Adoption {
   @Column('varchar', { length: 9 })
   state!: AdoptionState;
 
-  /** ISO 8601 text in UTC, as all times of the service. */
+  /** ISO 8601 text in UTC, like all timestamps of the service. */
   @Column('varchar', { name: 'requested_at', length: 24 })
   requestedAt!: string;
 

@@ -24,7 +24,7 @@ import { ADOPTIONS_ERRORS } from './adoptions.errors.js';
 import { ADOPTIONS_SCOPES } from './adoptions.scopes.js';
 import { AdoptionsService } from './adoptions.service.js';
 
-@Tag('Adoptions', 'Who adopts which animal.')
+@Tag('Adoptions', 'Requests to adopt animals, and their decisions.')
 @Controller({ path: 'adoptions', version: '1' })
 export class AdoptionsController {
   constructor(private readonly adoptions: AdoptionsService) {}
@@ -89,8 +89,8 @@ export class AdoptionsController {
     id: 'decideAdoption',
     summary: 'Decide an adoption',
     description:
-      'Changes the fields that are sent (RFC 7396). An approved animal is `sold`; one that is declined or expired is `available` again.',
-    responses: { status: 200, description: 'The adoption as it is now', type: AdoptionDto, entityTag: true },
+      'Changes the fields that are sent (RFC 7396). If the adoption is approved, its animal becomes `sold`; if it is declined or expires, the animal becomes `available` again.',
+    responses: { status: 200, description: 'The updated adoption', type: AdoptionDto, entityTag: true },
   })
   @ApiErrors(
     ADOPTIONS_ERRORS.adoption_not_found,
@@ -111,8 +111,8 @@ export class AdoptionsController {
   @Operation({
     id: 'deleteAdoption',
     summary: 'Delete a declined adoption',
-    description: 'Deletes an adoption that was declined; every other one is kept.',
-    responses: { status: 204, description: 'The adoption is deleted' },
+    description: 'Deletes an adoption that was declined. Other adoptions cannot be deleted.',
+    responses: { status: 204, description: 'The adoption was deleted' },
   })
   @ApiErrors(ADOPTIONS_ERRORS.adoption_not_found, ADOPTIONS_ERRORS.adoption_not_declined)
   deleteAdoption(

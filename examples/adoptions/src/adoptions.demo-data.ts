@@ -6,19 +6,19 @@ import type { Repository } from 'typeorm';
 import type { AdoptionState } from './adoption-states.js';
 import { Adoption } from './adoption.entity.js';
 
-/** How many adoptions a store begins with. */
+/** Default number of adoptions. */
 const FEW = 12;
 const HOUR_MS = 3_600_000;
 const ADOPTERS = ['Ada', 'Grace', 'Edsger', 'Barbara', 'Alan', 'Margaret'] as const;
 
-/** What can have become of an adoption of an animal that has this status now. */
+/** The state of an adoption that is consistent with each status of its animal. */
 const STATE_BY_STATUS: Readonly<Record<PetStatus, AdoptionState>> = {
   pending: 'requested',
   sold: 'approved',
   available: 'declined',
 };
 
-/** Adoptions that agree with the status of the animals, of animals that have none yet. */
+/** Adoptions of animals that have none yet, in states that are consistent with the animals' status. */
 @Injectable()
 @ProvidesDemoData()
 export class AdoptionsDemoData implements DemoDataProvider {
@@ -57,7 +57,7 @@ export class AdoptionsDemoData implements DemoDataProvider {
       adopterName: ADOPTERS[index % ADOPTERS.length] ?? 'Ada',
       note: index % 3 === 0 ? 'Has a garden' : null,
       state,
-      // Not so long ago that open ones expire at once.
+      // Recent enough that open adoptions do not expire immediately.
       requestedAt: at(1 + (index % 24)),
       decidedAt: state === 'requested' ? null : at(index % 24),
     };

@@ -11,7 +11,7 @@ export class AdoptionDto {
   @Int64({ description: 'The animal', example: 1 })
   petId!: bigint;
 
-  @Text({ description: 'Who adopts it', example: 'Ada Lovelace', maxLength: 255 })
+  @Text({ description: 'Name of the adopter', example: 'Ada Lovelace', maxLength: 255 })
   adopterName!: string;
 
   @Text({
@@ -40,13 +40,13 @@ export class AdoptionDto {
 @ApiSchema({ name: 'NewAdoption', description: 'A request to adopt an animal.' })
 export class NewAdoption extends OmitType(AdoptionDto, ['id', 'state', 'requestedAt', 'decidedAt']) {}
 
-/** What of an adoption can be changed. */
+/** The changeable fields of an adoption. */
 class AdoptionDecision {
   @Enum({
     enumName: 'AdoptionState',
     values: ADOPTION_STATES,
     description:
-      'The decision. An adoption that is `requested` can take any other state; every other one is final',
+      'The decision. An adoption in the state `requested` can change to any other state; all other states are final',
   })
   state!: AdoptionState;
 

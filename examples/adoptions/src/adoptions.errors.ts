@@ -1,6 +1,6 @@
 import { defineErrors } from 'petstore-service';
 
-/** What adoptions are refused with. */
+/** Errors of adoptions. */
 export const ADOPTIONS_ERRORS = defineErrors({
   adoption_not_found: {
     status: 404,
@@ -21,20 +21,20 @@ export const ADOPTIONS_ERRORS = defineErrors({
     message: 'The animal {petId} is no longer reserved.',
     example: { petId: 5 },
     cause: 'Something other than its adoption has changed the status of the animal since it was requested.',
-    remedy: 'Decline the adoption, and request another one if the animal is available.',
+    remedy: 'Decline the adoption, and request a new adoption if the animal is available.',
   },
   adoption_decided: {
     status: 409,
-    message: 'The adoption {adoptionId} is {state}; that is final.',
+    message: 'The adoption {adoptionId} is {state}, which is final.',
     example: { adoptionId: 5, state: 'approved' },
     cause: 'Only an adoption that is `requested` can be approved, declined or expired.',
-    remedy: 'Fetch the adoption to see its state; request another one if the animal is available.',
+    remedy: 'Fetch the adoption to see its state; request a new adoption if the animal is available.',
   },
   adoption_not_declined: {
     status: 409,
-    message: 'The adoption {adoptionId} is {state}; only a declined one can be deleted.',
+    message: 'The adoption {adoptionId} is {state}; only declined adoptions can be deleted.',
     example: { adoptionId: 5, state: 'requested' },
-    cause: 'The adoption is open, or a record that must be kept.',
+    cause: 'The adoption is open, or it must be kept as a record.',
     remedy: 'Decline the adoption first if it is `requested`.',
   },
 });

@@ -9,7 +9,7 @@ export interface AdoptionRequested {
   readonly petId: bigint;
 }
 
-/** An animal was reserved. The event is in memory: lost if the process dies at once. */
+/** An animal was reserved. The event is held in memory, so it is lost if the process dies before the listeners run. */
 export const ADOPTION_REQUESTED = defineEvent<AdoptionRequested>('adoption.requested');
 
 /** An adoption that was approved. */
@@ -19,18 +19,20 @@ export interface AdoptionApproved {
   readonly adopterName: string;
 }
 
-/** An animal has found a home. Committed with the approval: every listener gets it, in order for each animal. */
+/**
+ * An adoption was approved. The event is committed together with the approval, and every listener receives it, in order for each animal.
+ */
 export const ADOPTION_APPROVED = defineEvent<AdoptionApproved>('adoption.approved', {
   durable: true,
   key: ({ petId }) => petId,
 });
 
-/** An adoption that is open no longer, as endpoints of clients get it: without the name of the adopter, which need not leave the service. */
+/** A decided adoption as sent to clients' endpoints: without the name of the adopter, which they do not need. */
 export class AdoptionDecided extends PickType(AdoptionDto, ['id', 'petId', 'state']) {}
 
-/** Sent to the endpoints of clients that may read adoptions. */
+/** An adoption was decided. Sent to endpoints of clients that may read adoptions. */
 export const ADOPTIONS_DECIDED = defineWebhookEvent('adoptions.decided', {
-  description: 'An adoption was approved or declined, or has expired; `state` tells which.',
+  description: 'An adoption was approved or declined, or has expired; `state` shows which.',
   scope: ADOPTIONS_SCOPES.read,
   data: AdoptionDecided,
 });

@@ -5,7 +5,7 @@ import type { Repository } from 'typeorm';
 import { ADOPTION_STATES, type AdoptionState } from './adoption-states.js';
 import { Adoption } from './adoption.entity.js';
 
-/** What metrics tell of adoptions: how many reach each state in this process, and how many are open in the database. */
+/** Metrics of adoptions: how many reach each state in this process, and how many are open in the database. */
 @Injectable()
 export class AdoptionsMetrics {
   private readonly reached;
@@ -16,14 +16,14 @@ export class AdoptionsMetrics {
     @InjectRepository(Adoption) adoptions: Repository<Adoption>,
   ) {
     this.reached = metrics.counter('petstore_adoptions_total', 'Adoptions that reached a state', ['state']);
-    // Series that exist from the start show the first one as a growth.
+    // An increase needs a sample before the first adoption.
     for (const state of ADOPTION_STATES) this.reached.inc({ state }, 0);
-    metrics.gauge('petstore_adoptions_open', 'Adoptions that nobody has decided', [], () =>
+    metrics.gauge('petstore_adoptions_open', 'Adoptions that are not decided yet', [], () =>
       adoptions.countBy({ state: 'requested' }),
     );
   }
 
-  /** Counts an adoption that reaches this state, once that is committed. */
+  /** Counts an adoption that reaches this state, after the commit. */
   count(state: AdoptionState): void {
     this.transactions.afterCommit(() => this.reached.inc({ state }));
   }

@@ -1,4 +1,4 @@
-// What a service that installs the package uses of it: the module for its app.module.ts, and what listeners need.
+// The public API of the package: the module for the app.module.ts of a service, and the events for its listeners.
 export { ADOPTIONS_ERRORS } from './adoptions.errors.js';
 export {
   ADOPTION_APPROVED,

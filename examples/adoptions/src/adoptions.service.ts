@@ -23,23 +23,23 @@ export class AdoptionsService {
     private readonly transitions: AdoptionTransitions,
   ) {}
 
-  /** A page of the adoptions, filtered and ordered as the request says. */
+  /** A page of the adoptions, filtered and sorted according to the request. */
   list(page: PageRequest): Promise<JsonPage<AdoptionDto>> {
     return this.rows.page(Adoption, AdoptionDto, page);
   }
 
-  /** The adoption with this id; throws adoption_not_found when there is none. */
+  /** The adoption with this id. Throws adoption_not_found. */
   async get(id: bigint): Promise<JsonText<AdoptionDto>> {
     return (await this.rows.one(Adoption, AdoptionDto, id)) ?? missing(id);
   }
 
-  /** Reserves an animal for an adopter. Throws pet_not_available, and validation_failed when there is no such animal. */
+  /** Reserves an animal for an adopter. Throws pet_not_available, and validation_failed if the animal does not exist. */
   request(wish: NewAdoption): Promise<Adoption> {
     return this.transitions.request(wish);
   }
 
   /**
-   * Decides an adoption, or changes its note; the state that it has already changes nothing. Throws adoption_not_found,
+   * Decides an adoption or changes its note. The state that it already has is allowed and has no effect. Throws adoption_not_found,
    * precondition_failed, adoption_decided and pet_not_reserved.
    */
   update(
