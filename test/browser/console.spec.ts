@@ -67,7 +67,9 @@ describeWith('browser', 'the console in a real browser', () => {
 
   it('shows first what needs attention, with who is signed in, and leads to the clients behind each number', async () => {
     await tab.page.getByText('1 with a banned key').waitFor();
-    await tab.page.getByText('Requests without a key that exists belong to no client').waitFor();
+    await tab.page
+      .getByText('Requests without the key of a client are only in the log of the service')
+      .waitFor();
     await tab.page.getByText(key.slice(0, 13)).waitFor();
     await tab.page.getByText('Test', { exact: true }).first().waitFor();
     const most = tab.page.locator('section', { hasText: 'Refused most in this or the previous hour' });
@@ -328,7 +330,7 @@ describeWith('browser', 'the console in a real browser', () => {
     await other.page.getByRole('link', { name: 'Corner Pets' }).click();
     await other.page.getByRole('button', { name: 'Issue a key' }).click();
     const form = other.page.getByRole('dialog');
-    await form.getByText('can pass on only scopes that it has').waitFor();
+    await form.getByText('can grant only scopes that it has').waitFor();
     for (const scope of ['account', 'pets:read', 'pets:write']) {
       const box = form.getByRole('checkbox', { name: scope });
       expect([scope, await box.isChecked(), await box.isDisabled()]).toEqual([scope, false, true]);

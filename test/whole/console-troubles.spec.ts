@@ -233,7 +233,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
     it('is told when it has another shape, and asked for again', async () => {
       await answer('**/admin/usage*', 200, 'application/json', '{"hello":"world"}');
       await pass(5);
-      await trouble().getByText('A proxy between this page and the service').waitFor();
+      await trouble().getByText('A proxy responds instead of the service').waitFor();
       await tab.page.unrouteAll();
       await pass(31);
       await expect.poll(() => trouble().innerText()).toBe('');

@@ -31,12 +31,12 @@ export function addressWith(name, value) {
   return addressOf(pathOf() || '#/', { ...query, [name]: value });
 }
 
-/** Filters of a list, kept in the address: what is chosen in controls, and what the address alone has. */
+/** Filters of a list, stored in the address: the values of controls, and filters without a control. */
 export class Filters {
   /**
    * @param {Record<string, Control>} controls by the name of the filter
-   * @param {() => void} changed is called when something else is looked for
-   * @param {readonly string[]} [others] filters that only the address has
+   * @param {() => void} changed called when the filters change
+   * @param {readonly string[]} [others] filters without a control
    */
   constructor(controls, changed, others = []) {
     this.controls = controls;
@@ -47,7 +47,7 @@ export class Filters {
     const found = () => {
       clearTimeout(typing);
       const address = addressOf(path, this.#values());
-      // The view may have ended during the pause, and what was typed is changed once more when the field is left.
+      // The view may have ended during the pause. After typing, a `change` event follows when the field loses the focus.
       if (pathOf() !== path || address === shown) return;
       shown = address;
       history.replaceState(null, '', address);
@@ -55,7 +55,7 @@ export class Filters {
     };
     for (const [name, control] of Object.entries(controls)) {
       control.value = inAddress(name);
-      // A value that is not offered is that of an old address.
+      // An old address may contain a value that is no longer available.
       if (control instanceof HTMLSelectElement && control.selectedIndex === -1) control.selectedIndex = 0;
       control.addEventListener('change', found);
       control.addEventListener('input', () => {
@@ -67,14 +67,14 @@ export class Filters {
     let shown = addressOf(path, this.#values());
   }
 
-  /** What is looked for, for a request. */
+  /** The filters, as query parameters of a request. */
   get query() {
     return Object.fromEntries(
       Object.entries(this.#values()).map(([name, value]) => [name, value || undefined]),
     );
   }
 
-  /** Whether anything is looked for. */
+  /** Whether any filter is set. */
   get isAny() {
     return Object.values(this.#values()).some((value) => value !== '');
   }

@@ -5,20 +5,20 @@ import { pauseFor } from './patience.js';
 import { endSession, keyOfTab } from './session.js';
 import { learnTime } from './times.js';
 
-/** Whether this is the page of a key holder, which asks /account, and not that of operators, which asks /admin. */
+/** Whether this is the page of a key holder, which uses /account, rather than that of operators, which uses /admin. */
 export const isHolder = new URL(document.baseURI).pathname.endsWith('/account/');
-/** From the page's own address, so that a prefix of a proxy stays in front of it. */
+/** Relative to the page's address, so that the path includes the prefix of a proxy. */
 const API = new URL(isHolder ? './' : '../admin/', document.baseURI);
-/** How long a response may take, in milliseconds. */
+/** Time limit for a response, in milliseconds. */
 const PATIENCE_MS = 20_000;
-/** How long a file may take, in milliseconds. */
+/** Time limit for a file, in milliseconds. */
 const FILE_PATIENCE_MS = 600_000;
-/** Seconds to wait where the service names none. */
+/** Seconds to wait if the response does not specify a time. */
 const DEFAULT_WAIT_S = 5;
 
 /**
- * A refusal, or no response at all: `status` is 0. A response without the body of an error of the service (`isOwn`) came from something in
- * front of it, and says nothing about clients and keys.
+ * A refused request, or one without a response, whose `status` is 0. A response without the Error body of the service (`isOwn` is false)
+ * comes from a proxy in front of it, and says nothing about clients and keys.
  */
 export class Refusal extends Error {
   /**
@@ -38,7 +38,7 @@ export class Refusal extends Error {
     this.mayBeDone = mayBeDone;
   }
 
-  /** Whether the service refused for this reason. @param {string} code */
+  /** Whether the service refused the request with this code. @param {string} code */
   is(code) {
     return this.isOwn && this.code === code;
   }
@@ -55,7 +55,7 @@ export class Refusal extends Error {
  * @typedef {object} ApiResponse
  * @property {any} body
  * @property {string | undefined} next the cursor of the next page
- * @property {number | undefined} total how many the whole list has, where the service counts them
+ * @property {number | undefined} total the number of entries in the whole list, if the service counts them
  * @property {string | null} tag of the response, for `ifMatch`
  */
 
@@ -111,8 +111,8 @@ export async function request(method, path, options = {}) {
 }
 
 /**
- * The tag as the service sent it. A proxy that compresses makes it weak, or appends the coding, and the service, whose tags are all
- * strong, would refuse it as `If-Match`.
+ * The entity tag as the service sent it. A compressing proxy makes it weak or appends the coding. The service sends only strong tags, and
+ * would refuse such a tag in `If-Match`.
  * @param {Headers} headers
  */
 function tagOf(headers) {
@@ -120,7 +120,7 @@ function tagOf(headers) {
 }
 
 /**
- * The response with its whole body.
+ * The complete response, including its body.
  * @param {URL} url
  * @param {boolean} isChange
  * @param {number} patienceMs
@@ -145,8 +145,8 @@ async function fetchText(url, isChange, patienceMs, signal, init) {
 let cached = { key: null, account: undefined };
 
 /**
- * Client and key of the tab; undefined where that is unknown, as behind a proxy that leads to the administration alone. The key passes on
- * no scope that it lacks, and makes no key that ends later.
+ * The client and key of the tab; undefined if unknown, for example behind a proxy that exposes only the administration. The key can neither
+ * grant a scope that it lacks nor create a key that expires later.
  * @returns {Promise<any>}
  */
 export function me() {
@@ -183,21 +183,21 @@ function refusalOf({ status, headers }, body, isChange) {
       isOwn: true,
       mayBeDone: isChange && status >= 500,
     });
-  // A proxy in front responded instead of the service.
+  // The response is from a proxy, not from the service.
   const away = status === 502 || status === 504 ? 503 : status;
   const message = `The response was ${status}, without a reason from the service.`;
   return new Refusal(away, `http_${status}`, message, { retryAfterS, mayBeDone: isChange });
 }
 
 /**
- * JSON with each integer exact: one that a JavaScript number cannot hold becomes its text.
+ * Parses JSON with exact integers: one that a JavaScript number cannot represent becomes text.
  * @param {string} text
  */
 function parsed(text) {
   try {
     return JSON.parse(
       text,
-      // TypeScript does not know the third argument yet.
+      // TypeScript does not declare the third argument yet.
       /** @type {(this: any, key: string, value: any) => any} */ (exact),
     );
   } catch {
@@ -211,7 +211,7 @@ function exact(_, value, context) {
   return context?.source ?? value;
 }
 
-/** The cursor of the page that `Link` calls next (RFC 8288); its path may lack the prefix of a proxy. @param {string | null} link */
+/** The cursor of the next page in a `Link` (RFC 8288), whose path may lack the prefix of a proxy. @param {string | null} link */
 function nextOf(link) {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1];
   return target === undefined ? undefined : (new URL(target, API).searchParams.get('cursor') ?? undefined);

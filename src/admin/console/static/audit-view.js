@@ -10,7 +10,7 @@ import { poll } from './polling.js';
 import { facts, showView } from './sections.js';
 import { when } from './times.js';
 
-/** What was done, in words. @type {Readonly<Record<string, string>>} */
+/** Descriptions of actions. @type {Readonly<Record<string, string>>} */
 const DONE = {
   'client.created': 'created the client',
   'client.updated': 'changed the client',
@@ -36,7 +36,7 @@ const DONE = {
 /** Actions after which something no longer works. */
 const ENDS = /suspended|deleted|revoked|discarded|disabled/;
 
-/** Other actors than keys, in words. @type {Readonly<Record<string, string>>} */
+/** Descriptions of actors other than keys. @type {Readonly<Record<string, string>>} */
 const ACTORS = {
   user: 'A signed-in user',
   command_line: 'The command line',
@@ -44,7 +44,7 @@ const ACTORS = {
 };
 const DAY_MS = 86_400_000;
 
-/** @param {Element} main @param {AbortSignal} signal @param {string} inPath only changes of this client; empty for all, or the one in the query */
+/** @param {Element} main @param {AbortSignal} signal @param {string} inPath a client to show only its changes; empty for the client in the query, or all clients */
 export function showAudit(main, signal, inPath) {
   const client = inPath || inAddress('client');
   const subject = el('span', client);
@@ -53,7 +53,7 @@ export function showAudit(main, signal, inPath) {
     ...Object.keys(DONE).map((name) => /** @type {const} */ ([name, name])),
   ]);
   const actor = choice('actor', [['', 'Anybody'], ['key', 'An API key'], ...Object.entries(ACTORS)]);
-  // With a longest year of four digits the browser takes no more, and the day after it is still one of the service.
+  // A maximum limits the year to four digits in the browser, and the following day is still valid for the service.
   const days = { type: 'date', max: '9999-12-30' };
   const [since, until] = [el('input', days), el('input', days)];
   const filters = new Filters(
@@ -112,7 +112,7 @@ export function showAudit(main, signal, inPath) {
   );
 }
 
-/** The instant so many milliseconds after a day begins; undefined for no day. @param {string} day @param {number} laterMs */
+/** The instant this many milliseconds after the start of a day; undefined without a day. @param {string} day @param {number} laterMs */
 function startOf(day, laterMs) {
   return day === '' ? undefined : new Date(Date.parse(day) + laterMs).toISOString();
 }
@@ -176,7 +176,7 @@ function eventText(action, { event, listener, events }) {
   return el('span', 'the event ', el('code', event), ' for ', el('code', listener));
 }
 
-/** What was changed from what to what. @param {any} details */
+/** The changed properties with their old and new values. @param {any} details */
 function changesOf(details) {
   const changed = Object.entries(details).filter(
     ([, value]) => value !== null && typeof value === 'object' && 'from' in value && 'to' in value,

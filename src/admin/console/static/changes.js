@@ -22,7 +22,7 @@ const LIFETIMES = [
   ['365d', '365 days', 365 * 24],
 ];
 
-/** Fields of a plan and, for enterprise, its limits. @param {Partial<Client>} client */
+/** Fields for a plan and, for enterprise, its limits. @param {Partial<Client>} client */
 async function planFields({ plan = 'free', perMinute, perDay }) {
   const { body: fixed } = await request('GET', 'plans');
   /** @type {[string, string][]} */
@@ -31,7 +31,7 @@ async function planFields({ plan = 'free', perMinute, perDay }) {
     `${one.plan}: ${number(one.perMinute)} a minute, ${number(one.perDay)} a UTC day`,
   ]);
   options.push(['enterprise', 'enterprise: custom limits']);
-  // A plan that was removed stays chosen, and is refused, instead of the first one.
+  // A removed plan stays selected, so that the service refuses it. Otherwise, the first plan would be selected.
   if (options.every(([name]) => name !== plan)) options.unshift([plan, plan]);
   const limit = (/** @type {string} */ name, /** @type {number | undefined} */ value) => {
     const most = { type: 'number', min: 1, max: 1_000_000_000, inputmode: 'numeric' };
@@ -41,7 +41,7 @@ async function planFields({ plan = 'free', perMinute, perDay }) {
   const limits = el('div.pair', field('Requests per minute', minute), field('Requests per UTC day', day));
   const plans = choice('plan', options, plan);
   const follow = () => {
-    // A wrong number in a hidden field would keep the browser from sending the form.
+    // An invalid number in a hidden field would prevent the browser from sending the form.
     limits.hidden = minute.disabled = day.disabled = plans.value !== 'enterprise';
   };
   plans.addEventListener('change', follow);
@@ -69,7 +69,7 @@ export async function createClient() {
   });
 }
 
-/** @param {Client} client @param {string | null} tag of the client as it was seen */
+/** @param {Client} client @param {string | null} tag entity tag of the displayed client */
 export async function changePlan(client, tag) {
   let seen = tag;
   const text = [
@@ -112,13 +112,13 @@ export function renameClient({ id, name }) {
   });
 }
 
-/** Stores what the service has about a client as a file. @param {Client} client */
+/** Saves the stored data about a client as a file. @param {Client} client */
 export async function exportClient({ id }) {
   const { body } = await request('GET', `clients/${id}/export`, { isFile: true });
   download(body, 'application/json', `client-${id}.json`);
 }
 
-/** Deletes a client, and on request its names from the audit trail. @param {Client} client */
+/** Deletes a client and, on request, erases its names from the audit trail. @param {Client} client */
 export function removeClient({ id, name }) {
   return confirm({
     title: 'Delete this client?',
@@ -126,7 +126,7 @@ export function removeClient({ id, name }) {
       el(
         'p',
         written(name),
-        ' is deleted with its keys, webhooks and last errors. What uses its keys stops working at once.',
+        ' is deleted with its keys, webhooks and last errors. Programs that use its keys stop working immediately.',
       ),
       el(
         'label.check',
@@ -134,7 +134,7 @@ export function removeClient({ id, name }) {
         el(
           'span',
           'Also erase its names and addresses from the audit trail',
-          el('small', ' What was changed, and when, stays. For a request for erasure of personal data.'),
+          el('small', ' The changes and their times remain. Use this for a request to erase personal data.'),
         ),
       ),
     ],
@@ -153,7 +153,7 @@ export function eraseClient(id) {
     body: [
       el(
         'p',
-        'Its names, labels and addresses are erased from the audit trail. What was changed, and when, stays.',
+        'Its names, labels and addresses are erased from the audit trail. The changes and their times remain.',
       ),
     ],
     action: 'Erase for good',
@@ -163,7 +163,7 @@ export function eraseClient(id) {
   });
 }
 
-/** Suspends a client, or resumes it. @param {Client} client */
+/** Suspends or resumes a client. @param {Client} client */
 export function suspendOrResume({ id, name, suspendedAt }) {
   const works = suspendedAt === null;
   const verb = works ? 'Suspend' : 'Resume';
@@ -181,7 +181,7 @@ export function suspendOrResume({ id, name, suspendedAt }) {
             'p',
             'The keys of ',
             written(name),
-            ' work again at once, except those that have ended in the meantime.',
+            ' work again immediately, except those that have expired or were revoked in the meantime.',
           ),
         ],
     action: verb,
@@ -194,19 +194,19 @@ export function suspendOrResume({ id, name, suspendedAt }) {
 const KEY_UNSURE =
   'The key may have been created: check the list of keys, and revoke the new one there if you do not have its secret.';
 
-/** The existing scopes; for a holder those of its key that it can pass on. @param {Key | undefined} own */
+/** The existing scopes; for a key holder, those of its key that it can grant. @param {Key | undefined} own */
 async function scopesToOffer(own) {
   if (!isHolder) return (await request('GET', 'scopes')).body;
   const names = (own?.scopes ?? []).filter((name) => !administers(name));
   return names.map((name) => ({ name, description: '', grantedByDefault: name !== 'account' }));
 }
 
-/** Whether only operators can pass on a scope. @param {string} scope */
+/** Whether only operators can grant a scope. @param {string} scope */
 export function administers(scope) {
   return /^admin(?::|$)/.test(scope);
 }
 
-/** The lifetimes that end before an instant, and that one. @param {string | null | undefined} latest @returns {[string, string][]} */
+/** The lifetimes that end before an instant, and the lifetime until that instant. @param {string | null | undefined} latest @returns {[string, string][]} */
 function lifetimesUntil(latest) {
   const longest = latest ? Date.parse(latest) - now() : Number.POSITIVE_INFINITY;
   const shorter = LIFETIMES.filter(([, , hours]) => hours * HOUR_MS < longest);
@@ -214,7 +214,7 @@ function lifetimesUntil(latest) {
   return [['', whole], ...shorter.map(([value, text]) => /** @type {[string, string]} */ ([value, text]))];
 }
 
-/** Name of a key in a sentence. @param {Key} key */
+/** The name of a key, for a sentence. @param {Key} key */
 function called({ prefix, label }) {
   return el('span', el('code', `${prefix}…`), label !== null && [' ', written(label)]);
 }
@@ -223,7 +223,7 @@ function called({ prefix, label }) {
 export async function issue(client) {
   /** @type {Key | undefined} */
   const own = (await me())?.key;
-  // A scope that begins with `admin:` is part of `admin`.
+  // A scope that starts with `admin:` is part of `admin`.
   const isHeld = (/** @type {string} */ scope) =>
     own === undefined ||
     own.scopes.some((held) => held === scope || held === scope.replace(/^admin:.*/, 'admin'));
@@ -239,7 +239,7 @@ export async function issue(client) {
   const administrative = offered.filter((/** @type {any} */ { value }) => administers(value));
   const lacks =
     offered.some((/** @type {any} */ { disabled }) => disabled) &&
-    el('p.note', 'The key that you signed in with can pass on only scopes that it has.');
+    el('p.note', 'The key that you signed in with can grant only scopes that it has.');
   return confirm({
     title: 'Issue a key',
     body: [
@@ -283,7 +283,7 @@ export async function issue(client) {
 export async function rotate(key) {
   /** @type {Key | undefined} */
   const own = (await me())?.key;
-  // Where the service does not say which key the tab has, its prefix is compared.
+  // If the service does not report which key the tab has, compare its prefix.
   const isOfTab = own ? own.id === key.id : keyOfTab()?.startsWith(key.prefix) === true;
   const end = own?.expiresAt;
   return confirm({
@@ -293,8 +293,8 @@ export async function rotate(key) {
         'p',
         'A new key with the same scopes replaces ',
         called(key),
-        '. The old one works until the grace period is over, so that nothing stops.',
-        end && ` The new one expires at the latest with the key that you signed in with, ${exactly(end)}.`,
+        '. The old one works until the end of the grace period, so that nothing is interrupted.',
+        end && ` The new one expires no later than the key that you signed in with, ${exactly(end)}.`,
       ),
       field(
         'Grace of the old key',
@@ -331,7 +331,7 @@ export function revoke(key) {
       el(
         'p',
         called(key),
-        ' ends at once and for good. Requests that still use it are refused with 401 ',
+        ' stops working immediately and permanently. Requests that still use it are refused with 401 ',
         code,
         '.',
       ),
@@ -346,7 +346,7 @@ export function revoke(key) {
 
 /** @param {Key} key @param {string} until */
 export function unban(key, until) {
-  const text = ` kept sending requests during its waiting time, and is refused until ${exactly(until)}. Without the ban it works at once, and its strikes are cleared.`;
+  const text = ` kept sending requests during its waiting time, and is refused until ${exactly(until)}. If you lift the ban, it works immediately, and its strikes are cleared.`;
   return confirm({
     title: 'Lift the ban?',
     body: [el('p', called(key), text)],
@@ -409,7 +409,7 @@ export function rotateSecret({ id }) {
   });
 }
 
-/** Has an endpoint sent a test message, or one of its deliveries again. @param {string} endpointId @param {string} [deliveryId] */
+/** Sends an endpoint a test message, or one of its deliveries again. @param {string} endpointId @param {string} [deliveryId] */
 export async function sendMessage(endpointId, deliveryId) {
   const path = deliveryId === undefined ? 'test' : `deliveries/${deliveryId}/redeliver`;
   const { body } = await request('POST', `webhooks/${endpointId}/${path}`);
@@ -439,7 +439,7 @@ export async function retry(endpointId, deliveryId) {
   return true;
 }
 
-/** Disables an endpoint, or enables it. @param {Endpoint} endpoint */
+/** Disables or enables an endpoint. @param {Endpoint} endpoint */
 export function turn({ id, enabled }) {
   return confirm({
     title: enabled ? 'Disable this endpoint?' : 'Enable this endpoint?',

@@ -21,7 +21,7 @@ const ALONE = { most: 5, knownMs: 60_000 };
 const SOON_MS = 7 * 86_400_000;
 const IS_ID = new RegExp(`^${UUID}$`);
 
-/** The state of a key in words, and the look of its badge. @param {Key} key @param {string | undefined} bannedUntil */
+/** The state of a key in words, and the class of its badge. @param {Key} key @param {string | undefined} bannedUntil */
 function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
   const left = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - now();
   if (revokedAt !== null || left <= 0)
@@ -31,24 +31,27 @@ function stateOf({ revokedAt, expiresAt, replacedBy }, bannedUntil) {
   return left < SOON_MS ? [`Expires ${ago(expiresAt ?? '')}`, 'warn'] : ['Active', 'good'];
 }
 
-/** Where a page of the keys begins: `part.skipped`, so many before the newest of a part of the list. The service lists the oldest first, in parts. */
+/**
+ * Where a page of keys starts: `part.skipped` means after this many of the newest keys in a part of the list. The service returns the list
+ * in parts, oldest first.
+ */
 const PLACE = /^(\d{1,6})\.(\d{1,3})$/;
 
 export class ClientKeys {
   /** @type {any} */
   #client;
-  /** Cursors of the parts that are known, the oldest first. @type {(string | undefined)[]} */
+  /** Cursors of the known parts, oldest first. @type {(string | undefined)[]} */
   #parts = [undefined];
-  /** Keys of other pages that are shown first, and when they were asked for. @type {Map<string, { key: Key, at: number }>} */
+  /** Keys of other pages that are shown first, and when they were requested. @type {Map<string, { key: Key, at: number }>} */
   #known = new Map();
 
-  /** @param {string} clientId @param {() => void} changed is called after a change, and when another page is wanted */
+  /** @param {string} clientId @param {() => void} changed called after a change, and when another page is requested */
   constructor(clientId, changed) {
     this.clientId = clientId;
     this.changed = changed;
     this.pages = new Pages(changed, 'keys');
     this.rows = new Rows(el('ul.keys'), 'No key yet. Issue one, and give it to the client.');
-    // Until the client is known there is nobody to issue a key to.
+    // Disabled until the client has been loaded.
     this.issueButton = button(
       'Issue a key',
       () => this.#change(() => issue(this.#client), true),
@@ -58,14 +61,14 @@ export class ClientKeys {
     this.element = card('Keys', this.issueButton, this.rows.note, this.rows.list, this.pages.bar);
   }
 
-  /** Shows the keys as they are now, the newest first behind the one that was searched for and those that are banned. @param {any} client with its bans @param {AbortSignal} signal */
+  /** Shows the current keys: first the one that was searched for and the banned ones, then the others, newest first. @param {any} client with its bans @param {AbortSignal} signal */
   async refresh(client, signal) {
     const { place, turn } = this.pages.wanted;
     const [, wanted, before] = PLACE.exec(place ?? '') ?? [];
     const { part, keys } = await this.#part(wanted === undefined ? undefined : Number(wanted), signal);
     /** @type {Map<string, string>} */
     const bans = new Map(client.bans.map((/** @type {any} */ ban) => [ban.keyId, ban.bannedUntil]));
-    // The address names the key that a search found, or anything else.
+    // The address contains the key found by a search, or any other text.
     const ids = [...new Set([inAddress('key'), ...bans.keys()])].filter((id) => IS_ID.test(id));
     const first = await this.#firstOf(ids, keys, signal);
     const skipped = Number(before ?? 0) + SHOWN;
@@ -82,14 +85,14 @@ export class ClientKeys {
   }
 
   /**
-   * A part of the list, its newest key first; without a number the part with the newest keys of all.
+   * A part of the list, newest key first; without a number, the part with the newest keys.
    * @param {number | undefined} wanted
    * @param {AbortSignal} signal
    * @returns {Promise<{ part: number, keys: Key[] }>}
    */
   async #part(wanted, signal) {
     const last = this.#parts.length - 1;
-    // A part that is not known yet is reached from the last known one.
+    // An unknown part is reached from the last known one.
     const part = Math.min(wanted ?? last, last);
     const query = {
       client: isHolder ? undefined : this.clientId,
@@ -103,7 +106,7 @@ export class ClientKeys {
   }
 
   /**
-   * The keys that are shown first, of which those that are not loaded are requested, a few at a time.
+   * The keys that are shown first. Those that are not loaded are requested, a few at a time.
    * @param {string[]} ids
    * @param {Key[]} atHand
    * @param {AbortSignal} signal
@@ -153,7 +156,7 @@ export class ClientKeys {
         revokedAt !== null ? ['Revoked', when(revokedAt)] : ['Expires', when(expiresAt)],
         ban !== undefined && ['Banned until', exactly(ban)],
       ]),
-      // Only operators change keys that administer.
+      // Only operators can change keys with an administrative scope.
       !hasEnded &&
         !(isHolder && scopes.some(administers)) &&
         el(

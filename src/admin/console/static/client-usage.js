@@ -33,7 +33,7 @@ export class ClientUsage {
     this.calls,
   );
 
-  /** @param {() => void} wanted is called when other days are to be shown */
+  /** @param {() => void} wanted called when another number of days is selected */
   constructor(wanted) {
     const offered = [7, 30, 90].map((days) => /** @type {const} */ ([`${days}`, `${days} days`]));
     const range = choice('days', offered, '30');

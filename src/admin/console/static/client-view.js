@@ -27,7 +27,7 @@ export function showClient(main, signal, id) {
   const usage = new ClientUsage(soon);
   const keys = new ClientKeys(id, soon);
   const endpoints = new Endpoints(id, soon);
-  // Without the scope account a holder sees plan and usage only.
+  // Without the scope account, a key holder sees only plan and usage.
   const note = ['Keys and webhooks need a key with the scope ', el('code', 'account'), '.'];
   const lacks = el('p.note', { hidden: true }, note);
   let planShown = '';
@@ -76,7 +76,7 @@ export function showClient(main, signal, id) {
     'p.wide',
     'If it was deleted, the ',
     el('a', { href: `#/audit/${id}` }, 'audit trail'),
-    ' has who deleted it, and when, and can erase its names.',
+    ' shows who deleted it and when, and can erase its names.',
   );
   const leave = async () => {
     if (await removeClient(client)) location.hash = '#/clients';

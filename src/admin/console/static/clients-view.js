@@ -32,7 +32,7 @@ const ORDERS = [
   ['-name', 'By name, Z to A'],
 ];
 
-/** The states whose clients are listed by how much they have of it. */
+/** The states whose clients are sorted by amount. */
 const BY_STATE = /^(?:refused|near_limit|deprecated)/;
 
 /** @param {Element} main @param {AbortSignal} signal */
@@ -80,7 +80,7 @@ export function showClients(main, signal) {
     },
     signal,
     (refusal) => {
-      // No name can contain this text.
+      // The service refuses a filter with text that no name can contain.
       if (!refusal.is('validation_failed')) return false;
       replaceContent(clients.rows.note, errorMessage(refusal));
       return true;
@@ -123,7 +123,7 @@ export function showClients(main, signal) {
   );
 }
 
-/** What is said of no client. @param {{ name: HTMLInputElement, state: HTMLSelectElement, plan: HTMLSelectElement }} controls */
+/** The text for an empty list. @param {{ name: HTMLInputElement, state: HTMLSelectElement, plan: HTMLSelectElement }} controls */
 function noneOf({ name, state, plan }) {
   if (state.value === '' && plan.value === '')
     return name.value.trim() && 'No client name contains this text.';
@@ -160,7 +160,7 @@ function rowOf(client) {
   );
 }
 
-/** Badges for whatever is unusual about a client. @param {any} client with its usage */
+/** Badges for unusual states of a client. @param {any} client with its usage */
 export function badgesOf({ suspendedAt, bans, outcomes, keyExpiresAt }) {
   let refused = 0;
   for (const { outcome, lastHour } of outcomes) if (outcome.startsWith('429')) refused += lastHour;

@@ -1,5 +1,5 @@
 // @ts-check
-// The frame: which view is shown for which address, the session, the colours.
+// The frame of the page: the view of each address, the session, the color scheme.
 import { isHolder, me } from './admin-api.js';
 import { UUID, pathOf } from './address.js';
 import { showAudit } from './audit-view.js';
@@ -19,9 +19,9 @@ import { refreshTimes } from './times.js';
 const THEME = 'petstore-theme';
 const THEMES = ['system', 'light', 'dark'];
 
-/** What the page is called. */
+/** The name of the page. */
 const PAGE = isHolder ? 'Account' : 'Console';
-/** The names of the places that the page links to, by their addresses. @type {readonly (readonly [string, string])[]} */
+/** The navigation: the addresses that it links to, with their names. @type {readonly (readonly [string, string])[]} */
 const PLACES = isHolder
   ? [
       ['#/', 'Account'],
@@ -39,7 +39,7 @@ const PLACES = isHolder
 
 /** @typedef {(main: Element, signal: AbortSignal, id: string) => unknown} View */
 /** @typedef {readonly [address: RegExp, place: string, title: string, view: View]} Row */
-/** What is shown at first. @type {Row} */
+/** The start view. @type {Row} */
 const HOME = isHolder
   ? [/^(?:#\/?)?$/, '#/', 'Account', showClient]
   : [/^(?:#\/?)?$/, '#/', 'Overview', showOverview];
@@ -51,7 +51,7 @@ const OF_OPERATORS = [
   [new RegExp(`^#/audit(?:/(${UUID}))?$`), '#/audit', 'Audit trail', showAudit],
   [/^#\/webhooks$/, '#/webhooks', 'Webhooks', showEndpoints],
 ];
-/** By address: the place that it belongs to, its title, and what shows it. @type {readonly Row[]} */
+/** The entry in the navigation, the title and the view of each address. @type {readonly Row[]} */
 const VIEWS = [
   HOME,
   [new RegExp(`^#/webhooks/(${UUID})$`), isHolder ? '#/' : '#/webhooks', 'Webhook', showEndpoint],
@@ -59,7 +59,7 @@ const VIEWS = [
   ...(isHolder ? [] : OF_OPERATORS),
 ];
 
-/** What is shown at any other address. @type {Row} */
+/** The view of any other address. @type {Row} */
 const ELSEWHERE = [/^/, '', 'No such page', showElsewhere];
 
 const main = byId('main');
@@ -87,13 +87,13 @@ function show() {
   document.title = `${title} · ${PAGE}`;
   void showRights();
   view(main, shown.signal, pattern.exec(pathOf())?.[1] ?? '');
-  // The new view is read from its beginning; a page that was just loaded is read as any other.
+  // Screen readers start at the beginning of the new view, but read a newly loaded page as usual.
   if (!first) main.focus({ preventScroll: true });
   if (!first) scrollTo(0, 0);
   first = false;
 }
 
-/** Says that an address leads nowhere. @param {Element} at */
+/** The view of an unknown address. @param {Element} at */
 function showElsewhere(at) {
   showView(
     at,
@@ -108,7 +108,7 @@ function showElsewhere(at) {
   );
 }
 
-/** Shows who is signed in, and hides controls that a key with read access cannot use. */
+/** Shows who is signed in, and hides controls that a read-only key cannot use. */
 async function showRights() {
   const isTest = /^[a-z\d]+_test_/.test(keyOfTab() ?? '');
   setText(byId('environment'), isTest ? 'Test' : 'Live');
@@ -120,7 +120,7 @@ async function showRights() {
 }
 
 document.querySelector('.skip')?.addEventListener('click', (event) => {
-  // The address names the view, so it cannot name a place in it too.
+  // The hash names the view, so it cannot refer to an element within the view.
   event.preventDefault();
   main.focus();
 });

@@ -12,7 +12,7 @@ export const GRACES = [
 ];
 
 /**
- * A button. While `work` runs, another click does nothing; a refusal is shown as a message.
+ * A button. Clicks while `work` is running are ignored; a refusal is shown as a message.
  * @param {string} text
  * @param {(event: MouseEvent) => unknown} work
  * @param {string} [classes] its classes, behind dots
@@ -46,7 +46,7 @@ export function changeButtons(changed) {
     button(text, async () => (await run()) && changed(), `${classes}.changes`, { disabled: true });
 }
 
-/** Has the browser store a text as a file. @param {string} text @param {string} type @param {string} name */
+/** Makes the browser save text as a file. @param {string} text @param {string} type @param {string} name */
 export function download(text, type, name) {
   const href = URL.createObjectURL(new Blob([text], { type }));
   el('a', { href, download: name }).click();
@@ -70,7 +70,7 @@ export function choice(name, options, chosen) {
 }
 
 /**
- * Boxes to check, of which `chosenIn` reads the values.
+ * Checkboxes, whose values `chosenIn` reads.
  * @param {string} legend
  * @param {string} name
  * @param {{ value: string, text: string, checked?: boolean, disabled?: boolean }[]} offered
@@ -92,7 +92,7 @@ export function chosenIn(form, name) {
   return new FormData(form).getAll(name);
 }
 
-/** The text of a field of a form; undefined when it is empty. @param {HTMLFormElement} form @param {string} name */
+/** The text in a field of a form; undefined if it is empty. @param {HTMLFormElement} form @param {string} name */
 export function valueOf(form, name) {
   const value = new FormData(form).get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;

@@ -9,7 +9,7 @@ import { holdSession } from './session.js';
 
 let dialogs = 0;
 
-/** Opens a dialog that its heading names. @param {string} title @param {HTMLElement} content @param {...Child} parts */
+/** Opens a dialog, whose accessible name is its heading. @param {string} title @param {HTMLElement} content @param {...Child} parts */
 function open(title, content, ...parts) {
   const id = `dialog-${(dialogs += 1)}`;
   content.append(el('h2', { id }, title));
@@ -21,8 +21,8 @@ function open(title, content, ...parts) {
 }
 
 /**
- * Keeps a dialog open until `mayClose` says otherwise, and calls `kept` for each attempt to close it. Browsers close it at a second
- * Escape whatever the page says to the first, and so does a phone's gesture.
+ * Keeps a dialog open while `mayClose` returns false, and calls `kept` for each attempt to close it. Browsers close it on a second Escape,
+ * or a gesture on phones, even if the page has prevented the first; it is then opened again.
  * @param {HTMLDialogElement} dialog
  * @param {() => boolean} mayClose
  * @param {() => void} [onBlocked]
@@ -65,8 +65,8 @@ function closedAtLast(dialog, mayClose, onBlocked) {
  */
 
 /**
- * Confirms a change and makes it. If it is refused, the dialog stays open with the reason; it cannot be closed while the
- * request is running. Returns the response, or undefined when cancelled.
+ * Confirms a change and makes it. If it is refused, the dialog stays open with the reason; it cannot be closed while the request is
+ * running. Returns the response, or undefined if cancelled.
  * @param {Question} question
  * @returns {Promise<any>}
  */
@@ -119,7 +119,7 @@ export async function confirm({
       isUnderWay = false;
       dialog.close();
     } catch (error) {
-      // An error of another class is a response of another shape than the service has.
+      // An error of any other class is caused by a response that does not match the API.
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : unexpectedResponse(true);
       const doubt = unsure ?? 'It may have been carried out: check before you repeat it.';
@@ -133,7 +133,7 @@ export async function confirm({
       if (refusal.code === 'last_key_with_scope') anyway.hidden = false;
     } finally {
       isUnderWay = go.disabled = cancel.disabled = false;
-      // A button that was disabled has lost the focus.
+      // The disabled button has lost the focus.
       if (dialog.open && !form.contains(document.activeElement)) go.focus();
       release();
     }
@@ -155,8 +155,8 @@ export async function confirm({
 }
 
 /**
- * Shows a key or another secret once, with a button that copies it. Until it is copied, closing it asks again; the end of the session
- * waits for that.
+ * Shows a key or another secret once, with a button that copies it. If it was not copied, closing asks for confirmation. The session does
+ * not end before it is closed.
  * @param {string} title
  * @param {string} secret
  * @param {string} note
@@ -170,7 +170,7 @@ async function showSecret(title, secret, note, what) {
     wasCopied = true;
   };
   const attributes = { readonly: true, rows: 2, spellcheck: 'false', oncopy };
-  // It wraps, so that all of it is seen on a phone, too.
+  // It wraps, so that phones show all of it.
   const shown = el('textarea.secret', { 'aria-label': `The new ${what}`, ...attributes }, secret);
   const copy = button('Copy', copied, '.primary');
   const back = button('Go back', () => confirmClose(false));
@@ -217,7 +217,7 @@ async function showSecret(title, secret, note, what) {
       wasCopied = true;
       copy.textContent = 'Copied';
     } catch {
-      // Without https the browser offers no clipboard to pages.
+      // Without https, browsers do not give pages access to the clipboard.
       copy.textContent = 'Press Ctrl+C';
       shown.focus();
     }

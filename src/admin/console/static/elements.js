@@ -1,16 +1,17 @@
 // @ts-check
-// Makes elements. A text becomes a text node, never markup: names of clients are untrusted.
+// Creates elements. Text becomes a text node, never markup, because names of clients are untrusted.
 
 /** @typedef {Node | string | number | null | undefined | boolean} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
 
 /**
- * An element by its tag and classes (`p.note`), with attributes and children. A function is a listener (`onclick`), true an attribute
- * without a value; false and null leave the attribute out.
+ * Creates an element with a tag and classes (`p.note`), attributes and children. An attribute is a listener if its value is a function
+ * (`onclick`), has no value if it is true, and is omitted if it is false or null.
  * @template {string} Name
  * @param {Name} name
  * @param {...(Attributes | Child | Child[])} parts
- * @returns {Name extends `${infer Tag extends keyof HTMLElementTagNameMap}.${string}` ? HTMLElementTagNameMap[Tag] : Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement}
+ * @returns {Name extends `${infer Tag extends keyof HTMLElementTagNameMap}.${string}` ? HTMLElementTagNameMap[Tag] : Name extends keyof
+ *   HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement}
  */
 export function el(name, ...parts) {
   const [tag = '', ...classes] = name.split('.');
@@ -49,11 +50,11 @@ function nodesOf(children) {
     .map((child) => (child instanceof Node ? child : String(child)));
 }
 
-/** What the keyboard reaches. */
+/** The elements that the keyboard can focus. */
 const STOPS = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
 
 /**
- * Replaces the children of an element. The link that had the focus keeps it, and anything else passes it to what takes its place.
+ * Replaces the children of an element. A focused link keeps the focus; any other focused element passes it to its replacement.
  * @param {Element} element @param {...(Child | Child[])} children
  */
 export function replaceContent(element, ...children) {
@@ -72,12 +73,12 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A text by others, isolated so that its direction does not change its surroundings. @param {string} text */
+/** Text written by others, isolated so that its direction does not affect the surrounding text. @param {string} text */
 export function written(text) {
   return el('bdi.written', text);
 }
 
-/** An id, linked to a view when `href` is given. @param {string | null} id @param {string} [href] */
+/** An id, linked to a view if `href` is given. @param {string | null} id @param {string} [href] */
 export function idOf(id, href) {
   const text = id === null ? '–' : el('code.id', id);
   return href === undefined ? text : el('a', { href }, text);

@@ -133,7 +133,7 @@ function rowOf(delivery, changed) {
       el(`span.badge.${tone}`, name),
       el('span', attemptsOf(attempts, status, error)),
     ),
-    // A message waits for those before it, so only the first can be sent now.
+    // Messages are sent in order, so only the first waiting one can be sent now.
     (!isWaiting || waitingBefore === 0) &&
       el('div.row-actions', button(action, again, '.quiet.changes', attributes)),
     facts([

@@ -29,7 +29,7 @@ export function conditionOf({ enabled, disabledBecause, failingSince }) {
 /** A card with endpoints. */
 export class Endpoints {
   /**
-   * @param {string | undefined} clientId only those of this client; undefined for all
+   * @param {string | undefined} clientId the client whose endpoints are shown; undefined for all
    * @param {() => void} changed
    * @param {() => Record<string, string | undefined>} [filters]
    */

@@ -6,20 +6,20 @@ import { button } from './controls.js';
 import { el, number, setText } from './elements.js';
 
 /**
- * Turns pages. The address has the number of the page and where it begins, so that going back, going forward and a reload keep it; the entry
- * of the history has where the pages before it begin.
+ * Navigates between pages. The address contains the number and the cursor of the page, so that it is preserved when the user goes back or
+ * forward or reloads. The entry in the browser's history contains the cursors of the previous pages.
  */
 export class Pages {
-  /** Where the pages before this one begin, from the second on; undefined where that is unknown: the address was not reached by turning. @type {string[] | undefined} */
+  /** The cursors of the previous pages, except the first page, which has none; undefined if unknown, because the address was opened directly. @type {string[] | undefined} */
   #before;
   #number = 1;
-  /** Where this page begins; undefined for the first. @type {string | undefined} */
+  /** The cursor of this page; undefined for the first. @type {string | undefined} */
   #place;
   /** @type {string | undefined} */
   #next;
   #turn = 0;
 
-  /** @param {() => void} turned is called when another page is wanted @param {string} name of the page in the address */
+  /** @param {() => void} turned called when another page is requested @param {string} name name of the page in the address */
   constructor(turned, name) {
     this.name = name;
     const [, shown, place] = /^([1-9]\d{0,5})\.(.+)$/.exec(inAddress(name)) ?? [];
@@ -32,7 +32,7 @@ export class Pages {
       turned();
     });
     this.forth = button('Next →', () => {
-      // Unknown until the page has come: a second click turns nothing.
+      // Unknown until the page is loaded, so a second click has no effect.
       if (this.#next === undefined) return;
       const before = this.#place === undefined ? [] : this.#before && [...this.#before, this.#place];
       this.#show(this.#next, before, this.#number + 1);
@@ -42,12 +42,12 @@ export class Pages {
     this.bar = el('nav.pages', { 'aria-label': 'Pages', hidden: true }, this.back, this.where, this.forth);
   }
 
-  /** The page that is wanted: where it begins, undefined for the first, and the turn that `arrived` expects. */
+  /** The requested page: its cursor, undefined for the first page, and the turn to pass to `arrived`. */
   get wanted() {
     return { place: this.#place, turn: this.#turn };
   }
 
-  /** Begins at the first page again. */
+  /** Goes back to the first page. */
   reset() {
     this.#place = undefined;
     this.#before = [];
@@ -57,7 +57,7 @@ export class Pages {
     history.replaceState(history.state, '', addressWith(this.name, ''));
   }
 
-  /** Learns where the next page begins. Returns false when another page is wanted by now. @param {number} turn @param {string | undefined} next */
+  /** Stores the cursor of the next page. Returns false if another page has been requested in the meantime. @param {number} turn @param {string | undefined} next */
   arrived(turn, next) {
     if (turn !== this.#turn) return false;
     this.#next = next;
@@ -73,7 +73,7 @@ export class Pages {
     return true;
   }
 
-  /** @param {string | undefined} place @param {string[] | undefined} before @param {number} at which page it is */
+  /** @param {string | undefined} place @param {string[] | undefined} before @param {number} at number of the page */
   #show(place, before, at) {
     this.#place = place;
     this.#before = before;
@@ -90,7 +90,7 @@ export class Rows {
   /** @type {Map<unknown, { shown: string, element: HTMLElement }>} */
   #rows = new Map();
 
-  /** @param {HTMLElement} list @param {string} none is shown where there is no row */
+  /** @param {HTMLElement} list @param {string} none the text shown if there are no rows */
   constructor(list, none) {
     this.list = list;
     this.none = none;
@@ -119,7 +119,7 @@ export class Rows {
       else this.list.insertBefore(element, at);
     setText(this.note, elements.length === 0 ? none : '');
     if (left === undefined || this.list.contains(document.activeElement)) return;
-    // What was done to a row may have taken the button away, and the row itself.
+    // The change may have removed the button, or the row itself.
     const action = CSS.escape(focused?.getAttribute('data-action') ?? '');
     const again = this.list.querySelector(`[data-action="${action}"]`);
     const place = this.#rows.get(left)?.element ?? this.list;
@@ -127,14 +127,14 @@ export class Rows {
     (again instanceof HTMLElement ? again : place).focus({ preventScroll: true });
   }
 
-  /** Whether something in a row is open, or has the focus. @param {unknown} id */
+  /** Whether details in a row are open, or something in it has the focus. @param {unknown} id */
   isRead(id) {
     const element = this.#rows.get(id)?.element;
     return Boolean(element?.querySelector('details[open]') || element?.contains(document.activeElement));
   }
 }
 
-/** A list by its path: asked for, shown in rows, and turned page by page. */
+/** Requests the list at a path, shows its entries in rows, and navigates between its pages. */
 export class PagedList {
   /** @type {any[]} */
   #shown = [];
@@ -143,8 +143,9 @@ export class PagedList {
   /**
    * @param {string} path
    * @param {(item: any) => HTMLElement} row
-   * @param {{ list: HTMLElement, none: string, changed: () => void, query?: () => Record<string, any>, page?: string, keepsRead?: boolean }} how
-   *   `changed` is called when another page is wanted; `page` is the name of the page in the address; with `keepsRead` a row that is being read stays when newer ones push it off the page
+   * @param {{ list: HTMLElement, none: string, changed: () => void, query?: () => Record<string, any>, page?: string, keepsRead?: boolean
+   *   }} how `changed` is called when another page is requested; `page` is the name of the page in the address; with `keepsRead`, a row
+   *   that is being read stays even if newer ones push it off the page
    */
   constructor(path, row, { list, none, changed, query = () => ({}), page = 'page', keepsRead = false }) {
     this.path = path;
@@ -154,18 +155,18 @@ export class PagedList {
     this.keepsRead = keepsRead;
     this.pages = new Pages(changed, page);
     this.rows = new Rows(list, none);
-    /** How many the whole list has, where the service counts them. */
+    /** The number of entries in the whole list, if the service counts them. */
     this.count = el('p.note', { role: 'status' });
     this.parts = [this.rows.note, list, this.pages.bar];
   }
 
-  /** Asks for the first page, after what is looked for has changed. */
+  /** Requests the first page after the filters have changed. */
   restart() {
     this.pages.reset();
     this.changed();
   }
 
-  /** Fetches the wanted page and shows it; returns its items. @param {AbortSignal} signal @param {string} [none] @returns {Promise<readonly any[]>} */
+  /** Fetches and shows the requested page; returns its items. @param {AbortSignal} signal @param {string} [none] @returns {Promise<readonly any[]>} */
   async refresh(signal, none) {
     const { place: cursor, turn } = this.pages.wanted;
     const query = { limit: 25, ...this.query(), cursor };

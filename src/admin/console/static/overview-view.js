@@ -7,10 +7,10 @@ import { el, number, replaceContent } from './elements.js';
 import { poll } from './polling.js';
 import { card, showView } from './sections.js';
 
-/** Lists of other things than clients, by the state of clients that they explain. @type {Readonly<Record<string, string>>} */
+/** Lists that explain a state of clients in place of the list of clients, by state. @type {Readonly<Record<string, string>>} */
 const BEHIND = { failing: '#/webhooks' };
 
-/** States that are a reason to act; the others are good to know. */
+/** States that require action; the others are informational. */
 const URGENT = new Set(['refused', 'banned', 'failing']);
 
 /** @param {Element} main @param {AbortSignal} signal */
@@ -58,8 +58,8 @@ export function showOverview(main, signal) {
     ),
     el(
       'p.note',
-      'Requests without a key that exists belong to no client: the log of the service has their addresses. The numbers include ' +
-        'deleted clients, the lists behind them do not, and the list of errors has the last 200 of each client.',
+      'Requests without the key of a client are only in the log of the service, with their addresses. The numbers include ' +
+        'deleted clients, but the linked lists do not. The list of errors contains the last 200 errors of each client.',
     ),
     el('p.note', 'Updates every 5 seconds while this tab is visible. Days are in UTC.'),
   );

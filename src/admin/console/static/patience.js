@@ -1,17 +1,17 @@
 // @ts-check
-// How long no view polls: as long as the service said, with a growing pause while it is unavailable. Polling
-// sooner would use up the quota, or get the key banned.
+// Pauses in the polling of all views: as long as the service requests, and increasing while it is unavailable. Without them, polling would
+// use up the quota or get the key banned.
 
 /** First and longest pause while the service is unavailable, in milliseconds. */
 const AWAY_MS = { first: 2_000, longest: 30_000 };
-/** The longest pause that is taken from a response, in milliseconds: a ban lasts no longer. */
+/** The longest pause that a response can request, in milliseconds: the longest ban. */
 const LONGEST_MS = 86_400_000;
-/** How often the operator may break a pause, in milliseconds: one that a quota asks for, and any other. */
+/** Minimum time between two attempts of the operator during a pause, in milliseconds: for a pause due to a quota, and for any other. */
 const TRY_MS = { quota: 30_000, other: 2_000 };
 
 /**
  * @typedef {object} Pause
- * @property {import('./admin-api.js').Refusal} refusal why
+ * @property {import('./admin-api.js').Refusal} refusal its reason
  * @property {number} until by `performance.now()`
  */
 
@@ -20,7 +20,7 @@ let pause;
 let awayMs = AWAY_MS.first;
 let triedAt = Number.NEGATIVE_INFINITY;
 
-/** Begins a pause for a refusal, or extends the one that runs. @param {import('./admin-api.js').Refusal} refusal */
+/** Starts a pause because of a refusal, or extends the current one. @param {import('./admin-api.js').Refusal} refusal */
 export function pauseFor(refusal) {
   if (pause?.refusal === refusal) return;
   const ms = Math.min(LONGEST_MS, Math.max(awayMs, (refusal.retryAfterS ?? 0) * 1_000));
@@ -28,12 +28,12 @@ export function pauseFor(refusal) {
   pause = { refusal, until: Math.max(pause?.until ?? 0, performance.now() + ms) };
 }
 
-/** The last pause that began and was not ended, over or not. */
+/** The last pause that was not ended by `endPause`, even if its time is over. */
 export function lastPause() {
   return pause;
 }
 
-/** What is left of the pause, in milliseconds; 0 without one. */
+/** The remaining time of the pause, in milliseconds; 0 without one. */
 export function pauseLeft() {
   return Math.max(0, (pause?.until ?? 0) - performance.now());
 }
@@ -45,7 +45,7 @@ export function endPause(seen) {
   awayMs = AWAY_MS.first;
 }
 
-/** Whether the operator may break the pause now. */
+/** Whether the operator may try during the pause now; this counts as an attempt. */
 export function mayTry() {
   const every = pause?.refusal.status === 429 ? TRY_MS.quota : TRY_MS.other;
   if (performance.now() - triedAt < every) return false;
@@ -53,7 +53,7 @@ export function mayTry() {
   return true;
 }
 
-// The next key has a separate quota.
+// Another key has another quota.
 addEventListener('petstore:session', () => {
   pause = undefined;
   awayMs = AWAY_MS.first;

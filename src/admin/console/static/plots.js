@@ -5,13 +5,13 @@ import { Table, card } from './sections.js';
 
 const HEIGHT = 170;
 const ROOM = { left: 44, right: 8, top: 14, bottom: 24 };
-/** A limit this many times above everything that was used would make the bars invisible: it is shown in words instead. */
+/** A limit this many times above the largest value would make the bars invisible, so it is shown as text instead. */
 const FAR_ABOVE = 8;
 
 /**
  * @typedef {object} Bar
  * @property {string} label
- * @property {number} value what was admitted
+ * @property {number} value admitted requests
  * @property {number} refused
  */
 
@@ -23,7 +23,7 @@ export class Plot {
   /** The bar whose values are shown. @type {number | undefined} */
   #picked;
 
-  /** @param {string} title @param {string} note @param {string} unit heads the first column of the table @param {HTMLElement} [tools] */
+  /** @param {string} title @param {string} note @param {string} unit title of the first column of the table @param {HTMLElement} [tools] */
   constructor(title, note, unit, tools) {
     this.drawing = el('div.drawing', {
       tabindex: '0',
@@ -67,7 +67,7 @@ export class Plot {
     this.#draw();
   }
 
-  /** Shows the values of a bar; of none, how to see them. @param {number | undefined} at */
+  /** Shows the values of a bar, or without one a hint. @param {number | undefined} at */
   #pick(at) {
     this.#picked = at;
     const bar = at === undefined ? undefined : this.#bars[at];
@@ -114,7 +114,7 @@ export class Plot {
     if (width === 0 || this.#bars.length === 0) return;
     const most = Math.max(1, ...this.#bars.map(({ value, refused }) => value + refused));
     const isLimitShown = this.#limit <= most * FAR_ABOVE;
-    // The axis ends at the limit, unless more than that was sent.
+    // The axis ends at the limit, or at the largest value if that is higher.
     const top = isLimitShown && most <= this.#limit ? this.#limit : roundUp(most);
     const inner = { width: width - ROOM.left - ROOM.right, height: HEIGHT - ROOM.top - ROOM.bottom };
     const y = (/** @type {number} */ value) => ROOM.top + inner.height * (1 - value / top);
@@ -173,9 +173,9 @@ function roundUp(value) {
 
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
 
-/** A bar that shows how full a window is, with its numbers. */
+/** A bar that shows the used part of a window, with its numbers. */
 export class Meter {
-  /** @param {string} name of the window, for those who do not see the bar's place */
+  /** @param {string} name name of the window, for screen readers */
   constructor(name) {
     this.fill = el('span.fill');
     this.numbers = el('span.numbers');

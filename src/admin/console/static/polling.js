@@ -8,11 +8,11 @@ import { isSessionHeld } from './session.js';
 
 /** How often a view is refreshed, in milliseconds. */
 const EVERY_MS = 5_000;
-/** When it is looked again whether the session is still held, in milliseconds. */
+/** Interval between checks of whether the session is still held, in milliseconds. */
 const HELD_MS = 1_000;
 
 /**
- * Runs `refresh` now and again until the view ends.
+ * Runs `refresh` immediately and then periodically until the view ends.
  * @param {() => Promise<unknown>} refresh
  * @param {AbortSignal} signal ends it
  * @param {(refusal: Refusal) => boolean} [handles] shows a permanent refusal, and returns whether it was one: then
@@ -55,7 +55,7 @@ export function poll(refresh, signal, handles = () => false) {
       endPause(before);
     } catch (error) {
       if (signal.aborted) return;
-      // Anything but a Refusal is a bug of this page, or an unexpected response.
+      // Any other error is caused by a bug in this page, or by an unexpected response.
       if (!(error instanceof Refusal)) reportError(error);
       const refusal = error instanceof Refusal ? error : unexpectedResponse();
       if (handles(refusal)) {
@@ -113,7 +113,7 @@ function showError(tryNow) {
 /** @param {Refusal} refusal */
 function errorText(refusal) {
   const { status, code, isOwn } = refusal;
-  if (refusal.is('api_key_banned')) return 'This key is banned for a while.';
+  if (refusal.is('api_key_banned')) return 'This key is temporarily banned.';
   if (status === 429)
     return isOwn ? 'This key has used up its quota.' : 'A proxy in front of the service limits requests.';
   const what =
@@ -121,6 +121,6 @@ function errorText(refusal) {
       ? 'The service is unavailable.'
       : isOwn
         ? 'The service failed to respond.'
-        : 'A proxy between this page and the service responds instead.';
+        : 'A proxy responds instead of the service.';
   return `${what} What you see may be out of date; the page updates by itself.`;
 }

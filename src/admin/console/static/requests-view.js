@@ -1,5 +1,5 @@
 // @ts-check
-// The last requests that got an error, as a table, of all clients or those that filters select.
+// A table of the last requests that got an error, of all clients or filtered.
 import { isHolder } from './admin-api.js';
 import { Filters, addressOf, inAddress } from './address.js';
 import { choice, field } from './controls.js';
@@ -9,7 +9,7 @@ import { poll } from './polling.js';
 import { showView, tableOf } from './sections.js';
 import { when } from './times.js';
 
-/** How many characters of the id of a request a row shows. */
+/** Number of characters of a request's id in a row. */
 const SHORT = 8;
 
 /** @param {Element} main @param {AbortSignal} signal */
@@ -107,14 +107,14 @@ function rowOf({ at, requestId, clientId, clientName, keyId, keyPrefix, operatio
   );
 }
 
-/** Leads to the cause and the remedy of an error. @param {string | null} code */
+/** Links to the cause and the remedy of an error. @param {string | null} code */
 function helpOf(code) {
   if (code === null) return '';
   const attributes = { href: `../docs/errors#${code}`, 'aria-label': `Help for ${code}` };
   return el('a', attributes, 'Help');
 }
 
-/** An id of a request: its beginning, which leads to the whole one. @param {string} id */
+/** The beginning of a request's id, linked to the view of that request. @param {string} id */
 function shortId(id) {
   const short = id.length > SHORT + 1 ? `${id.slice(0, SHORT)}…` : id;
   return el('code.id', el('a', { href: addressOf('#/requests', { requestId: id }), title: id }, short));

@@ -7,10 +7,10 @@ import { el, replaceContent, written } from './elements.js';
 import { poll } from './polling.js';
 import { showView } from './sections.js';
 
-/** The displayable part of a whole key: the rest is a secret, which belongs into no address. */
+/** Matches the displayable part of a whole key. The rest is secret and must not be in an address. */
 const KEY = /^([a-z][a-z\d]{1,9}_(?:live|test)_\w{4})\w+$/;
 
-/** How many of one kind the service finds at most. */
+/** The service's maximum number of results of one kind. */
 const MOST = 10;
 
 const KINDS = /** @type {const} */ ({ client: 'Client', key: 'Key', request: 'Request' });

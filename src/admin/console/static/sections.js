@@ -5,7 +5,7 @@ import { el, replaceContent, setText } from './elements.js';
 
 /** @typedef {import('./elements.js').Child} Child */
 
-/** The head of a view with its title and buttons, and what the view shows below. */
+/** A view: a head with its title and buttons, and the content below. */
 class View {
   title = el('h1', { dir: 'auto' }, 'Loading…');
   #badges = el('span.badges');
@@ -32,7 +32,7 @@ class View {
     );
   }
 
-  /** Names what has come, and lets the buttons be used. @param {string} title @param {...(Child | Child[])} badges */
+  /** Sets the title of the loaded object, and enables the buttons. @param {string} title @param {...(Child | Child[])} badges */
   show(title, ...badges) {
     setText(this.title, title);
     replaceContent(this.#badges, ...badges);
@@ -40,10 +40,10 @@ class View {
   }
 
   /**
-   * Shows "Not found" if that is why a request was refused.
+   * Shows "Not found" if a request was refused for that reason.
    * @param {import('./admin-api.js').Refusal} refusal
    * @param {string} code
-   * @param {Child} [instead] where to look for what is gone
+   * @param {Child} [instead] a hint where to find a deleted object
    */
   isGone(refusal, code, instead) {
     if (!refusal.is(code)) return false;
@@ -63,7 +63,7 @@ export function showView(...parts) {
 
 let cards = 0;
 
-/** A card that its heading names. @param {string} title @param {Child} tools beside the heading @param {...(Child | Child[])} parts */
+/** A card, whose accessible name is its heading. @param {string} title @param {Child} tools shown next to the heading @param {...(Child | Child[])} parts */
 export function card(title, tools, ...parts) {
   const id = `card-${(cards += 1)}`;
   const head = el('h2', { id }, title);
@@ -75,7 +75,7 @@ export function card(title, tools, ...parts) {
   );
 }
 
-/** Names with values. @param {readonly (readonly [name: string, value: Child] | false)[]} all those that are false are left out */
+/** A list of names and values. @param {readonly (readonly [name: string, value: Child] | false)[]} all false items are omitted */
 export function facts(all) {
   const shown = all.filter((fact) => fact !== false);
   return el(
@@ -84,7 +84,7 @@ export function facts(all) {
   );
 }
 
-/** Names that programs use, in one line. @param {readonly string[]} names */
+/** Names in code style, on one line. @param {readonly string[]} names */
 export function codes(names) {
   return el(
     'span.scopes',
@@ -93,7 +93,8 @@ export function codes(names) {
 }
 
 /**
- * A table with these titles. Its roles are those that it has anyway, unless its rows are blocks in a narrow window (`.blocks`).
+ * A table with these column titles. The explicit roles are needed where its rows become blocks in a narrow window (`.blocks`), which would
+ * remove the implicit ones.
  * @param {readonly string[]} titles @param {HTMLElement} body
  */
 export function tableOf(titles, body) {
@@ -102,7 +103,7 @@ export function tableOf(titles, body) {
   return el('table', { role: 'table' }, head, body);
 }
 
-/** A table that scrolls by itself. Each row begins with its name. */
+/** A table in its own scroll container. The first cell of each row is its header. */
 export class Table {
   #shown = '';
 
@@ -126,7 +127,7 @@ export class Table {
     const rowOf = (/** @type {readonly [name: Child, ...Child[]]} */ [name, ...cells]) =>
       el('tr', { role: 'row' }, el('th', { scope: 'row', role: 'rowheader' }, name), cells.map(cellOf));
     const table = tableOf(this.titles, el('tbody', { role: 'rowgroup' }, rows.map(rowOf)));
-    // What did not change stays selected and scrolled as it is.
+    // An unchanged table keeps its selection and scroll position.
     if (table.outerHTML === this.#shown) return;
     this.#shown = table.outerHTML;
     replaceContent(this.element, rows.length === 0 ? this.none : table);

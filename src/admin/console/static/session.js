@@ -1,13 +1,13 @@
 // @ts-check
-// The key, kept in this tab only: sessionStorage ends with the tab, and browsers never send it.
+// The key, stored only in this tab: sessionStorage is deleted when the tab is closed, and browsers never send it.
 
 const NAME = 'petstore-console-key';
 
-/** Why the last key was given up, in words; shown once at the next sign-in. @type {string | undefined} */
+/** Why the last session ended, as text; shown once at the next sign-in. @type {string | undefined} */
 let reason;
 /** How many hold the session: changes that are pending, and secrets on show. */
 let holders = 0;
-/** The end that waits for them: the key that was refused, and why. @type {{ key: string, why: string } | undefined} */
+/** A refused key whose session ends once there are no more holds, and the reason. @type {{ key: string, why: string } | undefined} */
 let ending;
 
 /** @returns {string | null} */
@@ -22,7 +22,7 @@ export function keepKey(key) {
 }
 
 /**
- * Forgets the key and leads to the sign-in.
+ * Deletes the key and shows the sign-in.
  * @param {string} [why]
  */
 export function forgetKey(why) {
@@ -32,7 +32,7 @@ export function forgetKey(why) {
 }
 
 /**
- * Forgets a refused key once nothing holds the session, unless the tab has another key by then.
+ * Deletes a refused key once nothing holds the session, unless the tab has another key by then.
  * @param {string} key
  * @param {string} why
  */
@@ -43,8 +43,8 @@ export function endSession(key, why) {
 }
 
 /**
- * Keeps the session until the returned function is called; otherwise a pending response or a shown secret would be lost.
- * Until then no view polls, and the browser asks before it leaves the page.
+ * Holds the session until the returned function is called, so that a pending response or a displayed secret is not lost. Until then, no
+ * view polls, and the browser asks for confirmation before it leaves the page.
  */
 export function holdSession() {
   holders += 1;

@@ -16,7 +16,7 @@ const [LEAD, LABEL, NOTE] = isHolder
     ];
 
 /**
- * Asks for a key, and tries it before keeping it.
+ * Asks for a key, and verifies it before storing it.
  * @param {Element} main
  * @param {() => void} signedIn
  */
@@ -39,7 +39,7 @@ export function showSignIn(main, signedIn) {
       'p.note',
       { id: 'key-note' },
       NOTE,
-      ' It stays in this tab: closing the tab or signing out forgets it.',
+      ' It is stored only in this tab, until you close the tab or sign out.',
     ),
     button,
     !isHolder &&

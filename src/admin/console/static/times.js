@@ -2,12 +2,12 @@
 // Times in words, by the clock of the service: that of this machine may be wrong.
 import { el, setText } from './elements.js';
 
-/** Clocks that differ by less are the same, in milliseconds. */
+/** Clocks that differ by less than this are treated as equal, in milliseconds. */
 const SKEW_MS = 2_000;
 /** How far the service's clock is ahead of this machine's, in milliseconds. */
 let aheadMs = 0;
 
-/** Learns the time of the service from the `Date` of a response. @param {string | null} date */
+/** Sets the time of the service from the `Date` of a response. @param {string | null} date */
 export function learnTime(date) {
   const serverMs = Date.parse(date ?? '');
   // The field has whole seconds: what is nearer is no difference.
@@ -15,7 +15,7 @@ export function learnTime(date) {
     aheadMs = Math.abs(serverMs - Date.now()) < SKEW_MS ? 0 : serverMs - Date.now();
 }
 
-/** Now, in milliseconds since the Unix epoch, as the service has it. */
+/** The current time of the service, in milliseconds since the Unix epoch. */
 export function now() {
   return Date.now() + aheadMs;
 }
@@ -28,7 +28,7 @@ const STEPS = [
   [Number.POSITIVE_INFINITY, 86_400_000, 'd'],
 ];
 
-/** A duration in its largest unit, and in hours where it is at least a day: `12 min`, `1 d 23 h`. @param {number} ms */
+/** A duration in its largest unit; below three days, in days and hours: `12 min`, `1 d 23 h`. @param {number} ms */
 export function span(ms) {
   const [, unit, name] = STEPS.find(([limit]) => ms < limit) ?? [0, 1_000, 's'];
   const hours = name === 'd' && ms < 3 * unit ? Math.floor((ms % unit) / 3_600_000) : 0;
@@ -53,7 +53,7 @@ export function exactly(instant) {
   return `${EXACT.format(new Date(instant))} UTC`;
 }
 
-/** The exact instant of the time that is pointed at or focused, within the window whatever surrounds that time. */
+/** The tooltip with the exact time of the hovered or focused element. It is a child of the body, so that no container clips it. */
 const exact = el('div.exact', { id: 'exact', role: 'tooltip', hidden: true });
 
 /** @param {Event} event */
@@ -71,19 +71,19 @@ function showExact({ type, target }) {
 }
 
 for (const type of ['pointerover', 'focusin', 'focusout']) document.addEventListener(type, showExact);
-// It would stay where its time was.
+// The tooltip would not move with its element.
 addEventListener('scroll', () => (exact.hidden = true), { capture: true, passive: true });
 addEventListener('keydown', ({ key }) => {
   if (key === 'Escape') exact.hidden = true;
 });
 
-/** An instant as `12 min ago`, with the exact one on hover and focus; `refreshTimes` updates it. @param {string | null} instant null for never */
+/** An instant as `12 min ago`, with the exact time on hover and focus; `refreshTimes` updates it. @param {string | null} instant null for never */
 export function when(instant) {
   if (instant === null) return 'never';
   return el('time.when', { datetime: instant, tabindex: '0' }, ago(instant));
 }
 
-/** When something is due: `now`, once its instant has passed. @param {string} instant */
+/** The time at which something is due; `now` once it has passed. @param {string} instant */
 export function whenDue(instant) {
   return el('time.when.due', { datetime: instant, tabindex: '0' }, dueIn(instant));
 }
@@ -93,7 +93,7 @@ function dueIn(instant) {
   return Date.parse(instant) - now() < SKEW_MS ? 'now' : ago(instant);
 }
 
-/** Updates all shown instants. */
+/** Updates all displayed times. */
 export function refreshTimes() {
   for (const shown of document.querySelectorAll('time.when')) {
     const instant = shown.getAttribute('datetime') ?? '';
