@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The petstore command: builds what is stale, where the project is there to be built, then runs it.
+// The petstore command. In a checkout, rebuilds stale files before it runs.
 import { existsSync } from 'node:fs';
 import { modulesFile } from './project-modules.js';
 import { refuseOtherNode } from './supported-node.js';
@@ -11,18 +11,16 @@ void run();
 async function run() {
   const script = new URL('../scripts/build-if-stale.mjs', import.meta.url);
   if (existsSync(script)) (await import(script.href)).buildIfStale();
-  // Modules of a project import `petstore-service`, which must be the copy that runs: the bundle is another.
+  // Modules of a project import `petstore-service`. The command must run the same copy, which the bundle is not.
   await import(modulesFile() === undefined ? '../dist/bundle/cli/main.js' : '../dist/src/cli/main.js');
 }
 
-/** Ends the process with 1, and a sentence on standard error, where the working directory was removed: much that is imported asks for it. */
+/** Exits with 1 and a message on standard error if the working directory was removed, because many imported modules read its path. */
 function refuseGoneFolder() {
   try {
     process.cwd();
   } catch {
-    process.stderr.write(
-      'The working directory is not there any more. Change to the folder of the service.\n',
-    );
+    process.stderr.write('The working directory no longer exists. Change to the folder of the service.\n');
     process.exit(1);
   }
 }

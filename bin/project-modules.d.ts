@@ -1,9 +1,9 @@
 /**
- * The file that `petstore.modules` of the project's package.json names: of the nearest package.json above the working directory
- * that has it, within the folder that the service is installed in. Undefined in a checkout of the service, and where no
- * package.json names one.
+ * The file named by `petstore.modules` in the project's package.json, which is the nearest one with this member: in the working directory
+ * or above it, up to the folder in which the service is installed. Undefined in a checkout of the service, and if no package.json has the
+ * member.
  */
 export function modulesFile(): string | undefined;
 
-/** The variables in `petstore.settings` of the project's package.json, which is found as that of the modules; in a checkout those of its own. */
+/** The variables in `petstore.settings` of the project's package.json, found as for modulesFile(), or of a checkout's package.json. */
 export function projectSettings(): Record<string, string>;

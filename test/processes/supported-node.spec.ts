@@ -31,8 +31,8 @@ describe('a Node.js that does not run the service', () => {
       status: 1,
       stdout: '',
       stderr:
-        'Node.js 18.20.4 does not run this service: install the current LTS of https://nodejs.org/ ' +
-        `(${supportedNode()} run it).\n`,
+        'Node.js 18.20.4 cannot run this service. Install the current LTS version from https://nodejs.org/ ' +
+        `(supported: ${supportedNode()}).\n`,
     });
   });
 
