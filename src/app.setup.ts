@@ -211,5 +211,5 @@ function configurePlainAdapter(adapter: HttpServer): void {
 function configOf(app: NestExpressApplication): ApplicationConfig {
   const { config } = app as unknown as { config: unknown };
   if (config instanceof ApplicationConfig) return config;
-  throw new Error('This version of Nest keeps its ApplicationConfig elsewhere: configOf() has to follow.');
+  throw new Error('This version of Nest stores its ApplicationConfig elsewhere. Adapt configOf().');
 }

@@ -4,8 +4,8 @@ import { softwareVersion } from './core/software-version.js';
 
 const USAGE = `Usage: node dist/bundle/main.js [--help | --version]
 
-Starts the service. Settings are environment variables or lines of .env; .env.example has all of them.
-Clients, keys and the database are administered by another command: npx petstore --help
+Starts the service. Settings are environment variables or lines in .env; .env.example lists them all.
+To administer clients, keys and the database, use another command: npx petstore --help
 `;
 
 prepareProcess();
@@ -23,6 +23,6 @@ function handleArguments(args: readonly string[]): never {
   };
   const unknown = args.find((arg) => !Object.hasOwn(outputs, arg)) ?? args[1];
   if (unknown === undefined) process.stdout.write(outputs[args[0] ?? ''] ?? USAGE);
-  else process.stderr.write(`"${unknown}" is not an argument of the start.\n\n${USAGE}`);
+  else process.stderr.write(`Unknown argument "${unknown}".\n\n${USAGE}`);
   process.exit(unknown === undefined ? 0 : 2);
 }

@@ -17,8 +17,8 @@ const ACCOUNT_SCOPE = defineScope(
 );
 
 /**
- * The client of a caller, and the key that was sent. Throws no_account for another credential than an API key, whose user does not belong
- * to a client.
+ * The client of a caller, and the key that was sent. Throws no_account for a credential other than an API key, because its user does not
+ * belong to a client.
  */
 export function accountHolderOf(caller: Caller | undefined): {
   readonly clientId: string;

@@ -65,7 +65,7 @@ export class AccountController {
     id: 'getAccountUsage',
     summary: 'Show your usage',
     description:
-      'Shows the current minute and day, past minutes and days, outcomes of requests, calls of deprecated operations, and banned keys of the ' +
+      'Shows the current minute and day, past minutes and days, outcomes of requests, calls to deprecated operations, and banned keys of the ' +
       'client. ' +
       'Needs no scope.',
     responses: { status: 200, description: 'The client and its usage', type: ClientDetailsDto },

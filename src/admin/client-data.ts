@@ -69,7 +69,10 @@ export class ClientData {
     return written(client, tables);
   }
 
-  /** Deletes a client, and on request takes its names out of the audit trail in the same transaction. Throws what ClientsService.delete() does. */
+  /**
+   * Deletes a client and, on request, erases its names from the audit trail in the same transaction. Throws the errors of
+   * ClientsService.delete().
+   */
   delete(
     clientId: string,
     { erase, force }: Forcible & { readonly erase: boolean },

@@ -23,7 +23,7 @@ export class UsageController {
     summary: 'List the usage of all clients',
     description:
       'Lists clients like `listClients`, each with its current minute and day, bans, last use, recent days, outcomes of its requests, and ' +
-      'calls of deprecated operations.',
+      'calls to deprecated operations.',
     responses: pageOf(ClientUsageDto, 'ClientUsages', 'A page of clients and their usage', {
       isCounted: true,
     }),

@@ -7,7 +7,7 @@ const CREDENTIAL_ERRORS = defineErrors({
     message: 'Send an API key as `Authorization: Bearer <API_KEY>`.',
     cause: 'The request contains no bearer credential.',
     remedy: 'Send the header `Authorization: Bearer <API_KEY>`.',
-    command: 'Give a key by `--key -` or PETSTORE_KEY.',
+    command: 'Pass a key with `--key -` or PETSTORE_KEY.',
   },
   invalid_api_key: {
     status: 401,

@@ -30,7 +30,7 @@ const UNVERIFIED = 'the credential cannot be verified';
 /** Verifies credentials other than API keys, if a module provides a CredentialVerifier. */
 @Injectable()
 export class OtherCredentials {
-  /** The verifier is unavailable, usually because its provider is. */
+  /** The outage of the verifier, usually caused by an outage of its provider. */
   private readonly outage = new Outage<string>({
     startMessage: (reason) =>
       `Credentials cannot be verified: ${reason} Their requests are refused with 503.`,

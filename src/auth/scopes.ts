@@ -23,8 +23,8 @@ export type ScopeOptions = Partial<Pick<Scope, 'grantedByDefault' | 'includes' |
 const declared = new Map<string, Scope>();
 
 /**
- * Declares a feature's scopes, each right with its description: `defineScopes('pets', { read: 'List animals.' }).read` is the scope
- * `pets:read`. The service does not start if a name is malformed or already declared by another feature.
+ * Declares a feature's scopes, each with its description: `defineScopes('pets', { read: 'List animals.' }).read` is the scope `pets:read`.
+ * The service does not start if a name is malformed or already declared by another feature.
  */
 export function defineScopes<Right extends string>(
   feature: string,
@@ -43,7 +43,7 @@ export function defineScope(name: string, description: string, options: ScopeOpt
   const scope = { name, description, grantedByDefault, lastKeyProtected, includes };
   checkDeclaredName('Scope', name, 'feature:right', 'pets:read');
   if (declared.has(name))
-    invalidDeclaration(`Scope "${name}" is declared twice. Give the feature, or the right, another name.`);
+    invalidDeclaration(`Scope "${name}" is declared twice. Rename the feature or the scope.`);
   declared.set(name, scope);
   return scope;
 }

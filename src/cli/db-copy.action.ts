@@ -53,7 +53,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   'postgres to postgres':
     'Use: pg_dump --format=custom --file=store.dump, then pg_restore --no-owner --dbname=…',
   'postgres to sqlite':
-    'There is no way back to SQLite; keep the SQLite file, or a dump of PostgreSQL (pg_dump).',
+    'Copying to SQLite is not supported. Keep the SQLite file, or make a dump of PostgreSQL (pg_dump).',
 };
 
 function reportText({

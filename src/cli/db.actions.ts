@@ -37,7 +37,7 @@ export async function seed(call: Call): Promise<void> {
   // Customers would see demo animals among real ones.
   if (nodeEnv === 'production')
     await call.confirm(
-      `Add demo data to ${redactedDatabaseUrl(databaseUrl)}, which is in production; no command removes it`,
+      `Add demo data, which no command can remove, to the production database ${redactedDatabaseUrl(databaseUrl)}`,
     );
   const app = await call.start('write');
   const progress = new ProgressLine(call.shell.writeError);

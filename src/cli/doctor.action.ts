@@ -23,7 +23,7 @@ export async function doctor(call: Call): Promise<void> {
   const failed = new Set(findings.filter(({ state }) => state === 'wrong').map(({ check }) => check));
   const rows = findings.map(({ check, state, found }) => [check, state, found]);
   await call.show({ ok: failed.size === 0, findings }, () => tableOf([['CHECK', 'STATE', 'FOUND'], ...rows]));
-  if (failed.size > 0) throw new Refusal(`Something is wrong: ${[...failed].join(', ')}.`);
+  if (failed.size > 0) throw new Refusal(`Checks that failed: ${[...failed].join(', ')}.`);
 }
 
 /** Invalid settings and misspelled names. Without valid settings, nothing else can be checked. */

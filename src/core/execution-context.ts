@@ -7,7 +7,7 @@ export function requestOf(context: ExecutionContext): Request | undefined {
   if (protocol === 'http') return context.getArgByIndex<Request>(0);
   if (protocol === 'ws') return undefined;
   throw new Error(
-    `The guards of the platform know HTTP and WebSockets, and refuse requests of the protocol "${protocol}".`,
+    `The guards of the platform support only HTTP and WebSockets, and refuse requests over the protocol "${protocol}".`,
   );
 }
 

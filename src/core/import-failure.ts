@@ -25,8 +25,8 @@ function lineOf(error: unknown): string {
   const [, early] = CIRCLE.exec(message) ?? [];
   if (early !== undefined)
     return (
-      `${location ?? 'A file of the service'} uses ${early}, whose file imports this one in turn: ` +
-      `write forwardRef(() => ${early}), or move what both use to a third file`
+      `${location ?? 'A file of the service'} uses ${early}, whose file imports this one. ` +
+      `Write forwardRef(() => ${early}), or move the shared code to a third file`
     );
   return `${location ?? 'A file of the service'}: ${message} (thrown while it was imported; LOG_LEVEL=debug shows the stack)`;
 }

@@ -6,8 +6,8 @@ const loaded = globalThis as { [COPY]?: string };
 // Each copy has separate scopes, errors and classes: what a package declares in one does not exist in the other.
 if (loaded[COPY] !== undefined && loaded[COPY] !== home) {
   throw new Error(
-    `petstore-service is in this process twice: ${loaded[COPY]} and ${home}. A package that imports it must name it in its ` +
-      'peerDependencies, and is installed in a project that `petstore new` has made.',
+    `Two copies of petstore-service are loaded in this process: ${loaded[COPY]} and ${home}. List it in the peerDependencies of each ` +
+      'package that imports it, and install that package in a project created by `petstore new`.',
   );
 }
 loaded[COPY] = home;

@@ -16,12 +16,12 @@ export async function projectModules(): Promise<readonly Type[]> {
   if (file === undefined) return [];
   if (!existsSync(file))
     throw new DeclarationError(
-      `There is no ${file}, which package.json names by petstore.modules: build the project first (npm run build).`,
+      `${file}, named by petstore.modules in package.json, does not exist. Build the project first (npm run build).`,
     );
   const exported = await importing(async () => (await import(pathToFileURL(file).href)) as object);
   const modules = Object.values(exported).filter((one): one is Type => typeof one === 'function');
   if (modules.length === 0)
-    throw new DeclarationError(`${file}, which package.json names by petstore.modules, exports no module.`);
+    throw new DeclarationError(`${file}, named by petstore.modules in package.json, exports no module.`);
   return modules;
 }
 
@@ -34,7 +34,7 @@ export async function staleBuild(file = modulesFile()): Promise<string> {
     newestIn(built, BUILT),
   ]);
   if (newest <= written) return '';
-  return `Sources in ${join(dirname(built), 'src')} are newer than the build in ${built}, which runs as it is: build the project (npm run build).\n`;
+  return `Sources in ${join(dirname(built), 'src')} are newer than the build in ${built}, which is used unchanged. Build the project (npm run build).\n`;
 }
 
 /** The administration's OpenAPI document from a project's build, whose operations are commands; undefined without a project. */
@@ -48,7 +48,7 @@ export async function staleCommands(file = modulesFile()): Promise<string> {
   if (document === undefined || !existsSync(document)) return '';
   const { mtimeMs } = await stat(document);
   if ((await newestIn(dirname(document), BUILT)) <= mtimeMs) return '';
-  return `The build is newer than ${document}, whose operations are commands: build the project (npm run build).\n`;
+  return `The build is newer than ${document}, which defines the commands. Build the project (npm run build).\n`;
 }
 
 /** When the newest of the matching files in a folder was written; 0 if there are none. */

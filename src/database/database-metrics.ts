@@ -18,7 +18,7 @@ export class DatabaseMetrics {
     );
     metrics.gauge(
       'petstore_database_connections',
-      'Connections to the database; on SQLite the writing one.',
+      'Connections to the database; on SQLite, only the one that writes.',
       ['state'],
       () => [
         { labels: { state: 'in_use' }, value: database.load.inUse },
@@ -41,13 +41,13 @@ export class DatabaseMetrics {
     if (file === undefined) return;
     metrics.gauge(
       'petstore_database_disk_free_bytes',
-      'Free space on the disk that the SQLite file is on, in bytes.',
+      'Free space on the disk that contains the SQLite file, in bytes.',
       [],
       () => freeDiskBytes(file),
     );
     metrics.gauge(
       'petstore_database_disk_size_bytes',
-      'Size of the disk that the SQLite file is on, in bytes.',
+      'Size of the disk that contains the SQLite file, in bytes.',
       [],
       () => diskSizeBytes(file),
     );

@@ -24,7 +24,7 @@ const logger = new Logger('Database');
     DiscoveryModule,
     TypeOrmModule.forRootAsync({
       inject: [Settings, DeclarationChecks, ModulesContainer],
-      // data-source.ts creates the options; these only carry the settings and checks there.
+      // data-source.ts creates the actual options; these only pass the settings and checks to it.
       useFactory: (settings: Settings, checks: DeclarationChecks, modules: ModulesContainer) => {
         const metatypes = [...modules.values()].map(({ metatype }) => metatype);
         const extra: OpenContext['extra'] = { settings, checks, modules: metatypes };

@@ -49,7 +49,7 @@ function checkTables({ entityMetadatas, options }: DataSource): void {
     first.set(tableName.toLowerCase(), other);
     if ((other.schema ?? 'public') !== schema)
       invalidDeclaration(
-        `${other.name} and ${name}: SQLite has no schemas, so both would have the table ${tableName}. Give one another name.`,
+        `${other.name} and ${name}: SQLite has no schemas, so both would have the table ${tableName}. Rename one of them.`,
       );
   }
 }
@@ -70,8 +70,8 @@ export async function checkMigrations(migrated: DataSource): Promise<void> {
   const unregistered = await unregisteredMigrations(migrated.migrations);
   invalidDeclaration(
     `Entities have tables or columns that no ${unregistered === '' ? '' : 'registered '}migration creates (${difference.what}). ` +
-      `${unregistered || 'Run `npm run migration:generate -- <feature>/<name>`.'} Entities of another DataSource are left to it when its forRoot() names ` +
-      `their classes, or forFeature() has its name.${difference.details}`,
+      `${unregistered || 'Run `npm run migration:generate -- <feature>/<name>`.'} Entities of another DataSource are not compared if its forRoot() lists ` +
+      `their classes, or forFeature() names that DataSource.${difference.details}`,
   );
 }
 
@@ -120,7 +120,7 @@ export async function checkSchema(database: Database): Promise<void> {
         `Something else has changed it: ${difference.remedy}.${difference.details}`,
     );
   invalidDeclaration(
-    `The database differs from the entities (${difference.what}). If its migrations make it so, run ` +
+    `The database differs from the entities (${difference.what}). If its migrations cause the difference, run ` +
       `\`npm run migration:generate -- <feature>/<name>\`; if something else has changed it, ${difference.remedy}.${difference.details}`,
   );
 }

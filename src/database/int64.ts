@@ -32,7 +32,9 @@ export const numberTransformer: ValueTransformer = {
   from(value: unknown) {
     const read = typeof value === 'string' ? Number(value) : value;
     if (typeof read === 'number' && !Number.isSafeInteger(read))
-      throw new RangeError(`The int64 ${String(value)} is not exact as a number. Use @Int64Column().`);
+      throw new RangeError(
+        `The int64 ${String(value)} cannot be represented exactly as a number. Use @Int64Column().`,
+      );
     return read;
   },
 };

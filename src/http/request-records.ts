@@ -96,7 +96,7 @@ export class RequestRecords implements NestMiddleware {
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'] as const;
-    this.requests = metrics.counter('http_requests_total', 'HTTP requests with a response.', labels);
+    this.requests = metrics.counter('http_requests_total', 'HTTP requests that received a response.', labels);
     this.durations = metrics.histogram(
       'http_request_duration_seconds',
       'Time from the request’s arrival to the end of its response, in seconds.',

@@ -81,7 +81,7 @@ function classesOf(controller: object): object[] {
 export function throttleError(target: object): string | undefined {
   for (const name of WINDOWS)
     if (skipOn(target, name) && isLimitedOn(target, name))
-      return `@Throttle() limits ${name}, which @SkipThrottle() beside it skips. Remove one of them.`;
+      return `@Throttle() limits ${name}, but @SkipThrottle() in the same place skips it. Remove one of them.`;
   for (const key of Reflect.getMetadataKeys(target).map(String)) {
     const limited = nameIn(key, THROTTLER_LIMIT);
     if (limited !== undefined && !WINDOWS.has(limited))
@@ -103,7 +103,7 @@ export function throttleError(target: object): string | undefined {
 /** The error for a daily `@Throttle()` on a `@Public()` operation: its requests count for an address, which has no daily window. */
 export function openThrottleError(declared: (key: string) => unknown): string | undefined {
   if (declared(`${THROTTLER_LIMIT}day`) === undefined) return undefined;
-  return '@Throttle() limits the day, but a @Public() operation counts for an address, which has only the minute. Name minute.';
+  return '@Throttle() sets a daily limit, but requests to a @Public() operation count for an address, which has only a limit per minute. Use minute.';
 }
 
 function nameIn(key: string, prefix: string): string | undefined {

@@ -209,7 +209,7 @@ describe('what no feature can declare', () => {
         defineErrors({
           other_code: { status: 400, message: '{a} {b}', example: { a: 1 }, cause: 'x', remedy: 'x' },
         }),
-      'Error code "other_code" has an example of a; its message has a, b. Give the example a value for each place.',
+      'Error code "other_code" has example values for a, but its message has a, b. Give exactly one example value for each placeholder.',
     ],
     ...[{ ...GADGETS_SCOPES.write, name: 'nobody:declared' }, 'toys:read' as never, undefined as never].map(
       (scope): [string, () => unknown, string] => [

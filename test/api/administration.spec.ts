@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
   [
     'refuse an enterprise client without limits, both of them',
     () => [post('/admin/clients', 'client create --name B --plan enterprise')],
-    /^The plan enterprise requires its own limits\.\nThe plan enterprise requires its own limits\.$/,
+    /^(A client on the enterprise plan requires its own limits\.\n?){2}$/,
   ],
   [
     'refuse limits on a fixed plan',

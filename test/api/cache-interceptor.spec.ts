@@ -127,7 +127,7 @@ describe('CacheInterceptor for all requests stops the start', () => {
     ['each request', [{ provide: APP_INTERCEPTOR, useClass: CacheInterceptor, scope: Scope.REQUEST }]],
   ])('%s', async (_, providers) => {
     expect(await refusalOf({ providers })).toMatch(
-      /^(Http)?CacheInterceptor for all requests would give a client the responses of another, and pages without/,
+      /^(Http)?CacheInterceptor for all requests would send a client the responses of other clients, and pages without/,
     );
   });
 

@@ -370,7 +370,7 @@ it('a global filter that the documents do not describe is named at the start', a
   const lines = warned.mock.calls.map(([line]) => String(line));
   expect(lines.filter((line) => line.includes('Filter'))).toEqual([
     expect.stringMatching(
-      /^HttpExceptionFilter: the documents do not describe what this global filter sends/,
+      /^HttpExceptionFilter: the OpenAPI documents do not describe the errors that this global filter sends/,
     ),
   ]);
 });

@@ -121,9 +121,9 @@ describe('petstore generate feature refuses, and writes nothing', () => {
     [['gizmos', '--field', 'patch:enum:a,b'], 1, /GizmoPatch already has a meaning/],
     [['gizmos', '--field', 'created:enum:a,b'], 1, /GizmoCreated already has a meaning/],
     [['app', ...NAME, '--singular', 'application'], 1, /AppModule already has a meaning/],
-    [['animals', ...NAME, '--singular', 'pet'], 1, /The entity Pet exists already/],
-    [['clients', ...NAME], 1, /The table clients exists already/],
-    [['routes', ...NAME], 1, /The error code route_not_found exists already/],
+    [['animals', ...NAME, '--singular', 'pet'], 1, /The entity Pet already exists/],
+    [['clients', ...NAME], 1, /The table clients already exists/],
+    [['routes', ...NAME], 1, /The error code route_not_found already exists/],
     [['gizmos', '--field', 'name'], 2, ONE],
     [['gizmos', '--field', 'Name:text'], 2, ONE],
     [['gizmos', '--field', 'name:varchar'], 2, ONE],
@@ -160,14 +160,14 @@ describe('petstore generate feature refuses, and writes nothing', () => {
   it('a folder that is there', async () => {
     await put('src/gizmos/left.ts', '');
     const { code, complaints } = await generate('gizmos', ...NAME);
-    expect([code, complaints]).toEqual([1, expect.stringContaining('gizmos exists already')]);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('gizmos already exists')]);
     expect(await files()).toEqual([MODULES, 'src/gizmos/left.ts']);
   });
 
   it('a schema that the OpenAPI document has', async () => {
     await put('docs/openapi.json', JSON.stringify({ components: { schemas: { PetStatus: {} } } }));
     const { code, complaints } = await generate('pet-statuses', ...NAME);
-    expect([code, complaints]).toEqual([1, expect.stringContaining('The schema PetStatus exists already')]);
+    expect([code, complaints]).toEqual([1, expect.stringContaining('The schema PetStatus already exists')]);
   });
 
   it('where app.module.ts lists its modules in another way', async () => {

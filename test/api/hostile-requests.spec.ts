@@ -130,7 +130,7 @@ describe('what a refusal repeats is bounded', () => {
     expect(refusal.details.at(-1)).toEqual({
       field: '',
       code: 'more_faults',
-      message: 'There are 36 more faults.',
+      message: 'There are 36 more errors.',
     });
   });
 });

@@ -28,7 +28,9 @@ describe('the OpenAPI document of self-service', () => {
     const yaml = await service.request('GET', '/docs/account/openapi.yaml', { key: null });
     expect(parseYaml(yaml.text)).toEqual(served.body);
     expect(served.body.servers.map(({ url }: Json) => url)).toEqual(['/']);
-    expect(served.body.paths['/account'].get.description).toMatch(/Counts for no quota; at most 60 /);
+    expect(served.body.paths['/account'].get.description).toMatch(
+      /Does not count toward the quota; at most 60 /,
+    );
     expect(served.body.components.schemas).not.toHaveProperty('NewPet');
   });
 

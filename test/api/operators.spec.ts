@@ -272,7 +272,7 @@ describe('ADMIN_ON', () => {
       environment: { ADMIN_ON: 'management', MANAGEMENT_PORT: 'off' },
     });
     await expect(opened.app.get(ManagementServer).listen()).rejects.toThrow(
-      'ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.',
+      'ADMIN_ON=management requires a MANAGEMENT_PORT, but it is off.',
     );
   });
 });

@@ -424,7 +424,7 @@ describe('a start', () => {
     [
       '@Throttle() and @SkipThrottle() of one window',
       [handlerWith([Get(), SkipThrottle(), Throttle({ minute: { limit: 1 } }), ...right()], 'torn')],
-      ['WrongController.answer: @Throttle() limits minute, which @SkipThrottle() beside it skips.'],
+      ['WrongController.answer: @Throttle() limits minute, but @SkipThrottle() in the same place skips it.'],
     ],
     [
       'Nest’s ThrottlerGuard on a method',
@@ -444,20 +444,22 @@ describe('a start', () => {
           'daily',
         ),
       ],
-      ['WrongController.answer: @Throttle() limits the day, but a @Public() operation counts for an address'],
+      [
+        'WrongController.answer: @Throttle() sets a daily limit, but requests to a @Public() operation count for an address',
+      ],
     ],
     [
       'a gateway that is not declared open',
       [ClosedGateway],
       [
-        'ClosedGateway: a gateway is outside of keys, scopes and quotas. Declare it @Public(), without @RequireScopes(), ' +
+        'ClosedGateway: keys, scopes and quotas do not apply to a gateway. Declare it @Public(), without @RequireScopes(), ' +
           'or send server-sent events with @Sse(), which need a key.',
       ],
     ],
     [
       'a gateway with a scope, which nobody would check',
       [ScopedGateway],
-      ['ScopedGateway: a gateway is outside of keys, scopes and quotas.'],
+      ['ScopedGateway: keys, scopes and quotas do not apply to a gateway.'],
     ],
     [
       'a job of a controller',
@@ -632,7 +634,7 @@ describe('the paths of the service', () => {
     [
       'other versions',
       (app) => app.enableVersioning({ type: VersioningType.HEADER, header: 'X-Version' }),
-      /^enableVersioning\(\): the service has enabled versions in paths/,
+      /^enableVersioning\(\): the service has already enabled versions in paths/,
     ],
     [
       'a default version',

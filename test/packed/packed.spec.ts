@@ -257,7 +257,7 @@ it.skipIf(HAS_PETS)('makes no project with a catalogue of animals that it lacks'
   const { code, stderr } = await petstore('new', 'with-pets', '--with-pets');
   expect([code, stderr]).toEqual([
     1,
-    '--with-pets: This service is without the catalogue of animals. Leave the option out.\n',
+    '--with-pets: This service does not include the catalogue of animals. Omit the option.\n',
   ]);
 });
 
@@ -300,7 +300,7 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
     expect(made).toContain('Keys begin with myapi_live_ in production, and with myapi_test_ elsewhere.');
     expect(await readFile(join(project, 'README.md'), 'utf8')).toContain('`myapi_live_`');
     expect(await petstoreThere('--help')).toContain('Administers My API in the database');
-    await expect(petstoreThere('new', '.')).rejects.toThrow(/my-api exists already/);
+    await expect(petstoreThere('new', '.')).rejects.toThrow(/my-api already exists/);
     await expect(petstoreThere('new', 'My API')).rejects.toThrow(/in lower case with hyphens/);
   });
 
@@ -323,7 +323,7 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
     expect(shown).toMatch(/Test Files {2}3 passed/);
     await build();
     await expect(petstoreThere('generate', 'feature', 'toys', ...fields)).rejects.toThrow(
-      /src.toys exists already/,
+      /src.toys already exists/,
     );
   });
 
@@ -386,6 +386,6 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
     const other = `import { AppModule } from './app.module.js';\nexport const imports = [AppModule];`;
     await writeFile(join(project, 'dist/other.js'), other);
     await writeFile(built, `import './other.js';\nexport class AppModule {}`);
-    await expect(start()).rejects.toThrow(/other\.js:2 uses AppModule, whose file imports this one in turn/);
+    await expect(start()).rejects.toThrow(/other\.js:2 uses AppModule, whose file imports this one/);
   });
 });

@@ -181,7 +181,7 @@ describe('what came of the requests of a client', () => {
   });
 });
 
-it('calls of deprecated operations that an earlier version has counted are kept, in both directions', async () => {
+it('calls to deprecated operations that an earlier version has counted are kept, in both directions', async () => {
   const { service, usage } = await open();
   const database = service.app.get(DataSource) as Database;
   const isThere = `SELECT 1 FROM schema_migrations WHERE name LIKE 'ClientRequests%'`;

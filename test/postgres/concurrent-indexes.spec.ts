@@ -254,7 +254,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
     const { url, session } = await withTable();
     await session.query('CREATE TABLE others (id int); CREATE INDEX gadgets_colour ON others (id)');
     await expect(migrate(await opened(url, GadgetsIndex1795500000003))).rejects.toThrow(
-      'The index gadgets_colour is of another table than "gadgets".',
+      'The index gadgets_colour belongs to a table other than "gadgets".',
     );
   });
 

@@ -243,7 +243,10 @@ describe('@Decimal()', () => {
 
   it.each([
     [{ precision: 2, scale: 3 }, /it has 2 digits, 3 of them after the point/],
-    [{ precision: 4, scale: 2, minimum: '1.234' }, /its bound 1.234 is no decimal of these digits/],
+    [
+      { precision: 4, scale: 2, minimum: '1.234' },
+      /its bound 1.234 is not a decimal with this precision and scale/,
+    ],
     [{ precision: 4, scale: 2, minimum: '9.5', maximum: '10.4' }, undefined],
     [{ precision: 4, scale: 2, minimum: '10', maximum: '9.5' }, /its maximum 9.5 is below 10/],
     [{ precision: 4, scale: 2, default: '1e1' }, /it has the default "1e1", which it refuses/],

@@ -100,7 +100,9 @@ describe('demo data in production', () => {
 
   it('is asked for on a terminal, with the database', async () => {
     const terminal = OnTerminal.petstore(folder, 'db seed --count 1', { NODE_ENV });
-    await terminal.shows('Add demo data to sqlite:data/petstore.sqlite, which is in production');
+    await terminal.shows(
+      'Add demo data, which no command can remove, to the production database sqlite:data/petstore.sqlite',
+    );
     terminal.type('n\r');
     expect(await terminal.end()).toBe(1);
     expect(terminal.screen).toContain('Nothing was changed.');

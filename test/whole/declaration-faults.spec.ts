@@ -74,8 +74,8 @@ const WRONG_HANDLER =
 const WRONG_COLUMN = 'Toy.price: without a transformer a bigint is read as text. Use @Int64Column().';
 const NO_MIGRATION =
   'Entities have tables or columns that no migration creates (CREATE TABLE "toys" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "price" integer NOT NULL)). ' +
-  'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are left to it when its forRoot() names ' +
-  'their classes, or forFeature() has its name.';
+  'Run `npm run migration:generate -- <feature>/<name>`. Entities of another DataSource are not compared if its forRoot() lists ' +
+  'their classes, or forFeature() names that DataSource.';
 
 /** What is told of the declaration that throws, alone. */
 const LINE = 'Error code "ToyNotFound" is not a lower_snake slug, such as pet_not_found. Rename it.';

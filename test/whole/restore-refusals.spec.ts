@@ -68,7 +68,7 @@ describe('a restore', () => {
     await onFile(backup, 'PRAGMA journal_mode = WAL');
     expect(spawnSync('mount', ['-o', 'remount,ro', disk]).status).toBe(0);
     await expect(restoreFrom(backup, database)).rejects.toThrow(
-      /b\.sqlite cannot be opened .* Copy it, with its -wal if it has one, to a folder that this user may write to/,
+      /b\.sqlite cannot be opened .* Copy it, with its -wal file if there is one, to a folder that this user may write to/,
     );
     expect((await readdir(dirname(database))).toSorted()).toEqual(['petstore.sqlite', LOCK]);
   });

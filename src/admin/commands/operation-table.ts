@@ -26,7 +26,7 @@ export interface CommandFacts {
   readonly question?: Words;
   /** The option that makes the change irreversible, with its value unless any value does; by default, the change always is. */
   readonly confirmation?: readonly [option: string, value?: string];
-  /** What was done. Without `columns`, nothing else is shown. */
+  /** The message after the change. Without `columns`, nothing else is shown. */
   readonly done?: Words;
   /** Whether the result is printed as JSON, also without `--json`. */
   readonly isDocument?: true;
@@ -111,7 +111,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
     operation: 'rotateKey',
     question: `Rotate ${KEY_NAME} and revoke the old key immediately`,
     confirmation: ['grace', '0'],
-    done: 'Created its successor, the key {id}. The old key ends at {oldExpiresAt}.',
+    done: 'Created its successor, the key {id}. The old key works until {oldExpiresAt}.',
   },
   'key unban': {
     operation: 'unbanKey',
@@ -200,7 +200,7 @@ export const OPERATION_TABLE: Readonly<Record<string, CommandFacts>> = {
   },
   'webhook rotate': {
     operation: 'rotateWebhookSecret',
-    question: 'End the old secrets of the endpoint {id} immediately',
+    question: 'Invalidate the old secrets of the endpoint {id} immediately',
     confirmation: ['grace', '0'],
     done: 'The endpoint {id} has a new secret.',
   },

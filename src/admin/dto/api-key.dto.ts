@@ -80,17 +80,18 @@ export function toIssuedKeyDto({ apiKey, secret }: IssuedKey): IssuedKeyDto {
   return { id, key: secret, ...rest };
 }
 
-/** The successor of a key, and when that ends. */
+/** The successor of a key, and until when the key itself works. */
 @ApiSchema({
   name: 'RotatedKey',
-  description: 'A new key with its secret, which is shown only in this response, and when the old key ends.',
+  description:
+    'A new key with its secret, which is shown only in this response, and until when the old key works.',
 })
 export class RotatedKeyDto extends IssuedKeyDto {
-  @Instant({ description: 'When the old key ends, or has ended' })
+  @Instant({ description: 'Until when the old key works, or worked' })
   oldExpiresAt!: string;
 }
 
-/** Makes the shown form of the successor of a key. */
+/** Converts the successor of a key for display. */
 export function toRotatedKeyDto({ oldExpiresAt, ...issued }: RotatedKey): RotatedKeyDto {
   return Object.assign(toIssuedKeyDto(issued), { oldExpiresAt });
 }

@@ -134,8 +134,8 @@ class OperationUseDto extends OutcomeUseDto {
   operation!: string;
 }
 
-/** Calls of a deprecated operation. */
-@ApiSchema({ name: 'DeprecatedUse', description: 'Calls of one deprecated operation in the days shown.' })
+/** Calls to a deprecated operation. */
+@ApiSchema({ name: 'DeprecatedUse', description: 'Calls to one deprecated operation in the days shown.' })
 class DeprecatedUseDto {
   @ApiProperty({ type: 'string', example: 'GET /account/keys' })
   operation!: string;
@@ -183,7 +183,7 @@ export class ClientUsageDto extends ClientDto {
   })
   outcomes!: readonly OutcomeUseDto[];
 
-  @ApiProperty({ type: [DeprecatedUseDto], description: 'Its calls of deprecated operations in these days' })
+  @ApiProperty({ type: [DeprecatedUseDto], description: 'Its calls to deprecated operations in these days' })
   deprecatedCalls!: readonly DeprecatedUseDto[];
 }
 

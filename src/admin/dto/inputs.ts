@@ -70,7 +70,7 @@ export class ClientsQuery extends PageQuery {
     values: CLIENT_STATES,
     description:
       'Only clients in this state: `refused` (requests refused with 429 in this UTC hour or the previous one), `refused_today` (the same in ' +
-      'this UTC day), `deprecated` (calls of deprecated operations today), `near_limit` (at least 80 % of the daily quota used), `banned` ' +
+      'this UTC day), `deprecated` (calls to deprecated operations today), `near_limit` (at least 80 % of the daily quota used), `banned` ' +
       '(a banned key), `suspended`, `expiring` (a key that expires within 7 days and was not rotated) or `failing` (a failing webhook). The ' +
       'first four list the largest amount first',
     optional: true,

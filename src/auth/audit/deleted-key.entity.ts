@@ -24,7 +24,7 @@ export class DeletedKey {
   deletedAt!: string;
 }
 
-/** Stores the keys of clients that are about to be deleted; a row has the id of a client, and when it is deleted. */
+/** Stores the keys of clients that are about to be deleted; a row contains the id of a client and the time of its deletion. */
 export const KEEP_DELETED = (rows: string): string => `
   INSERT INTO deleted_keys (id, client_id, client_name, prefix, label, deleted_at)
   SELECT api_keys.id, clients.id, clients.name, api_keys.prefix, api_keys.label, value ->> 'at'

@@ -190,7 +190,7 @@ export class ApiKeysService {
 /** Compares characters as they are, which LIKE does not do on SQLite. */
 const BEGINS = 'substr(key.prefix, 1, length(:beginning)) = :beginning';
 
-/** Selects also the keys that begin with a text. */
+/** Adds the keys that begin with a text to the selection. */
 function beginningWith<Query extends WhereExpressionBuilder>(query: Query, text: string): Query {
   const beginning = beginningOf(text);
   if (beginning === undefined) return query;

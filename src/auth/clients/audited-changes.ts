@@ -12,7 +12,7 @@ import { KeyCache } from './key-cache.js';
 import { ApiKey } from './api-key.entity.js';
 import { KEY_ERRORS, refuseEndedCredential, refuseSuspended } from './key-refusals.js';
 
-/** Who requests a change to clients, keys or webhooks, or their data: an operator, a client for itself, or the service. */
+/** The requester of a change to clients, keys or webhooks, or of their data: an operator, a client for itself, or the service. */
 export interface Requester extends Actor {
   /** The scopes that it may grant: those of the key over HTTP, all on the command line. */
   readonly scopes: readonly string[] | 'all';

@@ -15,7 +15,7 @@ export const ALERTS = {
   refused_today: TODAY,
   /** The percentage of the day's quota that is used: 80 or 100. */
   near_limit: TODAY,
-  /** Calls of deprecated operations in a day. */
+  /** Calls to deprecated operations in a day. */
   deprecated: TODAY,
 } as const;
 export type AlertKind = keyof typeof ALERTS;

@@ -57,9 +57,9 @@ export function planColumns(plan: Plan, limits: Partial<PlanLimits>): Pick<Clien
 
 function errorsOf(plan: Plan, field: string, limit: number | undefined): ErrorDetail[] {
   if (plan !== 'enterprise') {
-    const message = `The plan ${plan} has fixed limits; only enterprise has limits of its own.`;
+    const message = `The plan ${plan} has fixed limits. Only clients on the enterprise plan have their own limits.`;
     return limit === undefined ? [] : [{ field, code: 'not_allowed', message }];
   }
-  const message = 'The plan enterprise requires its own limits.';
+  const message = 'A client on the enterprise plan requires its own limits.';
   return limit === undefined ? [{ field, code: 'required', message }] : [];
 }

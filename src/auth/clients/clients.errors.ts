@@ -69,10 +69,10 @@ export const CLIENTS_ERRORS = defineErrors({
     example: { id: KEY, successor: SUCCESSOR },
     cause: 'A key can be rotated only once.',
     remedy:
-      'Rotate its successor. To end this key before its grace period is over, revoke it: `petstore key revoke`, ' +
+      'Rotate its successor. To invalidate this key before the end of its grace period, revoke it: `petstore key revoke`, ' +
       '`POST /admin/keys/{keyId}/revoke` or `POST /account/keys/{keyId}/revoke`.',
     command:
-      'Rotate its successor. To end this key before its grace period is over, revoke it: `petstore key revoke`.',
+      'Rotate its successor. To invalidate this key before the end of its grace period, revoke it: `petstore key revoke`.',
   },
   last_key_with_scope: {
     status: 409,

@@ -30,7 +30,7 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
-/** The successor of a key, and when that ends. */
+/** The successor of a key, and until when the key itself works. */
 export interface RotatedKey extends IssuedKey {
   readonly oldExpiresAt: string;
 }

@@ -2,7 +2,7 @@ import { type MigrationInterface, type QueryRunner, Table } from 'typeorm';
 import { DAY_MS } from '../../core/time/duration.js';
 import { DeprecatedCalls1793491208000 } from './deprecated-calls.migration.js';
 
-/** Adds tables for the outcomes of requests. They replace the separate table of calls of deprecated operations. */
+/** Adds tables for the outcomes of requests. They replace the separate table of calls to deprecated operations. */
 export class ClientRequests1795500003000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     // SQLite generates ids only for an `integer` primary key, which holds 64 bits there; PostgreSQL's `integer` has 32 bits.

@@ -131,7 +131,7 @@ export class RequestHistory {
     });
   }
 
-  /** The requests of all clients in the last hour and today, and today's calls of deprecated operations, largest first. */
+  /** The requests of all clients in the last hour and today, and today's calls to deprecated operations, largest first. */
   async together() {
     const now = this.clock.now();
     const today = { lengthMs: DAY_MS, since: startOf(now, DAY_MS) };

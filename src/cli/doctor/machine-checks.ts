@@ -115,7 +115,7 @@ export async function clockText(database?: Database, file?: string): Promise<str
 /** Compares this machine's clock with a server's, which is `aheadMs` milliseconds ahead (negative if behind). */
 function comparedClockText(aheadMs: number, server: 'PostgreSQL' | 'Redis'): string {
   const off = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${server}`;
-  if (Math.abs(aheadMs) > MAX_OFF_MS) fail(`it is ${off}. ${SYNCHRONIZE}, there too.`);
+  if (Math.abs(aheadMs) > MAX_OFF_MS) fail(`it is ${off}. ${SYNCHRONIZE} on both machines.`);
   return `${instant(new SystemClock().now())}, ${off}`;
 }
 

@@ -10,7 +10,7 @@ interface Server {
   readonly version: string;
   readonly reads: boolean;
   readonly mayMake: boolean;
-  /** A table of the service that the user cannot read and write. */
+  /** A table of the service that the user cannot read or write; null if there is none. */
   readonly closed: string | null;
   readonly free: string;
 }

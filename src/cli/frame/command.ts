@@ -97,9 +97,9 @@ export const REMOTE = [
   ),
   option(
     '--key <->',
-    'with --url: - reads the admin key from standard input; default: PETSTORE_KEY, or a question',
+    'with --url: - reads the admin key from standard input; default: PETSTORE_KEY, or a prompt',
   ),
-  option('--ca <file>', 'with --url: certificates to trust besides those of Node.js, in PEM'),
+  option('--ca <file>', 'with --url: file with certificates (PEM) to trust in addition to those of Node.js'),
 ];
 
 /** The options that a command shares with most others. */

@@ -21,7 +21,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
   const own = fields.find(({ references, isOptional }) => references === table && !isOptional);
   if (own)
     throw new InvalidArgumentError(
-      `${own.property} refers to its own table, which is impossible for the first row: end it with ?.`,
+      `${own.property} references its own table, so the first row could not be added. Make it optional with a ? at the end.`,
     );
   const [first] = fields;
   if (!first) throw new InvalidArgumentError('Give at least one --field.');

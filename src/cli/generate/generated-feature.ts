@@ -27,7 +27,7 @@ export async function generatedFeature(
   const folder = join('src', name);
   if (existsSync(join(project, folder)))
     throw new Refusal(
-      `${folder} exists already. Choose another name for the feature; remove a folder that an interrupted run has left.`,
+      `${folder} already exists. Choose another name for the feature; remove a folder that an interrupted run has left.`,
     );
   const appModule = join(project, APP_MODULE);
   const listed = withModule(await readFile(appModule, 'utf8'), names);
@@ -82,7 +82,7 @@ async function checkedTime(
     for (const name of names)
       if (there.includes(name))
         throw new Refusal(
-          `The ${what} ${name} exists already. Choose another name for the feature, or another --singular.`,
+          `The ${what} ${name} already exists. Choose another name for the feature, or another --singular.`,
         );
   for (const { property, references: other = '' } of references)
     if (!numbered.includes(other) && other !== table)

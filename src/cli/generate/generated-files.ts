@@ -41,7 +41,7 @@ export async function filledTemplates(
 export async function writeNewFiles(project: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const path of files.keys())
     if (existsSync(join(project, path)))
-      throw new Refusal(`${path} exists already. Remove it first, or choose another name.`);
+      throw new Refusal(`${path} already exists. Remove it first, or choose another name.`);
   for (const [path, text] of files) {
     await mkdir(dirname(join(project, path)), { recursive: true });
     await writeFile(join(project, path), text, { flag: 'wx' });

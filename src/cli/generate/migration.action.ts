@@ -72,14 +72,14 @@ async function undeclaredChanges() {
 async function changesOnPostgres({ message }: DataTypeNotSupportedError) {
   const settings = loadSettings();
   if (readDatabaseUrl(settings.databaseUrl)?.kind !== 'postgres')
-    throw new Refusal(`${message} Name a database that has it by DATABASE_URL.`);
+    throw new Refusal(`${message} Set DATABASE_URL to a database that supports it.`);
   const dataSource = await openDataSource(settings);
   try {
     const { pending } = await schemaStatus(dataSource);
     if (pending.length > 0)
       throw new Refusal(
         `The database lacks migrations (${pending.join(', ')}). Run \`petstore db migrate\` first: ` +
-          'entities with types of PostgreSQL are compared with it.',
+          'entities with PostgreSQL types are compared with this database.',
       );
     return await changesOf(dataSource);
   } finally {

@@ -68,8 +68,10 @@ export async function newProject(call: Call, path: string): Promise<void> {
   if (line(100).parse(title) === undefined) throw new Refusal(`--title: This must be ${line(100).mustBe}.`);
   const withPets = call.options.withPets === true;
   if (withPets && !existsSync(join(softwareFolder(), 'dist', 'src', 'pets')))
-    throw new Refusal('--with-pets: This service is without the catalogue of animals. Leave the option out.');
-  if (existsSync(folder)) throw new Refusal(`${folder} exists already. Name a new folder.`);
+    throw new Refusal(
+      '--with-pets: This service does not include the catalogue of animals. Omit the option.',
+    );
+  if (existsSync(folder)) throw new Refusal(`${folder} already exists. Name a new folder.`);
   await mkdir(folder, { recursive: true });
   const prefix = prefixOf(name);
   const files = await writeProject(folder, { name, title, prefix, withPets }).catch(

@@ -146,7 +146,7 @@ export function migrationsOf(changes: readonly SchemaChange[]): (readonly Schema
   return [others, apart].filter(({ length }) => length > 0);
 }
 
-const WITHOUT_TRANSACTION = `  /** PostgreSQL makes an index of a table that is written to only outside of a transaction. */
+const WITHOUT_TRANSACTION = `  /** PostgreSQL can create an index without blocking writes only outside a transaction. */
   readonly transaction = false;
 `;
 
@@ -165,7 +165,7 @@ export function migrationText(
 
 /** ${description} */
 export class ${className} implements MigrationInterface {
-  /** Whether older builds work with it: docs/guides/migrations.md of petstore-service, Expand, migrate, contract. */
+  /** Whether older builds work with it: see "Expand, migrate, contract" in docs/guides/migrations.md of petstore-service. */
   readonly onlyExpands = ${changes.every(({ onlyExpands }) => onlyExpands)};
 ${isConcurrent ? WITHOUT_TRANSACTION : ''}
   async up(runner: QueryRunner): Promise<void> {

@@ -54,7 +54,7 @@ function commandOf(name: string, operation: Operation): Addition {
   });
 }
 
-/** The options for an input: with a value or as a flag, and one that clears the value. */
+/** The options for an input: one with a value or a flag, and one that clears the value. */
 function optionsOf(input: Input): Option[] {
   const { nullable = false, type, enum: choices } = input.schema;
   const word = wordOf(input);

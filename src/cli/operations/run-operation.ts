@@ -105,7 +105,7 @@ function columnsOf({ facts: { columns, cells = {} } }: Operation, row: Row = {})
   return [...(columns?.split(' ') ?? Object.keys(row)), ...Object.entries(cells)];
 }
 
-/** What was done, the object's current state and, if it is new, its secret, which is shown only once. */
+/** The message after the change, the object's current state and, if it is new, its secret, which is shown only once. */
 function resultText(result: Row, operation: Operation, { options }: Call, view: View): string {
   const { columns } = operation.facts;
   const done = wordsOf(operation.facts.done, options, result);

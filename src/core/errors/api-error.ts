@@ -27,7 +27,7 @@ export function limitedErrors(errors: readonly ErrorDetail[]): ErrorDetail[] {
   }));
   const remaining = errors.length - details.length;
   if (remaining > 0)
-    details.push({ field: '', code: 'more_faults', message: `There are ${remaining} more faults.` });
+    details.push({ field: '', code: 'more_faults', message: `There are ${remaining} more errors.` });
   return details;
 }
 

@@ -35,13 +35,13 @@ export function defineErrors<Code extends string>(
     rows[code] = { code, ...definition };
     if (!SLUG.test(code)) error('is not a lower_snake slug, such as pet_not_found. Rename it.');
     if (!(definition.status >= 400 && definition.status <= 599))
-      error(`has status ${definition.status}; an error's is 400 to 599. Give it one of these.`);
+      error(`has the status ${definition.status}. Use a status from 400 to 599.`);
     if (catalogue.has(code)) error('is declared twice. Rename one of them.');
     const { message, example } = definition;
     if (example && placesOf(message).join() !== Object.keys(example).toSorted().join())
       error(
-        `has an example of ${Object.keys(example).join(', ')}; its message has ${placesOf(message).join(', ') || 'no places'}. ` +
-          'Give the example a value for each place.',
+        `has example values for ${Object.keys(example).join(', ') || 'no placeholders'}, but its message has ${placesOf(message).join(', ') || 'no placeholders'}. ` +
+          'Give exactly one example value for each placeholder.',
       );
     catalogue.set(code, rows[code]);
   }

@@ -100,7 +100,7 @@ function timeMember(): () => string {
 function linesTo(metrics: Metrics): ReturnType<typeof destination> {
   const dropped = metrics.counter(
     'petstore_log_lines_dropped_total',
-    'Log lines that were dropped because standard output did not take them: a full disk, or a reader that is stuck.',
+    'Log lines that were dropped because standard output did not accept them, for example because a disk is full or a reader is stuck.',
     [],
   );
   const lines = destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });

@@ -46,7 +46,7 @@ export class ManagementServer implements OnApplicationShutdown {
     const { managementPort, managementHost } = this.settings;
     const host = managementHost ?? this.settings.host;
     if (managementPort === null && this.administration)
-      throw new Error('ADMIN_ON=management needs a MANAGEMENT_PORT, which is off.');
+      throw new Error('ADMIN_ON=management requires a MANAGEMENT_PORT, but it is off.');
     if (managementPort === null) return null;
     const server =
       this.administration ?? plainServer((request, response) => void this.respond(request, response));

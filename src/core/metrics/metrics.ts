@@ -31,13 +31,13 @@ export class Metrics {
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     this.gauge(
       'petstore_build_info',
-      'What runs: the version of the service and of Node; the value is always 1.',
+      'The versions of the service and of Node.js, as labels; the value is always 1.',
       ['version', 'node'],
       () => [{ labels: { version: VERSION, node: process.versions.node }, value: 1 }],
     );
     this.gauge(
       'petstore_start_time_seconds',
-      'When the process was started, in seconds since the Unix epoch.',
+      'Start time of the process, in seconds since the Unix epoch.',
       [],
       () => performance.timeOrigin / 1_000,
     );

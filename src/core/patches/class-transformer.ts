@@ -1,4 +1,4 @@
-// @ts-expect-error class-transformer has no types beside this file.
+// @ts-expect-error class-transformer has no types for this file.
 import * as inside from 'class-transformer/cjs/TransformOperationExecutor.js';
 import { Untransformed } from './untransformed.js';
 

@@ -11,7 +11,7 @@ import { DatabaseReplacement } from './database-replacement.js';
 import { Refusal } from '../../core/refusal.js';
 
 const NAME_ANOTHER = 'Name another backup.';
-/** What every SQLite file begins with. */
+/** The first bytes of every SQLite file. */
 const FILE_FORMAT = 'SQLite format 3\0';
 
 /** Options of a restore. */
@@ -78,7 +78,7 @@ async function realFileInFolder(database: string): Promise<string> {
   }
 }
 
-/** Whether a file begins as those of SQLite do; true for one that may not be read, of which the copy says why. */
+/** Whether a file begins like an SQLite file. True for a file without read permission, whose error the copy reports. */
 async function isOfSqlite(file: string): Promise<boolean> {
   const opened = await open(file).catch(() => undefined);
   try {

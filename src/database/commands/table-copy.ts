@@ -129,7 +129,7 @@ function readSql(numbered: string, columns: readonly TargetColumn[]): string {
     const value =
       type === 'bytea'
         ? `CASE WHEN ${column} IS NOT NULL THEN '\\x' || hex(${column}) END`
-        : // JSON itself would round a REAL, and take a blob for JSON.
+        : // SQLite's JSON functions would round a REAL and parse a blob as JSON.
           `CASE typeof(${column}) WHEN 'real' THEN CAST(${column} AS TEXT) WHEN 'blob' THEN '\\x' || hex(${column}) ELSE ${column} END`;
     // As bytes, so that the driver does not replace invalid UTF-8, which PostgreSQL rejects.
     return `CAST(json_group_array(${value}) AS BLOB) AS v${at}`;

@@ -23,7 +23,7 @@ export interface CopyOptions {
   /** An empty file. */
   readonly to: string;
   readonly signal: AbortSignal;
-  /** What to do about a damaged file; by default, what is done about a database. */
+  /** The remedy for a damaged file; by default, that for a database. */
   readonly remedy?: string;
 }
 
@@ -63,8 +63,8 @@ function reasonOf(error: unknown, from: string, folder: string, remedy?: string)
       return messageOf(fileError(folder, error));
     case 'SQLITE_CANTOPEN':
       return (
-        `${from} cannot be opened (${message}): SQLite makes its log beside it to read it. Copy it, with its -wal if it has one, to a ` +
-        'folder that this user may write to, and name that copy.'
+        `${from} cannot be opened (${message}), because SQLite must create its log next to it. Copy it, with its -wal file if there is one, to a ` +
+        'folder that this user may write to, and use that copy.'
       );
     case 'SQLITE_IOERR':
       return `${from} cannot be copied to ${folder}: ${message}. Check both disks, then try again.`;
@@ -109,7 +109,7 @@ async function check(copy: Connection, from: string, to: string, remedy?: string
   if (orphaned.length > 0)
     throw new Refusal(
       `${from} has ${orphaned.length} rows in ${[...new Set(orphaned)].join(', ')} that refer to rows that do not exist. ` +
-        `"sqlite3 ${from} 'PRAGMA foreign_key_check'" names them; correct them, then try again.`,
+        `"sqlite3 ${from} 'PRAGMA foreign_key_check'" lists them. Correct them, then try again.`,
     );
   const tables: { name: string; rows: number }[] = [];
   for (const name of await copy.tables())

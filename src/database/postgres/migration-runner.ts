@@ -75,7 +75,7 @@ export class MigrationRunner extends PostgresRunner {
   private async dropInvalid(table: string, index: string): Promise<void> {
     let found = await this.findIndex(table, index);
     if (found?.isOnTable === false)
-      throw new TypeORMError(`The index ${found.name} is of another table than ${table}.`);
+      throw new TypeORMError(`The index ${found.name} belongs to a table other than ${table}.`);
     // The server keeps creating it even if the service that requested it was killed. Poll instead of waiting for the lock: the creation
     // would wait for the snapshot of the waiting statement to end.
     while (found?.isValid === false && found.isBusy) {

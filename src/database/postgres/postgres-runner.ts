@@ -98,7 +98,9 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
 
   /** TypeORM would read from a connection held by the runner; this one holds none. SQLite has no streams either. */
   override stream(): Promise<never> {
-    throw new TypeORMError('Streams of rows are not supported. Read page by page, such as by keysetPage().');
+    throw new TypeORMError(
+      'Streams of rows are not supported. Read page by page, for example with keysetPage().',
+    );
   }
 
   override startTransaction(isolation?: IsolationLevel): Promise<void> {

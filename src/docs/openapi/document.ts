@@ -204,7 +204,7 @@ function boundText({ perMinute, per, perClient, refusesBanned }: UncountedBound)
   const together = perClient === undefined ? '' : ` and ${perClient} for all keys of a client`;
   const whose = per === 'key' ? `each key${together}` : 'all keys of a client';
   const ofBanned = refusesBanned ? ' Refused while the key that you send is banned.' : '';
-  return `Counts for no quota; at most ${perMinute} such requests a minute for ${whose}.${ofBanned}`;
+  return `Does not count toward the quota; at most ${perMinute} such requests per minute for ${whose}.${ofBanned}`;
 }
 
 /** Gives the array in an operation's response a named schema, which @nestjs/swagger does not support. */

@@ -31,7 +31,7 @@ export class JobMetrics {
     );
     this.lastSuccess = metrics.gauge(
       'petstore_job_last_success_timestamp_seconds',
-      'When a job last succeeded in this process, in seconds since the Unix epoch',
+      'Time at which a job last succeeded in this process, in seconds since the Unix epoch',
       ['job'],
     );
   }
@@ -42,7 +42,7 @@ export class JobMetrics {
   showOverdue(read: () => Promise<readonly LabelledValue<'job'>[]>): void {
     this.metrics.gauge(
       'petstore_job_overdue_seconds',
-      'For how long a job has been due, until its run has ended; 0 for one that is not due. The same in every process.',
+      'How long a job has been due, including its current run; 0 if it is not due. Every process exports the same value.',
       ['job'],
       read,
     );

@@ -74,7 +74,7 @@ export class Jobs implements OnApplicationBootstrap {
    */
   async run(name: string): Promise<void> {
     const job = this.jobs.get(name);
-    if (!job) throw new Error(`There is no job "${name}"; there are: ${[...this.jobs.keys()].join(', ')}.`);
+    if (!job) throw new Error(`There is no job "${name}". The jobs are ${[...this.jobs.keys()].join(', ')}.`);
     if (this.transactions.isInside()) throw new Error(`Run job "${name}" outside the transaction.`);
     const outcome = await this.loop.runNow(name, (stopped) => this.attempt(job, 'now', stopped));
     if (!outcome)

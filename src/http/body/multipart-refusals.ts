@@ -31,7 +31,7 @@ function refusalOfMulter(cause: MulterError): ApiError {
   if (code === 'LIMIT_UNEXPECTED_FILE')
     return new ApiError(HTTP_ERRORS.validation_failed, {
       details: [
-        { field, code: 'unknown_field', message: 'This file is not expected, or there are too many.' },
+        { field, code: 'unknown_field', message: 'This file is not expected, or there are too many files.' },
       ],
       cause,
     });

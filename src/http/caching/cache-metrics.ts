@@ -10,7 +10,7 @@ export class CacheMetrics {
     const caches = Object.entries({ keys, responses });
     metrics.counter(
       'petstore_cache_lookups_total',
-      'Look-ups in a cache of keys or of responses: hit, or miss if the database was read.',
+      'Lookups in the caches of keys and responses, by result: hit, or miss if the database was read.',
       ['cache', 'outcome'],
       () =>
         caches.flatMap(([cache, { use }]) => [

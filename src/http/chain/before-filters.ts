@@ -4,8 +4,7 @@ import { RouterExceptionFilters } from '@nestjs/core/router/router-exception-fil
 import type { Request, Response } from 'express';
 import { writeRefusal } from '../../core/errors/write-refusal.js';
 
-const ELSEWHERE =
-  'This version of Nest keeps its RouterExceptionFilters elsewhere: beforeFilters() has to follow.';
+const ELSEWHERE = 'This version of Nest stores its RouterExceptionFilters elsewhere. Adapt beforeFilters().';
 
 type Prepare = (thrown: unknown, host: ArgumentsHost, isOfModule: boolean) => unknown;
 

@@ -25,7 +25,7 @@ export function checkGlobalEnhancers(config: ApplicationConfig): void {
     const { name } = classOf(part);
     if (cacheInterceptorOf(classOf(part)))
       invalidDeclaration(
-        `${name} for all requests would give a client the responses of another, and pages without their Link. ` +
+        `${name} for all requests would send a client the responses of other clients, and pages without their Link. ` +
           'Remove it; use @UseInterceptors() on a route, or @Cached().',
       );
   }
@@ -37,8 +37,8 @@ export function warnOfFilters(config: ApplicationConfig): void {
     const type = classOf(filter);
     if (type === ErrorFilter || declaredOn(type).errors) continue;
     logger.warn(
-      `${type.name}: the documents do not describe what this global filter sends. ` +
-        'Name its errors with @ApiErrors() on it and on the controllers that it is for.',
+      `${type.name}: the OpenAPI documents do not describe the errors that this global filter sends. ` +
+        'Declare them with @ApiErrors() on the filter and on the controllers whose exceptions it handles.',
     );
   }
 }

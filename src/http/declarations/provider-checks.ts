@@ -53,7 +53,7 @@ export function checkThrottles(discovery: DiscoveryService): void {
   if (discovery.getProviders().filter(({ token }) => token === getOptionsToken()).length > 1)
     invalidDeclaration(
       'ThrottlerModule: the service counts requests by the plan of their client, and these options would have no effect. ' +
-        'Remove the import; limit a route with @Throttle({ minute: { limit, ttl } }), a plan with the setting PLANS.',
+        'Remove the import, and limit a route with @Throttle({ minute: { limit, ttl } }) or a plan with the setting PLANS.',
     );
   for (const { metatype } of [...discovery.getControllers(), ...discovery.getProviders()]) {
     const prototype = metatype?.prototype as Readonly<Record<string, unknown>> | undefined;
@@ -75,7 +75,7 @@ export function checkGateways(discovery: DiscoveryService): void {
     const hasScopes = [metatype, ...members].some((target) => declaredOn(target).scopes);
     if (hasScopes || !declaredOn(metatype).isPublic)
       invalidDeclaration(
-        `${metatype.name}: a gateway is outside of keys, scopes and quotas. Declare it @Public(), without @RequireScopes(), ` +
+        `${metatype.name}: keys, scopes and quotas do not apply to a gateway. Declare it @Public(), without @RequireScopes(), ` +
           'or send server-sent events with @Sse(), which need a key.',
       );
   }

@@ -99,15 +99,15 @@ export class LateChecks implements OnModuleInit {
 function checkPaths(config: ApplicationConfig): void {
   if (config.getGlobalPrefix() !== '')
     invalidDeclaration(
-      `setGlobalPrefix('${config.getGlobalPrefix()}'): documents, links and keys know the paths without it. Remove it; ` +
-        'give PUBLIC_BASE_URL a path that a proxy removes, or a module a path in RouterModule.',
+      `setGlobalPrefix('${config.getGlobalPrefix()}'): documents, links and keys use the paths without this prefix. Remove the call, and ` +
+        'add a path to PUBLIC_BASE_URL that a proxy removes, or set the path of a module in RouterModule.',
     );
   const versioning = config.getVersioning();
   const isChanged = versioning?.type !== VersioningType.URI || versioning.prefix !== undefined;
   if (isChanged || versioning.defaultVersion !== undefined)
     invalidDeclaration(
-      'enableVersioning(): the service has enabled versions in paths, such as /v1. Remove it; ' +
-        "give a controller its version: @Controller({ path: 'toys', version: '2' }).",
+      'enableVersioning(): the service has already enabled versions in paths, such as /v1. Remove the call, and ' +
+        "set the version of a controller: @Controller({ path: 'toys', version: '2' }).",
     );
 }
 

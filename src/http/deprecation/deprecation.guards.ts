@@ -42,13 +42,13 @@ export class DeprecationService {
     this.prefix = publicPrefix(settings.publicBaseUrl);
     this.calls = metrics.counter(
       'petstore_deprecated_requests_total',
-      'Calls of deprecated operations; `petstore usage list --deprecated` shows by which clients.',
+      'Calls to deprecated operations. `petstore usage list --deprecated` lists the clients that make them.',
       // No client label: there may be a hundred thousand clients.
       ['method', 'route'],
     );
     this.sunsets = metrics.gauge(
       'petstore_deprecated_sunset_timestamp_seconds',
-      'When a deprecated operation that is called is removed, in seconds since the Unix epoch.',
+      'Removal time of each deprecated operation that is called, in seconds since the Unix epoch.',
       ['route'],
     );
   }
@@ -106,7 +106,7 @@ export class DeprecationHeadersGuard implements CanActivate {
   }
 }
 
-/** Counts calls of a deprecated operation, and refuses it from its sunset on. It is the last guard, so that only admitted calls count. */
+/** Counts calls to a deprecated operation, and refuses it from its sunset on. It is the last guard, so that only admitted calls count. */
 @Injectable()
 export class SunsetGuard implements CanActivate {
   constructor(private readonly deprecations: DeprecationService) {}

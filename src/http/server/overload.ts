@@ -60,7 +60,7 @@ export class Overload implements NestMiddleware {
     metrics.gauge('http_requests_in_flight', 'Requests in progress.', [], () => this.inFlight.count);
     metrics.gauge(
       'http_event_loop_lag_seconds',
-      'Delay of the event loop at the latest probe, which decides about overload.',
+      'Delay of the event loop at the latest probe, by which overload is detected.',
       [],
       () => this.lag.ms / 1_000,
     );

@@ -1,4 +1,4 @@
-// @ts-expect-error class-transformer has no types beside this file.
+// @ts-expect-error class-transformer has no types for this file.
 import * as insideStorage from 'class-transformer/cjs/storage.js';
 import type { Type } from '@nestjs/common';
 import type { ExposeOptions } from 'class-transformer';

@@ -179,7 +179,7 @@ export function CalendarDate(
       fault:
         wrong === undefined
           ? boundsError(minimum ?? '0000-01-01', maximum ?? '9999-12-31')
-          : `its bound ${wrong} is no date.`,
+          : `its bound ${wrong} is not a date.`,
       code: 'not_a_date',
       mustBe: `a date such as ${A_DATE}`,
       parse: (sent) => (typeof sent === 'string' && isDate(sent) ? sent : undefined),
@@ -205,7 +205,7 @@ function decimalError(
   if (![precision, scale].every(Number.isInteger) || scale < 0 || precision < Math.max(1, scale))
     return `it has ${precision} digits, ${scale} of them after the point. Choose precision >= scale >= 0, and precision >= 1.`;
   const wrong = [minimum, maximum].find((bound) => bound !== undefined && !form.test(bound));
-  if (wrong !== undefined) return `its bound ${wrong} is no decimal of these digits.`;
+  if (wrong !== undefined) return `its bound ${wrong} is not a decimal with this precision and scale.`;
   if (minimum === undefined || maximum === undefined) return undefined;
   return unitsOf(minimum, scale) <= unitsOf(maximum, scale)
     ? undefined

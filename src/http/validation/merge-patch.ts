@@ -23,12 +23,12 @@ const BUILT_IN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt,
 /**
  * The class of a JSON merge patch (RFC 7396) of a resource, by the class of the body that creates it:
  *
- *     export class ToyPatch extends MergePatch(NewToy) {}
+ * export class ToyPatch extends MergePatch(NewToy) {}
  *
- * A field that is not sent stays as it is and is not a property of the patch. null removes a field: it is taken for one that is
- * `nullable`, or `optional` without a default, and otherwise refused as `not_removable`. Everything else is read and validated
- * as in the body that creates. A request may send it as application/merge-patch+json or application/json. A field that holds an
- * object stops the start: a patch within a patch is not supported.
+ * A field that is not sent does not change, and is not a property of the patch. null removes a field that is `nullable`, or `optional`
+ * without a default; for any other field, it is refused as `not_removable`. All other values are converted and validated as in the body
+ * that creates the resource. The media type of a request is application/merge-patch+json or application/json. The service does not start if
+ * a field contains an object, because nested patches are not supported.
  */
 export function MergePatch<Dto extends object>(resource: Type<Dto>): Type<MergePatchOf<Dto>> {
   const patch = PartialType(resource, { skipNullProperties: false });

@@ -86,7 +86,7 @@ export class RedisLink {
       ),
       changes: metrics.counter(
         'petstore_quota_redis_changes_total',
-        'Changes between counting in Redis and alone.',
+        'Switches between counting in Redis and counting by this instance alone.',
         ['to'],
       ),
       instances: metrics.gauge(
@@ -96,7 +96,7 @@ export class RedisLink {
       ),
       persistent: metrics.gauge(
         'petstore_quota_redis_persistent',
-        'Whether Redis keeps its data when it restarts (1), as far as its user may ask, or loses all counts and bans (0).',
+        'Whether Redis keeps its data when it restarts (1), or loses all counts and bans (0). Also 1 if its user lacks permission to find out.',
       ),
     };
     this.metrics.instances.set(this.instances);

@@ -38,9 +38,9 @@ export const WEBHOOK_ERRORS = defineErrors({
     example: { limit: 4, id: ENDPOINT },
     cause: 'The secret was rotated too often before the grace periods of earlier rotations were over.',
     remedy:
-      'Wait until one of the grace periods is over, or rotate with a `grace` of `0`, which ends all old secrets immediately.',
+      'Wait until one of the grace periods is over, or rotate with a `grace` of `0`, which invalidates all old secrets immediately.',
     command:
-      'Wait until one of the grace periods is over, or rotate with `--grace 0`, which ends all old secrets immediately.',
+      'Wait until one of the grace periods is over, or rotate with `--grace 0`, which invalidates all old secrets immediately.',
   },
   webhook_endpoint_disabled: {
     status: 409,

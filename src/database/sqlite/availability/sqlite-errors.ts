@@ -92,7 +92,7 @@ export function withPermission(what: string): string {
   return `${what}. Give this user permission, or set DATABASE_URL to another file.`;
 }
 
-/** The message for a file in which SQLite found damage; by default, what to do about a database. */
+/** The message for a file in which SQLite found damage, with the remedy; by default, that for a database. */
 export function damaged(
   file: string,
   found: string,

@@ -244,7 +244,7 @@ export class WebhookSecretRotationDto {
   /** In milliseconds. */
   @Duration({
     description:
-      'How long messages are also signed with the old secret. Secrets from earlier rotations keep their own grace period. 0 ends the use of ' +
+      'How long messages are also signed with the old secret. Secrets from earlier rotations keep their own grace period. 0 invalidates ' +
       'all old secrets immediately',
     example: '24h',
     default: '24h',
