@@ -9,7 +9,7 @@ export function supportedNode(): string;
 /** Whether a version such as `20.19.4` is in a range of `^1.2.3` and `>=1.2.3`, joined by `||`. Throws for any other form of range. */
 export function isInRange(version: string, range: string): boolean;
 
-/** What to do where this Node.js does not run the service, in a sentence; undefined where it does. */
+/** The problem and its remedy if this version of Node.js cannot run the service; undefined if it can. */
 export function nodeVersionError(): string | undefined;
 
 /** Exits with 1 and a message on standard error if this version of Node.js cannot run the service. */

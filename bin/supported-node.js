@@ -36,7 +36,7 @@ export function isInRange(version, range) {
   });
 }
 
-/** What to do where this Node.js does not run the service, in a sentence; undefined where it does. */
+/** The problem and its remedy if this version of Node.js cannot run the service; undefined if it can. */
 export function nodeVersionError() {
   const range = supportedNode();
   if (isInRange(process.versions.node, range)) return undefined;

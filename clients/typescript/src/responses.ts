@@ -28,13 +28,13 @@ export function tagOf(headers: Headers): string | undefined {
   return headers.get('etag')?.replace(/^W\/|-(?:gzip|br|zstd|deflate)(?="$)/g, '');
 }
 
-/** The error that a response is. `asked` names the request; `text` does not contain the key. */
+/** The error for a response. `asked` describes the request; `text` does not contain the key. */
 export function errorOf(response: Response, text: string, description: string, url: string): Error {
   const { status, headers } = response;
   const retry = retryAfterMs(headers);
   const unexpected = (what: string) =>
     new UnexpectedResponseError(`${description} got ${status} with ${what}.`, response, text, retry);
-  if (status < 400) return unexpected('a redirect; give the address that it leads to as baseUrl');
+  if (status < 400) return unexpected('a redirect; set baseUrl to its target');
   const body = isJson(response) ? errorBody(text) : undefined;
   if (!body) return unexpected('an error that is not from the service');
   const requestId = headers.get('x-request-id') ?? undefined;

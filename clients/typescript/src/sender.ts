@@ -21,7 +21,7 @@ export class Sender {
   async send(request: Request, operation: Operation, signal: AbortSignal | undefined): Promise<Response> {
     const { retries, budgetMs, timeoutMs } = this.options;
     const latest = performance.now() + budgetMs;
-    // The path alone: a query may hold what nobody else should read in a log.
+    // Without the query, which may contain data that must not appear in logs.
     const description = `${request.method} ${new URL(request.url).pathname}`;
     const late = () => new TimeoutError(`No response to ${description} within ${timeoutMs} ms.`);
     // Every attempt sends the same bytes.
@@ -57,7 +57,7 @@ export class Sender {
     let text: string;
     try {
       const headers = { ...Object.fromEntries(requestHeaders), authorization: `Bearer ${apiKey}` };
-      // Redirects are not followed: the key is for one address.
+      // Redirects are not followed, because the key is meant for one server.
       const init: RequestInit = { method, headers, redirect: 'manual', signal };
       response = await this.options.fetch(url, body === undefined ? init : { ...init, body });
       text = (await response.text()).replaceAll(apiKey, '…');

@@ -63,8 +63,8 @@ export class Refusal extends Error {
  * Sends one request. Throws Refusal; a refusal of the key also ends the session.
  * @param {string} method
  * @param {string} path below /admin/ or /account/
- * @param {{ query?: Record<string, string | number | boolean | undefined>, json?: unknown, key?: string, signal?: AbortSignal, ifMatch?: string | null, isFile?: boolean }} [options]
- *   of a file the text is returned unchanged
+ * @param {{ query?: Record<string, string | number | boolean | undefined>, json?: unknown, key?: string, signal?: AbortSignal, ifMatch?:   string | null, isFile?: boolean }} [options]
+ *   with `isFile`, the text of the response is returned unchanged
  * @returns {Promise<ApiResponse>}
  */
 export async function request(method, path, options = {}) {
@@ -100,10 +100,10 @@ export async function request(method, path, options = {}) {
   const refusal = response.ok ? unexpectedResponse(isChange) : refusalOf(response, body, isChange);
   if (key !== undefined) throw refusal;
   if (refusal.status === 429) pauseFor(refusal);
-  // A key that only reads may continue reading.
+  // A read-only key can still be used to read.
   if (refusal.endsSession && !(isChange && refusal.is('insufficient_scope'))) {
     const current = keyOfTab();
-    // The tab got another key during the request; a refused request has changed nothing.
+    // The tab has received another key during the request. A refused request has changed nothing, so it can be repeated.
     if (current !== null && current !== sent) return request(method, path, options);
     endSession(sent, `You were signed out. ${refusal.message} (${refusal.code})`);
   }
@@ -165,7 +165,7 @@ async function fetchAccount() {
   }
 }
 
-/** The refusal of a response that the service never gives. @param {boolean} [isChange] */
+/** The Refusal for a response that cannot be from the service. @param {boolean} [isChange] */
 export function unexpectedResponse(isChange = false) {
   return new Refusal(0, 'unexpected_response', 'This response is not from the service.', {
     mayBeDone: isChange,

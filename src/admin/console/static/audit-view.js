@@ -152,7 +152,7 @@ function entryOf(change) {
   );
 }
 
-/** The changed key or endpoint of a client, by its name; empty for a change of the client itself. @param {any} change */
+/** The name of the changed key or endpoint; empty if the client itself was changed. @param {any} change */
 function partText({ keyId, keyPrefix, endpointName, details }) {
   if (typeof details.endpointId === 'string') {
     const name = endpointName ?? details.label ?? details.url?.to ?? details.url;
@@ -162,14 +162,14 @@ function partText({ keyId, keyPrefix, endpointName, details }) {
   return [keyPrefix === null ? idOf(keyId) : el('code', `${keyPrefix}…`), ' of '];
 }
 
-/** The changed client; for a deleted one the name in the change, or its id. @param {any} change */
+/** The changed client; if it was deleted, its name in the change or its id. @param {any} change */
 function clientText({ clientId, clientName, details }) {
   if (clientName !== null) return el('a', { href: `#/clients/${clientId}` }, written(clientName));
   const name = details.name?.to ?? details.name;
   return el('span', typeof name === 'string' ? written(name) : idOf(clientId), ', which is gone');
 }
 
-/** The changed durable event, or how many. @param {string} action @param {any} details */
+/** The changed durable event, or the number of changed events. @param {string} action @param {any} details */
 function eventText(action, { event, listener, events }) {
   if (!action.startsWith('outbox_event.')) return 'a client';
   if (typeof event !== 'string') return events === 1 ? '1 parked event' : `${events} parked events`;

@@ -1,5 +1,5 @@
 // @ts-check
-// Changes of clients, keys and webhook endpoints, each with a confirmation. All return undefined when cancelled.
+// Changes to clients, keys and webhook endpoints, each with a confirmation. All functions return undefined if cancelled.
 import { Refusal, isHolder, me, request } from './admin-api.js';
 import { GRACES, boxes, choice, chosenIn, download, field, textField, valueOf } from './controls.js';
 import { confirm } from './dialogs.js';
@@ -88,7 +88,7 @@ export async function changePlan(client, tag) {
         return await send(seen);
       } catch (error) {
         if (!(error instanceof Refusal) || !error.is('precondition_failed')) throw error;
-        // Another operator has changed the plan since this dialog was opened, so this operator decides again.
+        // Another operator has changed the plan since this dialog was opened, so this operator has to confirm again.
         const { body, tag: latest } = await request('GET', `clients/${client.id}`, { query: { days: 1 } });
         seen = latest;
         const limits = `${body.perMinute} per minute and ${body.perDay} per day`;
@@ -308,7 +308,7 @@ export async function rotate(key) {
     json: (form) => ({ grace: valueOf(form, 'grace') }),
     run: async (send) => {
       const issued = await send();
-      // Before the next request: the old key may have ended.
+      // Before the next request, because the old key may no longer work.
       if (isOfTab) keepKey(issued.key);
       return issued;
     },
@@ -361,7 +361,7 @@ const SECRET_NOTE = 'The receiver verifies each message with it (Standard Webhoo
 /** @param {string | undefined} clientId undefined for the client of the key holder */
 export async function createEndpoint(clientId) {
   const { body: offered } = await request('GET', 'webhook-events');
-  // The rest of a description explains the message to developers of receivers.
+  // The rest of a description is for developers of receivers.
   const events = offered.map((/** @type {any} */ { name, description, scope }) => ({
     value: name,
     text: `${description.split(/[.;] /, 1)[0].replace(/\.$/, '')}.${scope === null ? '' : ` Needs ${scope}.`}`,

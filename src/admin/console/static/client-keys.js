@@ -1,5 +1,5 @@
 // @ts-check
-// The keys of a client with their states, and what can be done with each.
+// The keys of a client with their states and actions.
 import { Refusal, isHolder, request } from './admin-api.js';
 import { UUID, inAddress } from './address.js';
 import { administers, issue, revoke, rotate, unban } from './changes.js';
@@ -13,9 +13,12 @@ import { ago, exactly, now, when } from './times.js';
 
 /** Number of keys per page. */
 const SHOWN = 20;
-/** Number of keys per request, the maximum of the service. */
+/** Number of keys per request: the service's maximum. */
 const PART_SIZE = 100;
-/** How many of the keys that are shown first and are not on the page are requested one by one, and how long a response is used. */
+/**
+ * Keys that are shown first but are not on the page are requested one by one: the maximum number per refresh, and how long a response is
+ * reused.
+ */
 const ALONE = { most: 5, knownMs: 60_000 };
 /** Keys that expire within this time are marked, in milliseconds. */
 const SOON_MS = 7 * 86_400_000;

@@ -1,5 +1,5 @@
 // @ts-check
-// Clients with their current usage, all or those that filters select, a page at a time.
+// All or filtered clients with their current usage, one page at a time.
 import { request } from './admin-api.js';
 import { Filters, inAddress } from './address.js';
 import { createClient } from './changes.js';
@@ -48,7 +48,7 @@ export function showClients(main, signal) {
     plan: choice('plan', [['', 'Any']]),
     sort: choice('sort', ORDERS),
   };
-  // Before the plans have come, the one in the address is offered.
+  // Until the plans are loaded, the only option is the plan in the address.
   addPlanOptions(controls.plan, inAddress('plan') === '' ? [] : [inAddress('plan')]);
   const filters = new Filters(controls, () => {
     follow();
@@ -73,7 +73,7 @@ export function showClients(main, signal) {
     async () => {
       const shown = await clients.refresh(signal, filters.isAny ? noneOf(controls) : undefined);
       head.hidden = shown.length === 0;
-      // Within the poll, because nothing is asked during a pause.
+      // Part of the poll, so that nothing is requested during a pause.
       if (arePlansListed) return;
       addPlanOptions(controls.plan, await fetchPlanNames(signal));
       arePlansListed = true;
@@ -130,13 +130,13 @@ function noneOf({ name, state, plan }) {
   return 'No client matches these filters.';
 }
 
-/** The plans by which clients can be found. @param {AbortSignal} signal @returns {Promise<string[]>} */
+/** The plans in the filter. @param {AbortSignal} signal @returns {Promise<string[]>} */
 async function fetchPlanNames(signal) {
   const plans = await request('GET', 'plans', { signal }).catch(() => ({ body: [] }));
   return [...plans.body.map((/** @type {{ plan: string }} */ { plan }) => plan), 'enterprise'];
 }
 
-/** Adds the plans that are not offered yet. @param {HTMLSelectElement} select @param {readonly string[]} plans */
+/** Adds the missing options. @param {HTMLSelectElement} select @param {readonly string[]} plans */
 function addPlanOptions(select, plans) {
   const offered = new Set([...select.options].map(({ value }) => value));
   select.append(...plans.filter((plan) => !offered.has(plan)).map((value) => el('option', { value }, value)));

@@ -40,7 +40,7 @@ export function button(text, work, classes = '.quiet', attributes = {}) {
   return el(/** @type {`button.${string}`} */ (`button${classes}`), more, text);
 }
 
-/** What makes the buttons of a view that change what it shows; they can be used once that has come. @param {() => void} changed */
+/** Returns a function that creates the buttons of a view, which are enabled once its data is loaded. @param {() => void} changed */
 export function changeButtons(changed) {
   return (/** @type {string} */ text, /** @type {() => Promise<unknown>} */ run, classes = '.quiet') =>
     button(text, async () => (await run()) && changed(), `${classes}.changes`, { disabled: true });

@@ -1,5 +1,5 @@
 // @ts-check
-// Dialogs of the browser's own <dialog>: it keeps the focus inside, closes with Escape, and gives the focus back.
+// Dialogs based on the <dialog> element, which traps the focus, closes on Escape, and restores the focus.
 import { Refusal, request, unexpectedResponse } from './admin-api.js';
 import { button } from './controls.js';
 import { el, notify, replaceContent } from './elements.js';
@@ -26,7 +26,7 @@ function open(title, content, ...parts) {
  * @param {HTMLDialogElement} dialog
  * @param {() => boolean} mayClose
  * @param {() => void} [onBlocked]
- * @returns {Promise<void>} when it was closed
+ * @returns {Promise<void>} resolves when it is closed
  */
 function closedAtLast(dialog, mayClose, onBlocked) {
   const refuse = (/** @type {Event} */ event) => {
@@ -52,16 +52,16 @@ function closedAtLast(dialog, mayClose, onBlocked) {
 /**
  * @typedef {object} Question
  * @property {string} title
- * @property {Child[]} body what will happen, and fields
- * @property {string} action the words of the button
+ * @property {Child[]} body a description of the change, and fields
+ * @property {string} action the label of the button
  * @property {readonly [method: string, path: string]} operation
  * @property {(form: HTMLFormElement) => unknown} [json] the body of the request
  * @property {(form: HTMLFormElement) => Record<string, boolean>} [query] of the request
  * @property {boolean} [danger] whether it cannot be undone
- * @property {string} [done] the message when it is done
- * @property {string} [unsure] what may have happened when no response came
+ * @property {string} [done] the message after the change
+ * @property {string} [unsure] what may have happened if there is no response
  * @property {(send: (ifMatch?: string | null) => Promise<any>) => Promise<any>} [run] sends the request; what it throws is shown
- * @property {{ member: 'key' | 'secret', title: string, note: string }} [secret] what the response shows once
+ * @property {{ member: 'key' | 'secret', title: string, note: string }} [secret] the secret in the response, which is shown only once
  */
 
 /**
@@ -174,7 +174,7 @@ async function showSecret(title, secret, note, what) {
   const shown = el('textarea.secret', { 'aria-label': `The new ${what}`, ...attributes }, secret);
   const copy = button('Copy', copied, '.primary');
   const back = button('Go back', () => confirmClose(false));
-  // The second of two quick clicks was meant for the button that was here before.
+  // The second click of a double-click was meant for the previous button in this place.
   const leave = button('Close it for good', ({ detail }) => detail < 2 && close(), '.danger');
   const question = el('div.error', { role: 'alert' });
   const again = el('div.actions', { hidden: true }, back, leave);

@@ -68,7 +68,7 @@ export function replaceContent(element, ...children) {
   (same ?? stops[at])?.focus({ preventScroll: true });
 }
 
-/** Sets a text unless it is set already, so that a screen reader reads changes alone. @param {Element} element @param {string} text */
+/** Sets the text of an element only if it changes, so that screen readers announce only changes. @param {Element} element @param {string} text */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -98,7 +98,7 @@ export function byId(id) {
   return found;
 }
 
-/** Shows a message for a while, which screen readers announce. @param {string} text */
+/** Shows a temporary message, which screen readers announce. @param {string} text */
 export function notify(text) {
   const note = el('p', text);
   replaceContent(byId('messages'), note);

@@ -1,5 +1,5 @@
 // @ts-check
-// One webhook endpoint: its state, what can be done with it, and its deliveries.
+// One webhook endpoint: its state, its actions and its deliveries.
 import { isHolder, request } from './admin-api.js';
 import { Filters } from './address.js';
 import { remove, retry, rotateSecret, sendMessage, turn } from './changes.js';

@@ -1,5 +1,5 @@
 // @ts-check
-// A list of the service, one page at a time, however long it is.
+// Lists of any length, shown one page at a time.
 import { Refusal, request } from './admin-api.js';
 import { addressWith, inAddress } from './address.js';
 import { button } from './controls.js';
@@ -67,7 +67,7 @@ export class Pages {
     this.forth.disabled = next === undefined;
     this.bar.hidden = this.back.disabled && this.forth.disabled;
     setText(this.where, this.bar.hidden ? '' : `Page ${this.#number}`);
-    // A button that is disabled loses the focus.
+    // A disabled button loses the focus.
     if (focused === this.forth && this.forth.disabled) this.back.focus();
     if (focused === this.back && this.back.disabled) this.forth.focus();
     return true;
@@ -112,7 +112,7 @@ export class Rows {
     const elements = [...this.#rows.values()].map(({ element }) => element);
     const removed = [...this.list.children].filter((child) => !elements.some((element) => element === child));
     for (const child of removed) child.remove();
-    // One that stays in its place is not moved, which would take its focus.
+    // Elements in the right place are not moved, because they would lose the focus.
     let at = this.list.firstElementChild;
     for (const element of elements)
       if (element === at) at = at.nextElementSibling;
@@ -171,7 +171,7 @@ export class PagedList {
     const { place: cursor, turn } = this.pages.wanted;
     const query = { limit: 25, ...this.query(), cursor };
     const response = await request('GET', this.path, { query, signal }).catch((error) => {
-      // The address was changed by hand, or is that of another version.
+      // The address was edited, or comes from another version.
       if (!(error instanceof Refusal) || !error.details.some(({ field }) => field === 'cursor')) throw error;
       this.pages.reset();
     });
@@ -180,7 +180,7 @@ export class PagedList {
     /** @type {Set<unknown>} */
     const page = new Set(body.map((/** @type {any} */ { id }) => id));
     if (!this.pages.arrived(turn, next)) return this.#shown;
-    // Of none, the rows say so.
+    // For an empty list, the rows contain the text.
     if (total !== undefined) setText(this.count, total === 0 ? '' : `${number(total)} in all`);
     const last =
       this.keepsRead && turn === this.#turnShown

@@ -1,5 +1,6 @@
 // @ts-check
-// Bars over time of what was admitted and refused, with the limit as a line, and the same numbers as a table for those who do not see them.
+// Bar charts of admitted and refused requests over time, with the limit as a line, and the same numbers as a table for people who cannot
+// see the chart.
 import { el, number, replaceContent, setText, svg } from './elements.js';
 import { Table, card } from './sections.js';
 

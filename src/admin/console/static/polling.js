@@ -1,5 +1,5 @@
 // @ts-check
-// Polls while the page is visible, but not in a hidden tab and not during a pause that the service requested.
+// Polls while the page is visible, except during a pause that the service has requested.
 import { Refusal, unexpectedResponse } from './admin-api.js';
 import { button } from './controls.js';
 import { byId, el, notify, replaceContent } from './elements.js';
@@ -15,9 +15,9 @@ const HELD_MS = 1_000;
  * Runs `refresh` immediately and then periodically until the view ends.
  * @param {() => Promise<unknown>} refresh
  * @param {AbortSignal} signal ends it
- * @param {(refusal: Refusal) => boolean} [handles] shows a permanent refusal, and returns whether it was one: then
- *   nothing is requested until `soon`
- * @returns {{ soon: () => void }} `soon` asks at once, or when the pause is over
+ * @param {(refusal: Refusal) => boolean} [handles] shows a permanent refusal and returns true, after which nothing is requested until
+ *   `soon` is called; returns false for any other refusal
+ * @returns {{ soon: () => void }} `soon` refreshes immediately, or after the pause
  */
 export function poll(refresh, signal, handles = () => false) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -92,7 +92,7 @@ export function poll(refresh, signal, handles = () => false) {
   return { soon: () => void run() };
 }
 
-/** Shows why polling has paused, and when it continues; nothing without a way to retry. @param {() => void} [tryNow] */
+/** Shows why polling is paused and when it continues; without `tryNow`, hides this. @param {() => void} [tryNow] */
 function showError(tryNow) {
   const bar = byId('polling-error');
   const refusal = lastPause()?.refusal;

@@ -1,5 +1,5 @@
 // @ts-check
-// What a search found: clients, keys and requests.
+// The results of a search: clients, keys and requests.
 import { request } from './admin-api.js';
 import { addressOf, inAddress } from './address.js';
 import { errorMessage } from './dialogs.js';
@@ -29,7 +29,7 @@ export function showSearch(main, signal) {
   poll(
     async () => {
       const { body } = await request('GET', 'search', { query: { text }, signal });
-      // A single one is what was looked for.
+      // A single result is opened directly.
       if (isFirst && body.length === 1) {
         location.replace(hrefOf(body[0]));
         return;

@@ -1,5 +1,5 @@
 // @ts-check
-// What views are made of: a head, cards, facts and tables.
+// The parts of views: head, cards, facts and tables.
 import { errorMessage } from './dialogs.js';
 import { el, replaceContent, setText } from './elements.js';
 
@@ -107,7 +107,7 @@ export function tableOf(titles, body) {
 export class Table {
   #shown = '';
 
-  /** @param {string} label @param {readonly string[]} titles @param {string} none is shown where there is no row @param {string} [classes] its classes, behind dots */
+  /** @param {string} label @param {readonly string[]} titles @param {string} none the text shown if there are no rows @param {string} [classes] its classes, behind dots */
   constructor(label, titles, none = '', classes = '') {
     this.titles = titles;
     this.none = none;

@@ -1,5 +1,5 @@
 // @ts-check
-// Times in words, by the clock of the service: that of this machine may be wrong.
+// Relative times by the clock of the service, because that of this machine may be wrong.
 import { el, setText } from './elements.js';
 
 /** Clocks that differ by less than this are treated as equal, in milliseconds. */
@@ -10,7 +10,7 @@ let aheadMs = 0;
 /** Sets the time of the service from the `Date` of a response. @param {string | null} date */
 export function learnTime(date) {
   const serverMs = Date.parse(date ?? '');
-  // The field has whole seconds: what is nearer is no difference.
+  // The field has whole seconds, so a smaller difference is not significant.
   if (Number.isFinite(serverMs))
     aheadMs = Math.abs(serverMs - Date.now()) < SKEW_MS ? 0 : serverMs - Date.now();
 }
