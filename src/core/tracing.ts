@@ -80,7 +80,7 @@ export function callersTraceOf({ headers }: IncomingMessage): TraceIds | undefin
   return typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined;
 }
 
-/** The trace of the running request, for other lines logged meanwhile; undefined if there is none. */
+/** The trace of the running request, for other lines logged in the meantime; undefined if there is none. */
 export function runningTraceIds(): TraceIds | undefined {
   return running.getStore();
 }

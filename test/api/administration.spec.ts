@@ -186,7 +186,7 @@ const CASES: readonly Case[] = [
   [
     'refuse unknown scopes, every one',
     ({ client }) => [post('/admin/keys', `key issue --client ${client} --scopes a,pets:read,b`)],
-    new RegExp(`^There is no scope "a"; there are ${ALL.join(', ')}\\.\nThere is no scope "b"`),
+    new RegExp(`^There is no scope "a"\\. The scopes are ${ALL.join(', ')}\\.\nThere is no scope "b"`),
   ],
   [
     'list the keys of a client',

@@ -345,7 +345,7 @@ describe('a start', () => {
     [
       '@Cached() of a controller that knows the request',
       [CachedByCallerController, OfRequest],
-      ['CachedByCallerController.answer: it is @Cached(), but its controller is made for each request'],
+      ['CachedByCallerController.answer: it is @Cached(), but its controller is created for each request'],
     ],
     [
       '@Idempotent() for everybody',

@@ -119,7 +119,7 @@ describe('a job', () => {
     doing.count = () => Promise.reject(undefined);
     await expect(jobs.run('pets.count')).rejects.toThrow('Job "pets.count" failed.');
     await expect(jobs.run('pets.feed')).rejects.toThrow(
-      /no job "pets\.feed"; there are: (.+, )?pets\.count, pets\.report/,
+      /no job "pets\.feed"\. The jobs are (.+, )?pets\.count, pets\.report/,
     );
     await service.app.get(DataSource).transaction(async () => {
       await expect(jobs.run('pets.count')).rejects.toThrow('outside the transaction');

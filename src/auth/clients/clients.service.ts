@@ -167,7 +167,7 @@ export class ClientsService {
       await more?.(manager, record);
       return client;
     });
-    // Rows that other processes wrote meanwhile. Once the client is deleted, they write no more.
+    // Rows that other processes wrote in the meantime. Once the client is deleted, they write no more.
     await this.deleteLogs(id);
     return deleted;
   }

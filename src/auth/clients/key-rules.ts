@@ -164,7 +164,9 @@ export function grantableScopes(requested: readonly string[] | undefined, by: Re
   const known = declaredScopes().map(({ name }) => name);
   const details = scopes
     .filter((scope) => !known.includes(scope))
-    .map((scope) => errorOf(`There is no scope "${scope}"; there are ${known.join(', ')}.`, 'unknown_scope'));
+    .map((scope) =>
+      errorOf(`There is no scope "${scope}". The scopes are ${known.join(', ')}.`, 'unknown_scope'),
+    );
   if (requested?.length === 0) details.push(errorOf('A key needs at least one scope.', 'required'));
   if (details.length > 0) throw new ApiError(HTTP_ERRORS.validation_failed, { details });
   requireScopesHeld(scopes, by);

@@ -99,7 +99,7 @@ export class SnapshotVersion extends DataVersion {
     }
     try {
       const snapshot = await snapshotOf(session.client);
-      // The session was replaced meanwhile, or its server has started a recovery.
+      // The session was replaced in the meantime, or its server has started a recovery.
       if (this.session !== session || snapshot === undefined) return NO_VERSIONS;
       if (snapshot !== session.snapshot) this.version += 1;
       session.snapshot = snapshot;

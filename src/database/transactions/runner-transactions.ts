@@ -126,7 +126,7 @@ export class RunnerTransactions {
     while (this.started.length > 0) await this.rollback();
   }
 
-  /** Waits for a turn in the transaction of the next statement, which may have ended meanwhile. Undefined outside of a transaction. */
+  /** Waits for a turn in the transaction of the next statement, which may have ended in the meantime. Undefined outside of a transaction. */
   private async acquire(
     isRead = false,
   ): Promise<{ readonly transaction: Transaction; readonly release: Release } | undefined> {

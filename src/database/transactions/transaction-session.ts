@@ -18,7 +18,7 @@ export interface TransactionOptions {
   readonly isolation?: IsolationLevel | undefined;
   /** It wraps work that did not request a transaction; nested transactions still get the isolation level that they request. */
   readonly isImplicit?: boolean;
-  /** It was started with a query runner; the same work may read with other runners meanwhile. */
+  /** It was started with a query runner; the same work may read with other runners at the same time. */
   readonly isManual?: boolean;
   /** Runs before the first statement. If it throws, nothing else runs in the transaction. */
   readonly first?: () => Promise<void>;

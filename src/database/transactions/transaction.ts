@@ -82,7 +82,7 @@ export abstract class Transaction {
     return this === other || this.parent?.isWithin(other) === true;
   }
 
-  /** Waits for a turn, which must be released. Throws if the transaction was rolled back meanwhile. */
+  /** Waits for a turn, which must be released. Throws if the transaction was rolled back in the meantime. */
   async acquire(): Promise<Release> {
     const release = await this.queue.acquire();
     if (this.isUndone) release();
@@ -90,7 +90,7 @@ export abstract class Transaction {
     return release;
   }
 
-  /** Runs a statement in a turn. Throws if the transaction was rolled back meanwhile, which has undone the statement. */
+  /** Runs a statement in a turn. Throws if the transaction was rolled back in the meantime, which has undone the statement. */
   async run<T>(statement: (session: TransactionSession) => Promise<T>): Promise<T> {
     const session = await this.opened();
     this.check();

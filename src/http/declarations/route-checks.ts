@@ -76,7 +76,7 @@ export function checkStored(discovery: DiscoveryService): void {
     const isOfRequest = ofRequests.some(({ metatype }) => metatype === controller);
     if (isOfRequest && isCached)
       invalidDeclaration(
-        `${name}: it is @Cached(), but its controller is made for each request, on which the response may depend. Remove @Cached().`,
+        `${name}: it is @Cached(), but its controller is created for each request, on which the response may depend. Remove @Cached().`,
       );
     checkEnhancers(operation, isOfRequest);
   }

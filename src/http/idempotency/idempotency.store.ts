@@ -56,7 +56,7 @@ export class IdempotencyStore {
     );
   }
 
-  /** Stores a response in the caller's transaction. Fails if another process has stored one meanwhile. */
+  /** Stores a response in the caller's transaction. Fails if another process has stored one in the meantime. */
   async add(entry: Omit<IdempotencyEntry, 'createdAt'>): Promise<void> {
     const { clientId, key } = entry;
     const { manager } = this.dataSource;

@@ -448,7 +448,7 @@ export function turn({ id, enabled }) {
         'p',
         enabled
           ? 'No messages are sent to it until it is enabled again. Events in that time are never sent.'
-          : 'Delivery resumes at once with the messages that were waiting when the endpoint was disabled, except the one that kept failing.',
+          : 'Delivery resumes immediately with the messages that were waiting when the endpoint was disabled, except the one that kept failing.',
       ),
     ],
     action: enabled ? 'Disable' : 'Enable',

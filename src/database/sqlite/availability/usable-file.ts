@@ -114,7 +114,7 @@ async function checkAccess(file: string): Promise<number> {
     const refused = `${file} cannot be used: its folder ${folder} cannot be created`;
     await withPermissionErrors(refused, () => makePrivateFolder(folder));
   }
-  const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite keeps files beside the database`;
+  const what = `${file} cannot be used: its folder ${dirname(file)} may not be written, and SQLite creates files next to the database`;
   await withPermissionErrors(what, () => access(folder, constants.W_OK));
   // SQLite would create it with permissions according to the umask.
   if (!existing) await withPermissionErrors(`${file} cannot be created`, () => makePrivateFile(file));
