@@ -201,7 +201,7 @@ describe('what no feature can declare', () => {
     [
       'an error that succeeds',
       () => defineErrors({ fine_code: { status: 200, message: 'x', cause: 'x', remedy: 'x' } }),
-      'Error code "fine_code" has status 200; an error\'s is 400 to 599.',
+      'Error code "fine_code" has the status 200. Use a status from 400 to 599.',
     ],
     [
       'an example that leaves out a place of the message',

@@ -52,7 +52,7 @@ it('a decision is not replaced by that of another transaction, which has read th
   const headers = { 'if-match': '*' };
   await service.request('PATCH', path, { json: { state: 'approved' }, headers });
   const expired = service.app.get(AdoptionTransitions, { strict: false }).decide(open, 'expired');
-  await expect(expired).rejects.toThrow(/is approved; that is final/);
+  await expect(expired).rejects.toThrow(/is approved, which is final/);
   expect((await service.request('GET', path)).body.state).toBe('approved');
 });
 

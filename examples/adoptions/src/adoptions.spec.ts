@@ -124,7 +124,7 @@ describe('an adoption', () => {
         {
           code: 'adoption_decided',
           status: 409,
-          message: `The adoption ${adoption.id} is ${from}; that is final.`,
+          message: `The adoption ${adoption.id} is ${from}, which is final.`,
         },
       ]);
       expect((await service.request('GET', path)).body).toMatchObject({ state: from, note: null });
