@@ -45,13 +45,14 @@ export async function start(
   const exists = file !== undefined && existsSync(file);
   if (exists) await lock(file);
   await waitForDatabase(settings);
-  await waitForOlderBuilds(settings);
+  const warning = await waitForOlderBuilds(settings);
   const isTraced = await startTracing();
   const app = await createApp(options);
   if (file !== undefined && !exists) await lock(file);
   const { host, port } = app.get(Settings);
   const logger = app.get(AppLogger);
   logger.log(`${versionText()}, with ${redactedDatabaseUrl(settings.databaseUrl)}`, 'Start');
+  if (warning !== undefined) logger.warn(warning, 'Start');
   await app.get(SoleProcessLock).start();
   await app.listen(port, host).catch((error: NodeJS.ErrnoException) => {
     throw listenError({ variable: 'PORT', port, host }, error);
@@ -104,11 +105,14 @@ async function lock(file: string): Promise<void> {
   await ServerLock.toServe(file);
 }
 
-/** Runs before the migrations, after which these builds could not serve. Throws an Error while their instances count in Redis. */
-async function waitForOlderBuilds({ redisUrl, redisCa }: Settings): Promise<void> {
-  if (redisUrl === null) return;
+/**
+ * Runs before the migrations, after which these builds could not serve. Throws Refusal while their instances count in Redis; returns a
+ * warning if Redis does not respond.
+ */
+async function waitForOlderBuilds({ redisUrl, redisCa }: Settings): Promise<string | undefined> {
+  if (redisUrl === null) return undefined;
   const older = await import('../throttling/redis/older-builds.js');
-  await older.waitForOlderBuilds({ url: redisUrl, ca: redisCa });
+  return older.waitForOlderBuilds({ url: redisUrl, ca: redisCa });
 }
 
 /** Creates the handler that stops a running service; a second signal ends it immediately. */

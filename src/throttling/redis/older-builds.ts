@@ -5,8 +5,10 @@ import {
   connectWithin,
   isClusterUrl,
   prepare,
+  reasonOf,
   redisClient,
 } from './redis-client.js';
+import { Refusal } from '../../core/refusal.js';
 import { REDIS_PREFIX, RedisKeys } from './redis-keys.js';
 
 /** How long a start waits for them to exit, in milliseconds. */
@@ -14,34 +16,39 @@ const WAIT_MS = 15_000;
 const POLL_MS = 500;
 /** An instance without a heartbeat for this time, in milliseconds, has exited. */
 const STALE_MS = 10_000;
-/** Time limit to connect to Redis, and for each response, in milliseconds. */
-const LIMIT_MS = 1_000;
-
+/** Time limit to connect to Redis, and for each response, in milliseconds: long enough for a busy machine. */
+const LIMIT_MS = 5_000;
+const REMEDY = '(CHANGELOG.md, "To update a build from before 1.0.0")';
 const FOUND =
   'Instances of an older build use this Redis, and this build cannot run alongside them. Stop all of them, run ' +
-  '`petstore db migrate` and start again (CHANGELOG.md, "To update a build from before 1.0.0").';
+  `\`petstore db migrate\` and start again ${REMEDY}.`;
+const UNKNOWN =
+  'so it is unknown whether instances of a build from before 1.0.0 are running. Make sure that all of them are stopped';
 
 /**
- * Waits for instances of builds up to November 2026 to exit. If they do not, throws an Error that says what to do; resolves if Redis is
- * unavailable.
+ * Waits for instances of builds up to November 2026 to exit. If they do not, throws Refusal with what to do. If Redis does not respond,
+ * resolves with a warning for the log.
  */
-export async function waitForOlderBuilds(location: RedisLocation): Promise<void> {
+export async function waitForOlderBuilds(location: RedisLocation): Promise<string | undefined> {
   const redis = redisClient(location, { connectTimeout: LIMIT_MS, commandTimeout: LIMIT_MS });
-  // The application logs Redis errors; without a listener, ioredis would.
-  for (const event of ['error', 'node error']) redis.on(event, () => undefined);
+  let reason: Error | undefined;
+  for (const event of ['error', 'node error']) redis.on(event, (error: Error) => (reason = reasonOf(error)));
   const beats = new RedisKeys(REDIS_PREFIX, isClusterUrl(location.url)).beatsOfOlderBuilds();
   try {
-    await connectWithin(redis, LIMIT_MS)
-      .then(() => prepare(redis))
-      .catch(() => undefined);
-    let isFound = false;
-    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+    await connectWithin(redis, LIMIT_MS);
+    await prepare(redis);
+    let isFound = await isAny(redis, beats);
+    for (let waitedMs = 0; isFound; waitedMs += POLL_MS) {
+      if (waitedMs >= WAIT_MS) throw new Refusal(FOUND);
+      await pause(POLL_MS);
       // A failed query leaves the last result in place.
       isFound = await isAny(redis, beats).catch(() => isFound);
-      if (!isFound) return;
-      if (waitedMs >= WAIT_MS) throw new Error(FOUND);
-      await pause(POLL_MS);
     }
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const { message } = reason ?? (error as Error);
+    return `At startup, Redis did not respond (${message}), ${UNKNOWN} ${REMEDY}.`;
   } finally {
     redis.disconnect();
   }
@@ -51,5 +58,6 @@ export async function waitForOlderBuilds(location: RedisLocation): Promise<void>
 async function isAny(redis: RedisClient, beats: string): Promise<boolean> {
   const [seconds, microseconds] = await redis.time();
   const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-  return (await redis.zcount(beats, now - STALE_MS, now)) > 0;
+  // A heartbeat may arrive between the two commands.
+  return (await redis.zcount(beats, now - STALE_MS, now + LIMIT_MS)) > 0;
 }
