@@ -103,12 +103,13 @@ describe('beside a server', () => {
     expect(await petstore(path, ['db', 'restore', 'backup.sqlite', '--yes'])).toMatchObject({ code: 0 });
   });
 
-  it.each(['toRestore', 'toCopy'] as const)(
-    'no start begins while a command has the lock %s',
-    async (use) => {
+  it.each(['restore', 'copy'] as const)(
+    'no service starts while a command holds the lock for a %s',
+    async (command) => {
       const path = await storeOfTest();
       await (await ServerLock.toServe(join(path, FILE))).release();
-      const lock = await ServerLock[use](join(path, FILE));
+      const lock = await ServerLock.withExistingFile(join(path, FILE), command);
+      expect(lock).toBeDefined();
       await expect(serviceOfTest(path)).rejects.toThrow(REFUSED);
       await lock?.release();
     },

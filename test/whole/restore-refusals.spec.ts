@@ -16,15 +16,18 @@ describe('a restore', () => {
   it('is refused without --yes where there is a database and nobody to ask, and done without where there is none', async () => {
     const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
     const before = await readFile(database);
-    const ask = (file: string) =>
+    const restore = (file: string) =>
       petstore(dirname(file), ['db', 'restore', backup], { DATABASE_URL: `sqlite:${file}` });
-    expect(await ask(database)).toMatchObject({
+    expect(await restore(database)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('add --yes. Nothing was changed.'),
     });
     expect(await readFile(database)).toEqual(before);
     const empty = join(await folderOfTest(), 'petstore.sqlite');
-    expect(await ask(empty)).toMatchObject({ code: 0, stdout: expect.stringContaining(`Restored ${empty}`) });
+    expect(await restore(empty)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`Restored ${empty}`),
+    });
   });
 
   it.each<readonly [string, (backup: string) => Promise<void>, RegExp]>([
@@ -49,16 +52,21 @@ describe('a restore', () => {
         ),
       /newer version of the service \(Later1999999999999\)/,
     ],
-  ])('of a backup that is %s changes nothing', async (_, spoil, told) => {
+  ])('of a backup that is %s changes nothing', async (_, spoil, message) => {
     const [backup, database] = [await storeWith(pet(1)), await storeWith(pet(2))];
     await spoil(backup);
     const before = (await readFile(database)).subarray(100);
-    await expect(restoreFrom(backup, database)).rejects.toThrow(told);
+    await expect(restoreFrom(backup, database)).rejects.toThrow(message);
     // Its header counts the changes of the way in which it is written.
     expect((await readFile(database)).subarray(100).equals(before)).toBe(true);
-    expect((await readdir(join(database, '..'))).filter((name) => name !== LOCK)).toEqual([
-      'petstore.sqlite',
-    ]);
+    expect(await readdir(dirname(database))).toEqual(['petstore.sqlite']);
+  });
+
+  it('of a damaged backup leaves no file where there is no database', async () => {
+    const [backup, folder] = [await storeWith(pet(1)), await folderOfTest()];
+    await writeFile(backup, (await readFile(backup)).fill(7, 9_000, 60_000));
+    await expect(restoreFrom(backup, join(folder, 'petstore.sqlite'))).rejects.toThrow(/is damaged/);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it.skipIf(NO_SMALL_DISK)('of a copy with a log on a disk that is only read says what to do', async () => {
@@ -70,7 +78,7 @@ describe('a restore', () => {
     await expect(restoreFrom(backup, database)).rejects.toThrow(
       /b\.sqlite cannot be opened .* Copy it, with its -wal file if there is one, to a folder that this user may write to/,
     );
-    expect((await readdir(dirname(database))).toSorted()).toEqual(['petstore.sqlite', LOCK]);
+    expect(await readdir(dirname(database))).toEqual(['petstore.sqlite']);
   });
 
   it('is refused while a process serves the database, has it open, or it is the backup itself', async () => {

@@ -60,7 +60,7 @@ const FOREIGN_KEYS = `SELECT conrelid::regclass::text AS table, quote_ident(conn
 export async function copyDatabase(options: CopyOptions): Promise<CopyReport> {
   const { file, target: settings } = options;
   if (!(await exists(file))) throw new Refusal(`${file} does not exist. Name the file with --from.`);
-  const lock = await ServerLock.toCopy(file);
+  const lock = await ServerLock.withExistingFile(file, 'copy');
   try {
     return await withFileErrors(file, () =>
       readUntouched(file, (source) => copyInto(settings, options, source)),

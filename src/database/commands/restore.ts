@@ -41,15 +41,19 @@ export interface RestoreResult extends VerifiedCopy {
 export async function restore(options: RestoreOptions): Promise<RestoreResult> {
   await checkBackupFile(options);
   const database = await realFileInFolder(options.database);
-  const lock = await ServerLock.toRestore(database);
+  const lock = await ServerLock.withExistingFile(database, 'restore');
   try {
-    return await restoreLocked(options, database);
+    return await restoreTo(database, options, lock !== undefined);
   } finally {
-    await lock.release();
+    await lock?.release();
   }
 }
 
-async function restoreLocked(options: RestoreOptions, database: string): Promise<RestoreResult> {
+async function restoreTo(
+  database: string,
+  options: RestoreOptions,
+  isLocked: boolean,
+): Promise<RestoreResult> {
   const replaced = await DatabaseReplacement.lock(database);
   try {
     const part = await TemporaryFile.create(database);
@@ -59,7 +63,13 @@ async function restoreLocked(options: RestoreOptions, database: string): Promise
       const pending = await pendingOf(file, part.path);
       await replaced.copyOwnerTo(part.path);
       await syncToDisk(part.path);
-      return { ...copied, pending, replaced: (await replaced.replaceWith(part.path, now)) ?? null };
+      // Not earlier: the lock file stays, and a refused restore leaves no new file.
+      const lock = isLocked ? undefined : await ServerLock.toRestore(database);
+      try {
+        return { ...copied, pending, replaced: (await replaced.replaceWith(part.path, now)) ?? null };
+      } finally {
+        await lock?.release();
+      }
     } finally {
       await part.remove();
     }

@@ -35,19 +35,15 @@ export class ServerLock {
 
   /** Locks the file for a restore. Throws Refusal while a server runs. */
   static toRestore(file: string): Promise<ServerLock> {
-    return ServerLock.acquire(
-      file,
-      COMMAND_WAIT_MS,
-      `A process serves ${file}. Stop the service, then restore.`,
-    );
+    return ServerLock.acquire(file, COMMAND_WAIT_MS, servedText(file, 'restore'));
   }
 
   /**
-   * Locks the file for a copy, which leaves no new files: undefined if the lock file does not exist or is not writable. Throws Refusal
-   * while a server runs.
+   * Locks the file for a command that leaves no new files if it fails: undefined if the lock file does not exist or is not writable. Throws
+   * Refusal while a server runs.
    */
-  static async toCopy(file: string): Promise<ServerLock | undefined> {
-    const refusal = `A process serves ${file}. Stop the service, then copy.`;
+  static async withExistingFile(file: string, command: 'copy' | 'restore'): Promise<ServerLock | undefined> {
+    const refusal = servedText(file, command);
     const exists = await access(await pathFor(file), constants.W_OK).then(
       () => true,
       () => false,
@@ -88,6 +84,10 @@ export class ServerLock {
     ServerLock.held.delete(this.connection);
     return this.connection.close();
   }
+}
+
+function servedText(file: string, command: string): string {
+  return `A process serves ${file}. Stop the service, then ${command}.`;
 }
 
 /** Lets the user of the service open a file that root created during a restore. */
