@@ -9,6 +9,8 @@ export type ReturnedRow = Readonly<Record<string, unknown>>;
 export class BatchedInsert {
   /** Its only parameter is the JSON text of the rows. */
   readonly sql: string;
+  /** For a plain table, in a transaction of its own; its second parameter is the definition of the table. */
+  readonly plainSql: string | undefined;
   readonly idName: string;
 
   private constructor(
@@ -20,6 +22,7 @@ export class BatchedInsert {
     this.idName = id.databaseName;
     const names = columns.map(({ databaseName }) => databaseName);
     this.sql = dialect.insertFromJson(metadata.tableName, names, this.idName);
+    this.plainSql = dialect.plainInserts?.insertFromJson(metadata.tableName, names, this.idName);
   }
 
   /** Undefined for an entity whose rows TypeORM must insert. */

@@ -11,15 +11,23 @@ export interface JsonMember {
   readonly isOmittedWhenNull: boolean;
 }
 
+/** Inserts into tables without triggers and conflict clauses. */
+export interface PlainInserts {
+  /** A query for the `definition` of the table `?1`, without a row if the table is not plain. */
+  readonly definition: string;
+  /** `insertFromJson` that inserts nothing unless the definition is still `?2` and the ids will increase. */
+  insertFromJson(table: string, columns: readonly string[], id: string): string;
+}
+
 /** SQL that differs between the databases. Parameters are `?1`, `?2`; in SQL for PostgreSQL alone, `$1`. */
 export interface Dialect {
   /** Whether generated ids increase in the order of commits. */
   readonly hasMonotonicIds: boolean;
   /**
-   * A query that returns a row if inserts into the table `?1` may affect other rows, through a trigger or a conflict clause. Undefined if
-   * commits of new rows are not distinguished.
+   * Inserts in a single statement, which commits on its own; undefined if the database does not distinguish commits of new rows. It must
+   * affect no other row, so its table must be plain: without triggers and conflict clauses.
    */
-  readonly hasTriggers: string | undefined;
+  readonly plainInserts: PlainInserts | undefined;
   /**
    * Queries that lock the name `$1` until the transaction ends: `lock` waits, `tryLock` returns `locked`. Undefined on SQLite, where the
    * single writer needs no locks.
@@ -47,14 +55,18 @@ export interface Dialect {
 export const SQLITE_DIALECT: Dialect = {
   // There is one writer at a time.
   hasMonotonicIds: true,
-  hasTriggers: `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
-    WHERE lower(tbl_name) = lower(?1) AND (type = 'trigger' OR sql LIKE '%CONFLICT%') LIMIT 1`,
+  plainInserts: {
+    definition: plainDefinition('?1'),
+    insertFromJson: (table, columns, id) =>
+      insertOnSqlite(
+        table,
+        columns,
+        id,
+        `WHERE ?2 = (${plainDefinition(literal(table))}) AND (SELECT coalesce(max(${quoted(id)}), 0) FROM ${quoted(table)}) < ${LAST_GROWING_ID}`,
+      ),
+  },
   locks: undefined,
-  // For a statement that starts with INSERT, TypeORM's runner would return no rows.
-  insertFromJson: (table, columns, id) =>
-    `WITH batch AS (SELECT key, value FROM json_each(?1)) INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) ` +
-    `SELECT ${columns.map((column) => `value ->> ${literal(column)}`).join(', ')} FROM batch ORDER BY key ` +
-    `RETURNING CAST(${quoted(id)} AS TEXT) AS ${quoted(id)}`,
+  insertFromJson: insertOnSqlite,
   elements: (json) => `json_each(${json})`,
   lockRows: () => '',
   object(members) {
@@ -79,7 +91,7 @@ export const SQLITE_DIALECT: Dialect = {
 export const POSTGRES_DIALECT: Dialect = {
   // Of two concurrent transactions, the one with the higher id may commit first.
   hasMonotonicIds: false,
-  hasTriggers: undefined,
+  plainInserts: undefined,
   // Another program in the same database is unlikely to use the same 64-bit number.
   locks: {
     lock: `SELECT pg_advisory_xact_lock(hashtextextended('petstore ' || $1, 0))`,
@@ -129,6 +141,26 @@ const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?(\d+)/g;
 export function withParameters(sql: string, placeholder: (index: number) => string): string {
   return sql.replaceAll(PARAMETERS, (text, index?: string) =>
     index === undefined ? text : placeholder(Number(index)),
+  );
+}
+
+/** After the largest id, SQLite assigns unused ids at random. */
+const LAST_GROWING_ID = (2n ** 63n - 1_000n).toString();
+
+/** A query for the definition of a table, without a row if the table has a trigger or a conflict clause. */
+function plainDefinition(table: string): string {
+  const objects = `SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+    WHERE lower(tbl_name) = lower(${table}) AND (type = 'trigger' OR sql LIKE '%CONFLICT%')`;
+  return `SELECT sql AS definition FROM sqlite_master
+    WHERE type = 'table' AND lower(name) = lower(${table}) AND NOT EXISTS (${objects})`;
+}
+
+/** For a statement that starts with INSERT, TypeORM's runner would return no rows. */
+function insertOnSqlite(table: string, columns: readonly string[], id: string, condition = ''): string {
+  return (
+    `WITH batch AS (SELECT key, value FROM json_each(?1)) INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) ` +
+    `SELECT ${columns.map((column) => `value ->> ${literal(column)}`).join(', ')} FROM batch ${condition} ORDER BY key ` +
+    `RETURNING CAST(${quoted(id)} AS TEXT) AS ${quoted(id)}`
   );
 }
 

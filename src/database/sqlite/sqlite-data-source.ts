@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { SqliteConnectionOptions } from 'typeorm/driver/sqlite/SqliteConnectionOptions.js';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { OwnWritesVersion } from '../data-version.js';
+import { type CachedKind, OwnWritesVersion } from '../data-version.js';
 import { type ConnectionLoad, Database, type JsonReader } from '../database.js';
 import { readDecimalsAsText } from '../decimals.js';
 import { SQLITE_DIALECT } from '../dialect.js';
@@ -67,6 +67,14 @@ export class SqliteDataSource extends Database {
 
   get writeAvailability(): SqliteAvailability {
     return this.availability;
+  }
+
+  autocommit<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+    invalidates: readonly CachedKind[],
+  ): Promise<readonly Row[]> {
+    return this.writer.autocommit(sql, parameters, invalidates);
   }
 
   override async initialize(): Promise<this> {

@@ -1,6 +1,6 @@
 import type sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
-import { OwnWritesVersion } from '../data-version.js';
+import { type CachedKind, OwnWritesVersion } from '../data-version.js';
 import { manualTransactionError, firstWords, onlyReads } from '../statements.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
@@ -90,6 +90,26 @@ export class SqliteWriter {
     const release = await this.acquireTurn();
     try {
       return await this.execute(undefined, effectsOf(sql), statement);
+    } finally {
+      release();
+    }
+  }
+
+  /** Runs a statement like `run`, whose commit invalidates only these cached kinds; if it returns no rows, it has changed nothing. */
+  async autocommit<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+    invalidates: readonly CachedKind[],
+  ): Promise<readonly Row[]> {
+    const { dataVersion } = this;
+    const statement = () => this.runner.query(sql, [...parameters]) as Promise<readonly Row[]>;
+    const release = await this.acquireTurn();
+    try {
+      return await this.execute(undefined, effectsOf(sql), () =>
+        dataVersion instanceof WalDataVersion
+          ? dataVersion.autocommitting(invalidates, statement)
+          : statement(),
+      );
     } finally {
       release();
     }

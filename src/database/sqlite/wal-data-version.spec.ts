@@ -122,6 +122,46 @@ describe('the state of a WAL index', () => {
   });
 });
 
+describe('while a statement commits that has not had the write lock before', () => {
+  it('a commit leaves unclear what else it invalidates until the statement has ended', async () => {
+    const { put, version, current } = await proven();
+    const [responses, rows] = current();
+    await version.autocommitting(['responses'], async () => {
+      await put({ counter: 9 });
+      expect(current()).toEqual([Number(responses) + 1, undefined]);
+      return ['a row'];
+    });
+    expect(current()).toEqual([Number(responses) + 1, rows]);
+  });
+
+  it.each<[string, Header[], unknown[] | Error]>([
+    ['another process has committed, and the statement nothing', [{ counter: 9 }], []],
+    ['another process has committed, and the statement has failed', [{ counter: 9 }], new Error('disk full')],
+    ['another process has committed before it', [{ counter: 9 }, { counter: 10 }], ['a row']],
+    ['both commits are seen at once', [{ counter: 10 }], ['a row']],
+  ])('everything is invalid after it if %s', async (_, headers, result) => {
+    const { put, version, current, changedBy } = await proven();
+    const statement = async () => {
+      for (const header of headers) {
+        await put(header);
+        current();
+      }
+      if (result instanceof Error) throw result;
+      return result;
+    };
+    const run = () => version.autocommitting(['responses'], statement).then(undefined, () => undefined);
+    expect(await changedBy(async () => void (await run()))).toEqual(ALL_CACHED);
+    expect(current()).not.toContain(undefined);
+  });
+
+  it('nothing is invalid after it if it has changed nothing', async () => {
+    const { version, changedBy } = await proven();
+    expect(
+      await changedBy(async () => void (await version.autocommitting(['responses'], async () => []))),
+    ).toEqual([]);
+  });
+});
+
 describe('an index that does not tell', () => {
   it('of a commit of ours is believed no more, and says so once', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);

@@ -17,6 +17,8 @@ const LITTLE = endianness() === 'LE';
 interface Expected {
   readonly counter: number;
   readonly invalidates: readonly CachedKind[];
+  /** Whether another process can commit first. */
+  readonly isContended: boolean;
 }
 
 /**
@@ -40,8 +42,10 @@ export class WalDataVersion extends DataVersion {
   });
   /** Whether a commit of this process has changed the header; `never` once a commit did not. */
   private headerState: 'unproven' | 'proven' | 'never' = 'unproven';
-  /** Set while this process commits; it has the write lock, so no other commit comes first. */
+  /** Set while this process commits. */
   private expected: Expected | undefined;
+  /** Whether a commit with the expected counter was observed that may be another process's. */
+  private isUnattributed = false;
 
   constructor(private readonly files: DatabaseFiles) {
     super();
@@ -59,12 +63,15 @@ export class WalDataVersion extends DataVersion {
     if (this.headerState !== 'proven') return NO_VERSIONS;
     // Once the files were replaced, other processes commit to other files and do not change this header.
     if (this.files.error || !this.refresh()) return NO_VERSIONS;
-    return this.currentVersions;
+    if (!this.isUnattributed) return this.currentVersions;
+    const versions: Record<CachedKind, number | undefined> = { ...this.currentVersions };
+    for (const kind of this.othersThanExpected()) versions[kind] = undefined;
+    return versions;
   }
 
   /** Runs the commit of a transaction that has the write lock, has written, and invalidates only these cached kinds. */
   async committing(invalidates: readonly CachedKind[], commit: () => Promise<unknown>): Promise<void> {
-    this.expected = this.refresh() ? { counter: counterOf(this.lastHeader) + 1, invalidates } : undefined;
+    this.expect(invalidates, false);
     try {
       await commit();
       this.prove();
@@ -73,6 +80,40 @@ export class WalDataVersion extends DataVersion {
       this.refresh();
       this.expected = undefined;
     }
+  }
+
+  /**
+   * Runs a statement that takes the write lock itself and commits; if it returns no rows, it has changed nothing. Until it has ended, its
+   * commit cannot be told from one of another process, and the kinds that it does not invalidate have no version.
+   */
+  async autocommitting<Row>(
+    invalidates: readonly CachedKind[],
+    statement: () => Promise<readonly Row[]>,
+  ): Promise<readonly Row[]> {
+    this.expect(invalidates, true);
+    let hasCommitted = false;
+    try {
+      const rows = await statement();
+      hasCommitted = rows.length > 0;
+      return rows;
+    } finally {
+      this.refresh();
+      const isOwn = hasCommitted && counterOf(this.lastHeader) === this.expected?.counter;
+      if (this.isUnattributed && !isOwn) this.incrementVersions(this.othersThanExpected());
+      this.isUnattributed = false;
+      this.expected = undefined;
+    }
+  }
+
+  private expect(invalidates: readonly CachedKind[], isContended: boolean): void {
+    const isKnown = this.refresh();
+    this.expected = isKnown
+      ? { counter: counterOf(this.lastHeader) + 1, invalidates, isContended }
+      : undefined;
+  }
+
+  private othersThanExpected(): readonly CachedKind[] {
+    return ALL_CACHED.filter((kind) => !this.expected?.invalidates.includes(kind));
   }
 
   /** If a commit of this process does not change the version, commits of others would not either. */
@@ -121,7 +162,9 @@ export class WalDataVersion extends DataVersion {
       counterOf(this.currentHeader) === this.expected.counter &&
       counterOf(this.lastHeader) === this.expected.counter - 1 &&
       this.currentHeader.compare(this.currentHeader, half, HEADER_BYTES, 0, half) === 0;
-    return this.expected && isExpected ? this.expected.invalidates : ALL_CACHED;
+    if (!this.expected || !isExpected) return ALL_CACHED;
+    this.isUnattributed = this.expected.isContended;
+    return this.expected.invalidates;
   }
 }
 

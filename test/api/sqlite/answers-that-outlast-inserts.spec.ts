@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiKeysService } from '../../../src/auth/clients/api-keys.service.js';
 import { SERVICE_ITSELF } from '../../../src/auth/clients/audited-changes.js';
+import { Connection } from '../../../src/database/sqlite/connection.js';
 import { ResponseCache } from '../../../src/http/caching/response-cache.js';
 import { Pet } from '../../support/pets/pet.entity.js';
 import { UNLIMITED, openForTest } from '../../support/opened.js';
@@ -183,6 +184,31 @@ describe('answers from the cache among inserts', () => {
     for (const path of targets.void) expect([path, await isRead(path)]).toEqual([path, true]);
     await pets.update({ id: first?.id ?? 0n }, { name: 'Other' });
     for (const path of targets.kept) expect([path, await isRead(path)]).toEqual([path, true]);
+  });
+
+  it('do not outlast a change by another process, whose commit comes between those of the inserts', async () => {
+    const { service, pets, add } = await open();
+    await add('First');
+    const [first] = await pets.find({ take: 1 });
+    const path = `/v1/pets/${first?.id}`;
+    const other = await Connection.open(String(service.app.get(DataSource).options.database), 'write');
+    onTestFinished(() => other.close());
+    const updates = new AbortController();
+    const inserts = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (!updates.signal.aborted) await add('Added');
+      }),
+    );
+    try {
+      for (let count = 0; count < 300; count += 1) {
+        const name = `Name ${count}`;
+        await other.all(`UPDATE pets SET name = '${name}' WHERE id = ${first?.id}`);
+        expect((await service.request('GET', path)).body).toMatchObject({ name });
+      }
+    } finally {
+      updates.abort();
+      await inserts;
+    }
   });
 
   it('do not outlast inserts that a trigger makes more of, from when it is there', async () => {

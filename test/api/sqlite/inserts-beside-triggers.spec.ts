@@ -1,13 +1,25 @@
+import { join } from 'node:path';
 import type { Type } from '@nestjs/common';
 import { Column, DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn, type Repository } from 'typeorm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Int64Key } from '../../../src/database/int64.js';
+import { Connection } from '../../../src/database/sqlite/connection.js';
 import { SqliteDataSource } from '../../../src/database/sqlite/sqlite-data-source.js';
+import { emptyFolder } from '../../support/service-process.js';
 
 @Entity('notes')
 class Note {
   @PrimaryGeneratedColumn()
   id!: number;
+
+  @Column('text')
+  text!: string;
+}
+
+@Entity('notes')
+class ExactNote {
+  @Int64Key()
+  id!: bigint;
 
   @Column('text')
   text!: string;
@@ -100,6 +112,57 @@ describe('rows that are inserted together', () => {
       expect(
         await repository.query(`SELECT text FROM ${repository.metadata.tablePath} WHERE id = ${id}`),
       ).toEqual([{ text }]);
+  });
+
+  it.each<[string, string, number]>([
+    [
+      'a trigger that changes the new row',
+      `CREATE TRIGGER t AFTER INSERT ON Notes BEGIN UPDATE notes SET text = new.text || '!' WHERE id = new.id; END`,
+      0,
+    ],
+    [
+      'a trigger that drops a row',
+      `CREATE TRIGGER t BEFORE INSERT ON notes WHEN new.text = '0' BEGIN SELECT RAISE(IGNORE); END`,
+      1,
+    ],
+    [
+      'a conflict clause',
+      `DROP TABLE notes; CREATE TABLE notes (id integer PRIMARY KEY, text text UNIQUE ON CONFLICT IGNORE);
+        INSERT INTO notes VALUES (1, '0')`,
+      1,
+    ],
+    ['a row with the largest id', `INSERT INTO notes VALUES (${2n ** 63n - 1n}, 'the largest')`, 0],
+    [
+      'a key that SQLite does not generate',
+      'DROP TABLE notes; CREATE TABLE notes (id bigint PRIMARY KEY, text text)',
+      6,
+    ],
+  ])('are told their own ids once another process has added %s', async (_, statements, refused) => {
+    const folder = await emptyFolder();
+    onTestFinished(() => folder.remove());
+    const database = join(folder.path, 'notes.sqlite');
+    const dataSource = new SqliteDataSource({
+      type: 'sqlite',
+      database,
+      enableWAL: true,
+      entities: [ExactNote],
+    });
+    await dataSource.initialize();
+    onTestFinished(() => dataSource.destroy());
+    await dataSource.query('CREATE TABLE notes (id integer PRIMARY KEY, text text)');
+    const notes = dataSource.getRepository(ExactNote);
+    for (const text of ['a', 'b']) await notes.insert({ text });
+    const other = await Connection.open(database, 'write');
+    onTestFinished(() => other.close());
+    for (const statement of statements.split(/;\s+(?!END)/)) await other.all(statement);
+    const rows = Array.from({ length: 6 }, (__, at) => notes.create({ text: `${at}` }));
+    const outcomes = await added(notes, rows);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(refused);
+    for (const { id, text } of rows.slice(refused)) {
+      const [stored] = await other.texts(`SELECT text FROM notes WHERE id = ${id}`);
+      expect(stored?.replace('!', '')).toBe(text);
+    }
+    expect(await other.texts('SELECT id FROM notes WHERE id IS NULL')).toEqual([]);
   });
 
   it('reach the table behind a view, where they bring their key', async () => {
