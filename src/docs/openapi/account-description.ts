@@ -8,7 +8,7 @@ export function accountDescription({ page }: DocumentFacts): string {
     'Manage your client, its usage, keys and webhooks. Every request requires an API key, and applies only to the client of that key.',
 
     '## Separate limits',
-    'These operations do not count toward your quota; each has its own limit. `GET /account` and `GET /account/usage` need no scope, and ' +
+    'These operations do not count toward your quota. Each has a separate limit. `GET /account` and `GET /account/usage` need no scope, and ' +
       'work even if your quota is used up or the key is banned. Response headers show your quota, except for a 429 of the operation’s own ' +
       'limit, which shows that limit and does not count as a strike.',
 
@@ -16,11 +16,11 @@ export function accountDescription({ page }: DocumentFacts): string {
     `With the scope \`account\`, you can list, issue, label, rotate and revoke keys. A key has this scope only if it was requested when the key was issued. A key can grant only scopes that it has, and never \`admin\`. Keys of other clients are [not found](${errors}#key_not_found).`,
 
     '## Receive webhooks',
-    `A webhook endpoint is a URL of your server that receives events, signed as in [Standard Webhooks](https://www.standardwebhooks.com). \`GET /account/webhook-events\` lists the events; a key can subscribe only to events for which it has the scope. The delivery log shows what was sent, and each delivery can be sent again. Endpoints of other clients are [not found](${errors}#webhook_endpoint_not_found).`,
+    `A webhook endpoint is a URL of your server that receives events, signed as in [Standard Webhooks](https://www.standardwebhooks.com). \`GET /account/webhook-events\` lists the events. A key can subscribe only to events for which it has the scope. The delivery log shows what was sent, and each delivery can be sent again. Endpoints of other clients are [not found](${errors}#webhook_endpoint_not_found).`,
     webhookEventsTable(),
 
     '## Secrets are shown once',
-    'The secret of a key, or of a webhook endpoint, is in the response that created it, and nowhere else. These requests refuse an ' +
+    'The secret of a key or a webhook endpoint appears only in the response that creates it. These requests refuse an ' +
       '`Idempotency-Key`, because the stored response would contain the secret. If no response arrives, list your keys and revoke the one ' +
       'whose secret you did not receive.',
 
