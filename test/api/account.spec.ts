@@ -105,9 +105,9 @@ describe('self-service and the quota', () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 2, perDay: 2 } });
     expect(outcome(await hammer(service, 3))).toBe('429 daily_quota_exceeded');
     for (const path of READS) {
-      const answer = await service.request('GET', path);
-      expect([path, answer.status, answer.headers.get('retry-after')]).toEqual([path, 200, null]);
-      expect(quotaOf(answer)).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' });
+      const response = await service.request('GET', path);
+      expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 200, null]);
+      expect(quotaOf(response)).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' });
     }
     const { id } = await service.issueKey();
     expect((await service.request('POST', `/account/keys/${id}/revoke`)).status).toBe(200);
@@ -117,11 +117,11 @@ describe('self-service and the quota', () => {
     const service = await open({ plan: 'free' });
     const banned = await earnBan(service);
     expect(outcome(banned)).toBe('429 api_key_banned');
-    const { body, ...answer } = await service.request('GET', '/account');
+    const { body, ...response } = await service.request('GET', '/account');
     const end = Date.parse(body.key.bannedUntil);
     expect(end).toBeGreaterThan(service.clock.now());
-    expect(answer.headers.get('retry-after')).toBeNull();
-    expect(quotaOf({ body, ...answer })).toMatchObject({
+    expect(response.headers.get('retry-after')).toBeNull();
+    expect(quotaOf({ body, ...response })).toMatchObject({
       'x-ratelimit-remaining': '0',
       'x-ratelimit-reset': String(Math.ceil(end / 1_000)),
     });
@@ -270,7 +270,7 @@ describe('my keys', () => {
     const service = await open();
     const { id } = await service.issueKey({ plan: 'free' });
     const messages = async (target: string) => {
-      const told = [];
+      const results = [];
       for (const [method, path] of [
         ['GET', ''],
         ['PATCH', ''],
@@ -279,10 +279,10 @@ describe('my keys', () => {
       ] as const) {
         const json = method === 'PATCH' ? { label: 'mine' } : {};
         const options = method === 'GET' ? {} : { json };
-        const answer = await service.request(method, `/account/keys/${target}${path}`, options);
-        told.push(answer.text.replaceAll(target, 'ID'));
+        const response = await service.request(method, `/account/keys/${target}${path}`, options);
+        results.push(response.text.replaceAll(target, 'ID'));
       }
-      return told;
+      return results;
     };
     expect(await messages(id)).toEqual(await messages(NOBODY));
     expect(new Set(await messages(id)).size).toBe(1);
@@ -321,30 +321,31 @@ describe('my keys', () => {
     const some = fc.subarray(names);
     const isProtected = (name: string) => name === 'admin' || name === 'admin:read';
     await fc.assert(
-      fc.asyncProperty(some, fc.option(some), some, async (holds, wants, sibling) => {
+      fc.asyncProperty(some, fc.option(some), some, async (holds, requested, sibling) => {
         const held = [...new Set(['account', ...holds])];
         const { key } = await service.issueKey({ scopes: held });
         const keys = service.repository(ApiKey);
         const before = await keys.countBy({ clientId: service.clientId });
-        const json = wants === null ? {} : { scopes: wants };
+        const json = requested === null ? {} : { scopes: requested };
         const issued = await service.request('POST', '/account/keys', { key, json });
         const other = sibling.length === 0 ? null : await service.issueKey({ scopes: sibling });
         const rotated =
           other && (await service.request('POST', `/account/keys/${other.id}/rotate`, { key, json: {} }));
-        for (const answer of [issued, rotated]) {
-          if (answer?.status !== 201) continue;
-          expect(answer.body.scopes.filter(isProtected)).toEqual([]);
-          expect(held).toEqual(expect.arrayContaining(answer.body.scopes));
+        for (const response of [issued, rotated]) {
+          if (response?.status !== 201) continue;
+          expect(response.body.scopes.filter(isProtected)).toEqual([]);
+          expect(held).toEqual(expect.arrayContaining(response.body.scopes));
         }
         const mayIssue =
-          wants?.length !== 0 && (wants ?? []).every((one) => !isProtected(one) && held.includes(one));
-        if (wants !== null) expect(issued.status === 201).toBe(mayIssue);
+          requested?.length !== 0 &&
+          (requested ?? []).every((one) => !isProtected(one) && held.includes(one));
+        if (requested !== null) expect(issued.status === 201).toBe(mayIssue);
         if (rotated) {
           const mayRotate = sibling.every((one) => !isProtected(one) && held.includes(one));
           expect(rotated.status === 201).toBe(mayRotate);
         }
-        const made = [issued, rotated].filter((answer) => answer?.status === 201).length;
-        expect(await keys.countBy({ clientId: service.clientId })).toBe(before + made + (other ? 1 : 0));
+        const created = [issued, rotated].filter((response) => response?.status === 201).length;
+        expect(await keys.countBy({ clientId: service.clientId })).toBe(before + created + (other ? 1 : 0));
         service.clock.advance(24 * HOUR);
         await keys.delete({ clientId: service.clientId });
       }),
@@ -388,7 +389,7 @@ describe('the number of keys that a client makes for itself', () => {
     const service = await open({ environment: { ACCOUNT_MAX_KEYS: '4' } });
     const { key: operator } = await service.issueKey({ plan: 'pro', scopes: ['admin', 'pets:read'] });
     const order = { clientId: service.clientId, scopes: ['pets:read'] };
-    for (let made = 0; made < 4; made += 1)
+    for (let created = 0; created < 4; created += 1)
       expect((await service.request('POST', '/admin/keys', { key: operator, json: order })).status).toBe(201);
     const { id } = (await service.request('GET', '/account')).body.key;
     const rotation = await service.request('POST', `/account/keys/${id}/rotate`, { json: {} });

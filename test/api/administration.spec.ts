@@ -32,10 +32,8 @@ type Case = readonly [
 ];
 
 /** The JSON of an order, by the options that the command line has for it. */
-function jsonOf(words: readonly string[]): object {
-  const options = words.flatMap((word, at) =>
-    word.startsWith('--') ? [[word.slice(2), words[at + 1]]] : [],
-  );
+function jsonOf(line: readonly string[]): object {
+  const options = line.flatMap((word, at) => (word.startsWith('--') ? [[word.slice(2), line[at + 1]]] : []));
   const members = options.map(([option = '', value = '']) => {
     const name =
       option === 'client'
@@ -49,8 +47,8 @@ function jsonOf(words: readonly string[]): object {
 /** A command of one line, or its words where one of them has spaces. */
 const by =
   (method: string) =>
-  (path: string, words: string | string[]): Operation => {
-    const args = typeof words === 'string' ? words.split(' ') : words;
+  (path: string, line: string | string[]): Operation => {
+    const args = typeof line === 'string' ? line.split(' ') : line;
     return { args, method, path, json: method === 'GET' ? undefined : jsonOf(args) };
   };
 const get = by('GET');
@@ -299,12 +297,12 @@ describe('command line and HTTP do the same', () => {
       'command line': (order: Operation) => onCommandLine(service, order),
       HTTP: (order: Operation) => overHttp(service, adminKey, order),
     };
-    for (const [way, give] of Object.entries(ways)) {
+    for (const [way, run] of Object.entries(ways)) {
       const ids = await prepare(service);
       let outcome: Outcome | undefined;
       for (const order of orders(ids)) {
         expect(outcome?.done ?? true, `${way}: ${outcome?.reasons.join(' ')}`).toBe(true);
-        outcome = await give(order);
+        outcome = await run(order);
       }
       if (expected instanceof RegExp) {
         expect([way, outcome?.done, outcome?.reasons.join('\n')]).toEqual([
@@ -339,8 +337,8 @@ describe('the scope admin', () => {
         headers.get('www-authenticate') ?? '',
       ) ?? [];
     expect(GRANTED_BY_DEFAULT).toEqual(expect.arrayContaining(lacking.split(' ')));
-    const kept = await service.app.get(ApiKeysService).list({ limit: 10 }, { clientId: ids.client });
-    expect(kept.items).toHaveLength(1);
+    const remaining = await service.app.get(ApiKeysService).list({ limit: 10 }, { clientId: ids.client });
+    expect(remaining.items).toHaveLength(1);
   });
 });
 
@@ -372,9 +370,9 @@ describe('bodies and parameters are validated like any other', () => {
     ['GET', '/admin/usage?days=91', undefined, ['days out_of_range']],
     ['GET', '/admin/audit?client=1&key=2', undefined, ['client not_a_uuid', 'key not_a_uuid']],
   ] as const)('%s %s %j', async (method, path, json, expected) => {
-    const answer = await service.request(method, path, { key: adminKey, json });
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(faultsOf(answer)).toEqual(expected);
+    const response = await service.request(method, path, { key: adminKey, json });
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(faultsOf(response)).toEqual(expected);
   });
 
   it('a rotation needs no body', async () => {

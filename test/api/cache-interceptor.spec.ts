@@ -87,8 +87,8 @@ describe('CacheInterceptor on a route', async () => {
     await get('slow');
     const refused = await service.request('GET', '/v1/slow', { key: null });
     expect(refused.status).toBe(401);
-    const answer = await service.request('GET', '/v1/slow');
-    expect(answer.headers.has('x-ratelimit-remaining')).toBe(true);
+    const response = await service.request('GET', '/v1/slow');
+    expect(response.headers.has('x-ratelimit-remaining')).toBe(true);
   });
 
   it('gives no client the response of another, where trackBy() has its client', async () => {

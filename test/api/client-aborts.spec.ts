@@ -25,7 +25,7 @@ import { openSocket } from '../support/raw-http.js';
 const PIECE = Buffer.alloc(65_536);
 
 /** What has begun, in this test. */
-let begun: string[] = [];
+let started: string[] = [];
 
 /** Takes its time before the chain, like a credential or a quota that another server knows. */
 function slow({ path }: Request, _: Response, next: NextFunction): void {
@@ -33,13 +33,13 @@ function slow({ path }: Request, _: Response, next: NextFunction): void {
     next();
     return;
   }
-  begun.push('guard');
+  started.push('guard');
   later(next, 300);
 }
 
 async function* pieces() {
   for (;;) {
-    begun.push('response');
+    started.push('response');
     yield PIECE;
     await setTimeout(1);
   }
@@ -75,7 +75,7 @@ class AbortedController {
   async stream(@Req() request: Request): Promise<object> {
     const target = new Writable({
       write: (_chunk, _encoding, done) => {
-        begun.push('stream');
+        started.push('stream');
         done();
       },
     });
@@ -87,7 +87,7 @@ class AbortedController {
   async signal(@Res({ passthrough: true }) response: Response): Promise<object> {
     const abort = new AbortController();
     response.once('close', () => abort.abort());
-    begun.push('handler');
+    started.push('handler');
     await setTimeout(60_000, undefined, { signal: abort.signal });
     return {};
   }
@@ -128,7 +128,7 @@ const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r
 const body = (type: string, text: string) => `Content-Type: ${type}\r\nContent-Length: 5000\r\n\r\n${text}`;
 
 /** Heads and halves of bodies, each with what is to begin before the client goes; 'read' is that the service has read it. */
-const MOMENTS: readonly (readonly [moment: string, request: string, begins: string])[] = [
+const MOMENTS: readonly (readonly [moment: string, request: string, expectedStart: string])[] = [
   [
     'while its key is looked up, with half a body',
     `POST /guarded HTTP/1.1\r\n${body('application/json', '{')}`,
@@ -164,21 +164,21 @@ const MOMENTS: readonly (readonly [moment: string, request: string, begins: stri
 
 describe('a client that goes', () => {
   describe.each(['closes', 'resets'])('and %s its connection', (how) => {
-    it.each(MOMENTS)('%s is one 499 and no error', async (_, request, begins) => {
-      [begun, errors.length] = [[], 0];
+    it.each(MOMENTS)('%s is one 499 and no error', async (_, request, expectedStart) => {
+      [started, errors.length] = [[], 0];
       const count = async (labels = {}) => (await service.metric('http_requests_total', labels)) ?? 0;
       const [before, all] = [await count({ status: '499' }), await count()];
       const socket = await openSocket(service.url);
       socket.write(request.replace('\r\n', '\r\nHost: a\r\n'));
-      if (begins === 'read') await service.request('GET', '/health/live');
-      else await expect.poll(() => begun).toContain(begins);
+      if (expectedStart === 'read') await service.request('GET', '/health/live');
+      else await expect.poll(() => started).toContain(expectedStart);
       if (how === 'closes') socket.destroy();
       else socket.resetAndDestroy();
       await expect.poll(() => count({ status: '499' })).toBe(before + 1);
       // Whatever follows in the chain.
-      await setTimeout(begins === 'guard' ? 400 : 50);
+      await setTimeout(expectedStart === 'guard' ? 400 : 50);
       expect(errors).toEqual([]);
-      expect(await count()).toBe(all + 1 + (begins === 'read' ? 1 : 0));
+      expect(await count()).toBe(all + 1 + (expectedStart === 'read' ? 1 : 0));
     });
   });
 });

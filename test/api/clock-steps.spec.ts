@@ -91,22 +91,22 @@ describe('what is kept for a time, when the clock is set', () => {
   it('a key’s end is an instant of the clock: it works again where the clock is put back before it', async () => {
     const service = await open();
     const { key } = await service.issueKey({ expires: HOUR });
-    const ask = async () => (await service.request('GET', '/v1/pets?limit=1', { key })).status;
+    const request = async () => (await service.request('GET', '/v1/pets?limit=1', { key })).status;
     service.clock.advance(HOUR);
-    expect(await ask()).toBe(401);
+    expect(await request()).toBe(401);
     service.clock.step(-HOUR);
-    expect(await ask()).toBe(200);
+    expect(await request()).toBe(200);
   });
 
   it('an answer kept by a clock that was ten years ahead goes a day after the clock was mended', async () => {
     const service = await open({ at: '2036-11-20T12:00:00.000Z', plan: 'business' });
     const post = async () => {
       const headers = { 'idempotency-key': 'k-1' };
-      const answer = await service.request('POST', '/v1/pets', {
+      const response = await service.request('POST', '/v1/pets', {
         json: { name: 'Rex', categoryId: 1 },
         headers,
       });
-      return answer.headers.has('idempotent-replayed');
+      return response.headers.has('idempotent-replayed');
     };
     expect(await post()).toBe(false);
     service.clock.step(-3_653 * DAY);

@@ -26,15 +26,15 @@ const makeKey = async (): Promise<{ id: string; key: string }> => json(`key issu
 const revokedAt = async (id: string): Promise<string | null> => (await json(`key show ${id}`)).revokedAt;
 
 /** A person who gives these answers, one after the other; `asked` is what was asked, hidden answers marked. */
-function person(...answers: readonly (string | undefined | Interrupted)[]) {
-  const asked: string[] = [];
-  const left = [...answers];
+function person(...responses: readonly (string | undefined | Interrupted)[]) {
+  const questions: string[] = [];
+  const left = [...responses];
   const prompt: Prompt = (question, how = 'shown') => {
-    asked.push(how === 'hidden' ? `(hidden) ${question}` : question);
-    const answer = left.shift();
-    return answer instanceof Interrupted ? Promise.reject(answer) : Promise.resolve(answer);
+    questions.push(how === 'hidden' ? `(hidden) ${question}` : question);
+    const response = left.shift();
+    return response instanceof Interrupted ? Promise.reject(response) : Promise.resolve(response);
   };
-  return { asked, prompt };
+  return { asked: questions, prompt };
 }
 
 /** A shell with this standard input, which is no terminal. */
@@ -67,12 +67,12 @@ describe('what cannot be undone, where nobody can be asked', () => {
 });
 
 describe('what cannot be undone, where somebody can be asked', () => {
-  it.each(['y', 'yes', ' YES '])('is asked for by name, and done after "%s"', async (answer) => {
+  it.each(['y', 'yes', ' YES '])('is asked for by name, and done after "%s"', async (response) => {
     const id = await makeClient('Asked');
-    const { asked, prompt } = person(answer);
+    const { asked: questions, prompt } = person(response);
     const { code, stdout } = await command(`client delete ${id} --json`, { prompt });
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ id })]);
-    expect(asked).toEqual([`Delete the client ${id} (Asked) with all its keys permanently? [y/N] `]);
+    expect(questions).toEqual([`Delete the client ${id} (Asked) with all its keys permanently? [y/N] `]);
     expect((await command(`client show ${id}`)).code).toBe(1);
   });
 
@@ -82,16 +82,16 @@ describe('what cannot be undone, where somebody can be asked', () => {
     ['what only begins like yes', 'yesterday', 1],
     ['the end of the input', undefined, 1],
     ['Ctrl-C', new Interrupted(), 130],
-  ])('is left after %s', async (_, answer, code) => {
+  ])('is left after %s', async (_, response, code) => {
     const { id } = await makeKey();
-    const left = await command(`key revoke ${id}`, person(answer));
+    const left = await command(`key revoke ${id}`, person(response));
     expect(left).toMatchObject({ code, stderr: expect.stringMatching(/Nothing was changed\.\n$/) });
     expect(await revokedAt(id)).toBeNull();
   });
 
   it('is not asked with --yes, nor for what is not there', async () => {
     const { id } = await makeKey();
-    const { asked, prompt } = person();
+    const { asked: questions, prompt } = person();
     expect(await command(`key revoke ${id} --yes`, { prompt })).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Revoked the key/),
@@ -100,7 +100,7 @@ describe('what cannot be undone, where somebody can be asked', () => {
       code: 1,
       stderr: expect.stringMatching(/^There is no client 0/),
     });
-    expect(asked).toEqual([]);
+    expect(questions).toEqual([]);
   });
 });
 
@@ -162,9 +162,9 @@ describe('a key from standard input', () => {
 
   it('is asked for without echo where somebody sits', async () => {
     const { id, key } = await makeKey();
-    const { asked, prompt } = person(key, 'y');
+    const { asked: questions, prompt } = person(key, 'y');
     expect((await command('key revoke -', { prompt })).code).toBe(0);
-    expect(asked).toEqual([
+    expect(questions).toEqual([
       '(hidden) Key: ',
       `Revoke the key ${id} (${key.slice(0, 13)}…) permanently? [y/N] `,
     ]);
@@ -174,10 +174,10 @@ describe('a key from standard input', () => {
   it.each([
     ['Ctrl-C', new Interrupted(), 130, /Nothing was changed/],
     ['the end of the input', undefined, 2, /Key: Standard input is empty/],
-  ])('%s in place of it ends the command', async (_, answer, code, said) => {
-    expect(await command('key verify -', person(answer))).toMatchObject({
+  ])('%s in place of it ends the command', async (_, response, code, output) => {
+    expect(await command('key verify -', person(response))).toMatchObject({
       code,
-      stderr: expect.stringMatching(said),
+      stderr: expect.stringMatching(output),
     });
   });
 });

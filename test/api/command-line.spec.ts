@@ -122,11 +122,11 @@ describe('petstore db', () => {
 
 describe('petstore openapi', () => {
   it('writes the document to standard output or to a file', async () => {
-    const kept = `${JSON.stringify(service.document, null, 2)}\n`;
-    expect((await command('openapi')).stdout).toBe(kept);
+    const document = `${JSON.stringify(service.document, null, 2)}\n`;
+    expect((await command('openapi')).stdout).toBe(document);
     const { path, remove } = await emptyFolder();
     await command('openapi', '--out', join(path, 'o.json'));
-    expect(await readFile(join(path, 'o.json'), 'utf8')).toBe(kept);
+    expect(await readFile(join(path, 'o.json'), 'utf8')).toBe(document);
     await remove();
   });
 });
@@ -237,11 +237,11 @@ describe('a call with several wrong values tells of all of them at once', () => 
       ['db', 'copy', '--from', 'a.sqlite', '--to', 'b'],
       ['--from: This must be sqlite:', '--to: This must be postgres:'],
     ],
-  ])('%s', async (_, args, told) => {
+  ])('%s', async (_, args, messages) => {
     const { code, stdout, stderr } = await command(...args);
     expect([code, stdout]).toEqual([2, '']);
-    for (const text of told) expect(stderr.split(text), text).toHaveLength(2);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(told.length);
+    for (const text of messages) expect(stderr.split(text), text).toHaveLength(2);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(messages.length);
   });
 });
 
@@ -255,10 +255,10 @@ describe('what may be a slip is told with how to call the command', () => {
       ['key', 'rotate', 'x', '--grace', '1h', '--grace=0'],
       "option '--grace <grace>' argument '0' is invalid. It is given twice.",
     ],
-  ])('%s', async (_, args, told) => {
+  ])('%s', async (_, args, messages) => {
     const { code, stdout, stderr } = await command(...args);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(messages);
     expect(stderr).toMatch(/\n\((?:options: .*; )?--help shows how to call it\)\n$/);
   });
 });
@@ -301,17 +301,17 @@ describe('--help', () => {
       expect(shown.length).toBeGreaterThan(0);
       // Every example parses: what it is refused for is the application that is not there.
       for (const call of shown) {
-        const words = [...call.replace(/ < .*/, '').matchAll(/'([^']*)'|(\S+)/g)].map(
+        const parts = [...call.replace(/ < .*/, '').matchAll(/'([^']*)'|(\S+)/g)].map(
           ([, quoted, plain]) => quoted ?? plain ?? '',
         );
         let complaint = '';
         if (
-          words.includes('verify') ||
-          ['db', 'doctor', 'new', 'generate', 'completion'].includes(words[0] ?? '')
+          parts.includes('verify') ||
+          ['db', 'doctor', 'new', 'generate', 'completion'].includes(parts[0] ?? '')
         )
           continue;
         const code = await runPetstore(
-          words.map((word) => word.replace(/<id>/, NOBODY)),
+          parts.map((word) => word.replace(/<id>/, NOBODY)),
           {
             ...shell,
             writeError: (text) => (complaint += text),
@@ -335,10 +335,10 @@ describe('petstore key verify', () => {
     [`pst_test_${'0'.repeat(30)}2Wj70S`, 1, /checksum is wrong/],
     ['sk_live_abc', 1, /It has 11 characters; a key has 44/],
     ['', 2, /argument 'string'. It is empty/],
-  ])('%s exits %i', async (text, code, words) => {
+  ])('%s exits %i', async (text, code, parts) => {
     const finished = await command('key', 'verify', text);
     expect(finished.code).toBe(code);
-    expect(code === 0 ? finished.stdout : finished.stderr).toMatch(words);
+    expect(code === 0 ? finished.stdout : finished.stderr).toMatch(parts);
     expect(code === 0 ? finished.stderr : finished.stdout).toBe('');
   });
 });

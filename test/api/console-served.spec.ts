@@ -39,14 +39,14 @@ describe('the console', () => {
     expect(names).toContain('index.html');
     for (const name of names) {
       const path = `/console/${name === 'index.html' ? '' : name}`;
-      const answer = await get(path);
-      expect([path, answer.status]).toEqual([path, 200]);
+      const response = await get(path);
+      expect([path, response.status]).toEqual([path, 200]);
       const file = await readFile(join(STATIC, name), 'utf8');
       const filled = file
         .replaceAll('{title}', 'Pet Store Service')
         .replace('{scopes}', 'admin,pets:read,pets:write');
-      expect(await answer.text()).toBe(name === 'index.html' ? filled : file);
-      const again = await get(path, { 'if-none-match': answer.headers.get('etag') ?? '' });
+      expect(await response.text()).toBe(name === 'index.html' ? filled : file);
+      const again = await get(path, { 'if-none-match': response.headers.get('etag') ?? '' });
       expect([path, again.status]).toEqual([path, 304]);
     }
   });
@@ -95,7 +95,7 @@ describe('the page of key holders', () => {
 
 describe('what the administration has for the console', () => {
   const admin = async () => (await service.issueKey({ scopes: ['admin'] })).key;
-  const ids = (answer: { body: { name: string }[] }) => answer.body.map(({ name }) => name);
+  const ids = (response: { body: { name: string }[] }) => response.body.map(({ name }) => name);
 
   it.each([
     ['a part of the name', 'rner', ['Corner Pets']],

@@ -53,12 +53,12 @@ class StoredGadget {
   }
 }
 
-const answered = (id: string) => described(id, { type: Gadget });
+const declared = (id: string) => described(id, { type: Gadget });
 
 @Controller({ path: 'gadgets', version: '1' })
 class GadgetsController {
   @Get('one')
-  @answered('one')
+  @declared('one')
   one(): object {
     return row;
   }
@@ -70,25 +70,25 @@ class GadgetsController {
   }
 
   @Get('observed')
-  @answered('observed')
+  @declared('observed')
   observed(): object {
     return from([row]);
   }
 
   @Get('stored')
-  @answered('stored')
+  @declared('stored')
   stored(): object {
     return new StoredGadget(row);
   }
 
   @Get('bare')
-  @answered('bare')
+  @declared('bare')
   bare(): object {
     return { size: 1n, name: 'Ball', maker: { secret: 1 }, supplierNote: 'pays late' };
   }
 
   @Get('enveloped')
-  @answered('enveloped')
+  @declared('enveloped')
   enveloped(): object {
     return { name: 'an envelope of an added interceptor', data: row };
   }

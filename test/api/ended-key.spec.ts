@@ -14,7 +14,7 @@ import { openForTest } from '../support/opened.js';
 const HOUR_MS = 3_600_000;
 
 /** Sends a head and the beginning of a body, and answers what sends the rest and reads the answer. */
-async function begun(service: TestService, key: string, method: string, path: string, json: object) {
+async function startRequest(service: TestService, key: string, method: string, path: string, json: object) {
   const body = JSON.stringify(json);
   const sent = httpRequest(service.url + path, {
     method,
@@ -75,7 +75,12 @@ it.each(ENDS)(
     const ordering = await Promise.all(
       ORDERS.map(async ([scope, method, path, json]) => {
         const { id, key } = await service.issueKey({ scopes: [scope], expires: HOUR_MS });
-        return { id, method, path: path(id), finish: await begun(service, key, method, path(id), json) };
+        return {
+          id,
+          method,
+          path: path(id),
+          finish: await startRequest(service, key, method, path(id), json),
+        };
       }),
     );
     const rows = () =>

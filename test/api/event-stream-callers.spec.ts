@@ -54,13 +54,13 @@ class OpenController {
 const ANN: VerifiedCredential = { user: 'ann', scopes: ['streamed:read', 'streamed:more'], plan: 'pro' };
 
 /** How the verifier decides, and how often it was asked. */
-const verifier = { verify: (): VerifiedCredential | undefined => ANN, asked: 0 };
+const verifier = { verify: (): VerifiedCredential | undefined => ANN, calls: 0 };
 
 class TestVerifier extends CredentialVerifier {
   readonly scheme = { name: 'test', description: 'For a test.' };
 
   verify(): VerifiedCredential | undefined {
-    verifier.asked += 1;
+    verifier.calls += 1;
     return verifier.verify();
   }
 }
@@ -77,7 +77,7 @@ const modules = [StreamsModule];
 const changing = await openForAll({ database: 'file', modules, scopes: ['admin'] });
 const other = await openForAll({ modules, environment: databaseOf(changing) });
 
-beforeEach(() => Object.assign(verifier, { verify: () => ANN, asked: 0 }));
+beforeEach(() => Object.assign(verifier, { verify: () => ANN, calls: 0 }));
 
 /** An event stream that is open. */
 async function follow(service: TestService, credential: string | null, path = '/v1/streams') {
@@ -232,9 +232,9 @@ describe('a stream goes on', () => {
     verifier.verify = () => {
       throw new ApiError(row, { params: { reason: 'the provider is away' } });
     };
-    for (const asked of [2, 3]) {
+    for (const calls of [2, 3]) {
       changing.clock.advance(60_000);
-      await expect.poll(() => verifier.asked).toBe(asked);
+      await expect.poll(() => verifier.calls).toBe(calls);
       await expectOpen(stream);
     }
     verifier.verify = () => undefined;
@@ -262,7 +262,7 @@ describe('a stream goes on', () => {
     const stream = await follow(changing, 'token');
     const before = await counted();
     changing.clock.advance(60_000);
-    await expect.poll(() => verifier.asked).toBe(2);
+    await expect.poll(() => verifier.calls).toBe(2);
     await expectOpen(stream);
     expect(await counted()).toBe(before);
   });
@@ -275,14 +275,14 @@ it('many streams, opened in one moment, do not ask in one moment, nor after a pa
   verifier.verify = () => ({ ...ANN, ...UNLIMITED });
   const streams = 200;
   await Promise.all(Array.from({ length: streams }, () => follow(service, 'token')));
-  const askedAfter = (seconds: number): number => {
-    const before = verifier.asked;
+  const checkedAfter = (seconds: number): number => {
+    const before = verifier.calls;
     service.clock.advance(seconds * 1_000);
     vi.advanceTimersByTime(1_000);
-    return verifier.asked - before;
+    return verifier.calls - before;
   };
-  const asked = Array.from({ length: 60 }, () => askedAfter(1));
-  expect(asked.reduce((sum, one) => sum + one)).toBeGreaterThanOrEqual(streams);
-  expect(Math.max(...asked)).toBeLessThan(streams / 5);
-  expect([askedAfter(600), askedAfter(0)]).toEqual([100, 100]);
+  const times = Array.from({ length: 60 }, () => checkedAfter(1));
+  expect(times.reduce((sum, one) => sum + one)).toBeGreaterThanOrEqual(streams);
+  expect(Math.max(...times)).toBeLessThan(streams / 5);
+  expect([checkedAfter(600), checkedAfter(0)]).toEqual([100, 100]);
 });

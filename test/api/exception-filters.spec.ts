@@ -135,7 +135,7 @@ class ThrowingController {
   }
 
   @Get('taken')
-  async taken(): Promise<void> {
+  async conflict(): Promise<void> {
     await this.dataSource.query('CREATE TABLE IF NOT EXISTS kite_names (name TEXT UNIQUE)');
     for (let at = 0; at < 2; at += 1) await this.dataSource.query(`INSERT INTO kite_names VALUES ('Red')`);
   }
@@ -158,7 +158,7 @@ function moduleWith(filter: Type<ExceptionFilter>): Type {
   return FilteredModule;
 }
 
-async function answerOf(service: TestService, path: string, init: RequestInit = {}) {
+async function responseOf(service: TestService, path: string, init: RequestInit = {}) {
   const headers = { authorization: `Bearer ${service.key}`, ...(init.headers as object) };
   const response = await fetch(`${service.url}${path}`, { ...init, headers });
   return { response, text: await response.text() };
@@ -191,7 +191,7 @@ describe.each<[string, Type<ExceptionFilter>]>([
   it.each(REFUSALS)(
     'leaves the refusal of %s %j its code and headers: %s %s',
     async (path, init, status, code, header, value) => {
-      const { response, text } = await answerOf(service, path, init);
+      const { response, text } = await responseOf(service, path, init);
       const body = JSON.parse(text) as Record<string, unknown>;
       expect(Object.keys(body)).toEqual(['code', 'message', 'status']);
       expect([response.status, body['status'], body['code']]).toEqual([status, status, code]);
@@ -203,7 +203,7 @@ describe.each<[string, Type<ExceptionFilter>]>([
   );
 
   it('leaves a 400 the faults of all arguments', async () => {
-    const { response, text } = await answerOf(service, '/v1/throws/x/of?of=y');
+    const { response, text } = await responseOf(service, '/v1/throws/x/of?of=y');
     expect(response.status).toBe(400);
     const { code, details } = JSON.parse(text) as ErrorBody;
     expect([code, details?.map(({ field }) => field).toSorted()]).toEqual([
@@ -219,7 +219,7 @@ describe('a filter of all exceptions', async () => {
   it.each(['broken', 'taken'])('has the code of the status that it sends: %s', async (path) => {
     const logged = vi.spyOn(Logger.prototype, 'error');
     onTestFinished(() => logged.mockRestore());
-    const { response, text } = await answerOf(service, `/v1/throws/${path}`);
+    const { response, text } = await responseOf(service, `/v1/throws/${path}`);
     expect([response.status, JSON.parse(text)]).toMatchObject([500, { code: 'internal_error' }]);
     expect(text).not.toContain('secret');
     expect(logged.mock.calls.flat().join('\n')).toMatch(/secret|UNIQUE|unique/);
@@ -232,7 +232,7 @@ describe('what a filter sends', () => {
     path = '/v1/pets/7',
   ) => {
     const service = await openForTest({ modules: [moduleWith(filterOf(send))] });
-    const { response, text } = await answerOf(service, path, path === '/v1/pets' ? NO_KEY : {});
+    const { response, text } = await responseOf(service, path, path === '/v1/pets' ? NO_KEY : {});
     return { status: response.status, type: response.headers.get('content-type'), response, text };
   };
 
@@ -306,7 +306,7 @@ describe.each<[string, (exception: HttpException) => unknown]>([
     ['/v1/throws/taken', 409, 'already_exists'],
     ['/v1/throws/broken', 500, 'internal_error'],
   ])('leaves it to the service: %s', async (path, status, code) => {
-    const { response, text } = await answerOf(service, path);
+    const { response, text } = await responseOf(service, path);
     expect([response.status, JSON.parse(text)]).toMatchObject([status, { code, status }]);
     expect(text).not.toMatch(/secret|pg-7/);
   });
@@ -317,7 +317,7 @@ it('what else a filter throws is refused as what a handler throws', async () => 
     throw new NotFoundException('No kite 8');
   });
   const service = await openForTest({ modules: [moduleWith(filter)] });
-  const { response, text } = await answerOf(service, '/v1/throws/unavailable');
+  const { response, text } = await responseOf(service, '/v1/throws/unavailable');
   expect([response.status, JSON.parse(text)]).toEqual([
     404,
     { code: 'not_found', message: 'No kite 8', status: 404 },
@@ -355,7 +355,7 @@ describe('a filter of a route', () => {
 
   it.each(['by-class', 'by-instance', 'of-request'])('keeps code and headers, too: %s', async (path) => {
     const service = await openForTest({ modules: [KitesModule] });
-    const { response, text } = await answerOf(service, `/v1/kites/${path}`);
+    const { response, text } = await responseOf(service, `/v1/kites/${path}`);
     expect([response.status, response.headers.get('retry-after')]).toEqual([409, '1']);
     expect(JSON.parse(text)).toMatchObject({ code: 'idempotency_in_progress' });
   });

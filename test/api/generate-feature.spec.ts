@@ -18,13 +18,13 @@ let cwd: MockInstance<() => string>;
 let project: Awaited<ReturnType<typeof emptyFolder>>;
 beforeEach(async () => {
   project = await emptyFolder();
-  await put('.prettierrc', await readFile(join(ROOT, '.prettierrc'), 'utf8'));
-  await put(MODULES, LISTED);
+  await write('.prettierrc', await readFile(join(ROOT, '.prettierrc'), 'utf8'));
+  await write(MODULES, LISTED);
   cwd = vi.spyOn(process, 'cwd').mockReturnValue(join(project.path, 'src'));
 });
 afterEach(() => project.remove());
 
-async function put(file: string, text: string): Promise<void> {
+async function write(file: string, text: string): Promise<void> {
   await mkdir(join(project.path, file, '..'), { recursive: true });
   await writeFile(join(project.path, file), text);
 }
@@ -72,7 +72,7 @@ describe('petstore generate feature', () => {
     ['\n  PetsModule,\n  AdminModule,\n', 'PetsModule, GizmosModule, AdminModule'],
   ])('lists its module among %s', async (before, after) => {
     const module = (modules: string) => `@Module({ imports: [${modules}] })\nexport class AppModule {}\n`;
-    await put(MODULES, `import { Module } from '@nestjs/common';\n\n${module(before)}`);
+    await write(MODULES, `import { Module } from '@nestjs/common';\n\n${module(before)}`);
     expect((await generate('gizmos', ...NAME)).code).toBe(0);
     expect(await text(MODULES)).toBe(
       `import { Module } from '@nestjs/common';\nimport { GizmosModule } from './gizmos/gizmos.module.js';\n\n${module(after)}`,
@@ -83,7 +83,7 @@ describe('petstore generate feature', () => {
     const fields = ['isOpen:boolean', 'open:boolean', 'inspectedAt:date-time?', 'petId:reference:pets'];
     expect((await generate('gizmos', ...fields.flatMap((field) => ['--field', field]))).code).toBe(0);
     const described = (await text('src/gizmos/gizmos.dto.ts')).matchAll(/description: '([^']+)'/g);
-    expect([...described].map(([, words]) => words)).toEqual(
+    expect([...described].map(([, description]) => description)).toEqual(
       expect.arrayContaining(['Is open', 'Open', 'Inspected at', 'The id of the pet']),
     );
   });
@@ -158,20 +158,20 @@ describe('petstore generate feature refuses, and writes nothing', () => {
   });
 
   it('a folder that is there', async () => {
-    await put('src/gizmos/left.ts', '');
+    await write('src/gizmos/left.ts', '');
     const { code, complaints } = await generate('gizmos', ...NAME);
     expect([code, complaints]).toEqual([1, expect.stringContaining('gizmos already exists')]);
     expect(await files()).toEqual([MODULES, 'src/gizmos/left.ts']);
   });
 
   it('a schema that the OpenAPI document has', async () => {
-    await put('docs/openapi.json', JSON.stringify({ components: { schemas: { PetStatus: {} } } }));
+    await write('docs/openapi.json', JSON.stringify({ components: { schemas: { PetStatus: {} } } }));
     const { code, complaints } = await generate('pet-statuses', ...NAME);
     expect([code, complaints]).toEqual([1, expect.stringContaining('The schema PetStatus already exists')]);
   });
 
   it('where app.module.ts lists its modules in another way', async () => {
-    await put(MODULES, 'export const modules = [];\n');
+    await write(MODULES, 'export const modules = [];\n');
     const { code, complaints } = await generate('gizmos', ...NAME);
     expect([code, complaints]).toEqual([1, expect.stringContaining('Nothing was written')]);
     expect(await files()).toEqual([MODULES]);

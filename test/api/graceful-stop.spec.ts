@@ -12,14 +12,14 @@ import { listening, openSocket, receivedBy, statusesIn } from '../support/raw-ht
 
 const REQUEST = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
 
-let begun = 0;
+let started = 0;
 
 @Public()
 @Controller()
 class NeverController {
   @Get('never')
   never(): Promise<object> {
-    begun += 1;
+    started += 1;
     return new Promise(() => undefined);
   }
 }
@@ -67,7 +67,7 @@ describe('a request that is under way to the service when the stop begins is ans
   it('but is cut when its handler never ends, for which the stop waits no longer than it may', async () => {
     const { socket, received, closed } = open();
     socket.write('GET /never HTTP/1.1\r\nHost: a\r\n\r\n');
-    await expect.poll(() => begun).toBe(1);
+    await expect.poll(() => started).toBe(1);
     expect(await stopServing(server(), service.app.get(Connections), 100)).toBe(false);
     await closed;
     expect(received()).toBe('');

@@ -130,7 +130,7 @@ describe('a connection that is kept', () => {
     await once(socket, 'data');
     socket.write('\r\n');
     // Until the limit of a head has passed, as another connection notices it.
-    for (let asked = 0; asked < 2; asked += 1)
+    for (let round = 0; round < 2; round += 1)
       expect(await sendRaw(hasty.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
     socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`);
     expect(statusesIn(await received)).toEqual([200, 200]);
@@ -141,9 +141,9 @@ describe('the limits of a head', () => {
   it.each([
     ['101 fields', 'a: b\r\n'.repeat(100), /^HTTP\/1\.1 431 [^]*"code":"headers_too_large"/],
     ['100 fields', `Connection: close\r\n${'a: b\r\n'.repeat(97)}`, /^HTTP\/1\.1 200 /],
-  ])('are above 100 fields: %s', async (_, fields, answer) => {
+  ])('are above 100 fields: %s', async (_, fields, response) => {
     const text = await sendRaw(service.url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${fields}${withKey()}\r\n`);
-    expect(text).toMatch(answer);
+    expect(text).toMatch(response);
   });
 
   it('white space without end is refused when the time for a head is over', async () => {

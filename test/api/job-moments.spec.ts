@@ -34,8 +34,8 @@ async function open(options: TestServiceOptions = {}) {
   const service = await openForTest({ modules: [TickerModule], ...options });
   const { clock } = service;
   const started = clock.now();
-  const begun: number[] = [];
-  doing.tick = () => Promise.resolve(void begun.push(clock.now() - started));
+  const startTimes: number[] = [];
+  doing.tick = () => Promise.resolve(void startTimes.push(clock.now() - started));
   const jobs = service.app.get(Jobs);
   const states = service.repository(JobState);
   const pass = (milliseconds: number): void => {
@@ -46,38 +46,38 @@ async function open(options: TestServiceOptions = {}) {
   };
   /** Waits until so many runs have begun, and the last has stored when the next is due. */
   const runs = async (count: number): Promise<void> => {
-    await expect.poll(() => begun.length).toBe(count);
+    await expect.poll(() => startTimes.length).toBe(count);
     await expect
       .poll(() => service.repository(Lease).findOneBy({ name: 'job/pets.tick' }))
       .toMatchObject({ holder: null });
   };
   /** Lets the jobs run by themselves; the timers of the service are those of the test from here on. */
-  const begin = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     jobs.start();
     vi.advanceTimersByTime(0);
     await jobs.runDue();
   };
-  return { service, clock, begun, jobs, states, pass, runs, begin };
+  return { service, clock, begun: startTimes, jobs, states, pass, runs, begin: start };
 }
 
 describe('a job of 1 s', () => {
   it('begins at the moment, whenever the service began to look', async () => {
-    const { begun, clock, begin, pass, runs } = await open();
+    const { begun: startTimes, clock, begin: start, pass, runs } = await open();
     clock.advance(350);
-    await begin();
+    await start();
     pass(650);
     await runs(1);
     for (let run = 2; run <= 5; run += 1) {
       pass(1_000);
       await runs(run);
     }
-    expect(begun).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
+    expect(startTimes).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
   });
 
   it('that takes longer than its period is not followed by a burst', async () => {
-    const { begun, begin, pass, runs } = await open();
-    await begin();
+    const { begun: startTimes, begin: start, pass, runs } = await open();
+    await start();
     const end = gate();
     const { tick } = doing;
     doing.tick = async () => {
@@ -85,7 +85,7 @@ describe('a job of 1 s', () => {
       await end.opened;
     };
     pass(1_000);
-    await expect.poll(() => begun.length).toBe(1);
+    await expect.poll(() => startTimes.length).toBe(1);
     doing.tick = tick;
     pass(2_300);
     end.open();
@@ -97,7 +97,7 @@ describe('a job of 1 s', () => {
       pass(milliseconds);
     }
     await runs(5);
-    expect(begun).toEqual([1_000, 3_300, 4_000, 5_000, 6_000]);
+    expect(startTimes).toEqual([1_000, 3_300, 4_000, 5_000, 6_000]);
   });
 
   it.each([
@@ -106,8 +106,8 @@ describe('a job of 1 s', () => {
     ['back by a year', -365 * 24 * HOUR],
     ['forward by a year', 365 * 24 * HOUR],
   ])('runs within a second when the clock is put %s, and then at its moments', async (_, by) => {
-    const { begun, clock, begin, pass, runs } = await open();
-    await begin();
+    const { begun: startTimes, clock, begin: start, pass, runs } = await open();
+    await start();
     pass(1_000);
     await runs(1);
     pass(100);
@@ -116,32 +116,32 @@ describe('a job of 1 s', () => {
     await runs(2);
     pass(1_000);
     await runs(3);
-    expect(begun.slice(1)).toEqual([by + 2_000, by + 3_000]);
+    expect(startTimes.slice(1)).toEqual([by + 2_000, by + 3_000]);
   });
 
   it('that another process runs is looked for each second, not all the time', async () => {
-    const { service, begun, begin, pass } = await open();
+    const { service, begun: startTimes, begin: start, pass } = await open();
     await service.repository(Lease).insert({ name: 'job/pets.tick', holder: 'other', beat: 1 });
-    await begin();
+    await start();
     const query = vi.spyOn(service.app.get(DataSource).manager, 'findOneBy');
     pass(1_000);
     // It asks when the job is due, and then who runs it.
     await expect.poll(() => query.mock.calls.map(([entity]) => entity)).toContain(Lease);
-    const looked = query.mock.calls.length;
+    const queries = query.mock.calls.length;
     for (let beat = 2; beat <= 10; beat += 1) {
       vi.advanceTimersByTime(STEP);
       await service.repository(Lease).update('job/pets.tick', { beat });
     }
-    expect(query.mock.calls.length).toBe(looked);
-    expect(begun).toEqual([]);
+    expect(query.mock.calls.length).toBe(queries);
+    expect(startTimes).toEqual([]);
   });
 
   it('begins none after the stop', async () => {
-    const { begun, service, begin, pass } = await open();
-    await begin();
+    const { begun: startTimes, service, begin: start, pass } = await open();
+    await start();
     await service.app.get(BackgroundLoops).stop();
     pass(3_000);
-    expect(begun).toEqual([]);
+    expect(startTimes).toEqual([]);
   });
 });
 

@@ -285,8 +285,8 @@ describe('no body', () => {
     );
 
   it.each(spellings)('%s is malformed where one is required', async (_, fields, body) => {
-    const answer = await send('/v1/pets', fields, body);
-    expect([answer.status, answer.body]).toEqual([
+    const response = await send('/v1/pets', fields, body);
+    expect([response.status, response.body]).toEqual([
       400,
       { code: 'malformed_json', message: 'The request body is not valid JSON: it is empty.', status: 400 },
     ]);
@@ -309,11 +309,11 @@ describe('an operation that takes no body', () => {
   });
 
   it('takes a body that says nothing', async () => {
-    const answers = ['{}', 'null', ' ', ''].map(async (json) => [
+    const responses = ['{}', 'null', ' ', ''].map(async (json) => [
       (await send('POST', 'repeated', json)).status,
       (await send('DELETE', 'last', json)).status,
     ]);
-    expect(await Promise.all(answers)).toEqual(answers.map(() => [200, 200]));
+    expect(await Promise.all(responses)).toEqual(responses.map(() => [200, 200]));
   });
 
   it.each(['raw', 'by-decorator', 'in-document', 'plain'])(

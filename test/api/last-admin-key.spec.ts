@@ -76,8 +76,8 @@ describe('the last key with the scope admin', () => {
     ['kept by another one of more than a day', { other: DAY + 1 }, 'done'],
     ['not kept by another one of a day', { other: DAY }, REFUSAL],
     ['one to its last millisecond', { own: HOUR, after: HOUR - 1 }, REFUSAL],
-  ] as const)('is %s', async (_, given, expected) => {
-    const { own, other, after = 0 } = given as { own?: number; other?: number; after?: number };
+  ] as const)('is %s', async (_, lifetimes, expected) => {
+    const { own, other, after = 0 } = lifetimes as { own?: number; other?: number; after?: number };
     const { service, admin, issue, order } = await open(own);
     if (other !== undefined) await issue({ plan: 'free', scopes: ['admin'], expires: other });
     service.clock.advance(after);
@@ -87,9 +87,9 @@ describe('the last key with the scope admin', () => {
   it('is left when two are revoked at the same instant', async () => {
     const { service, admin, issue } = await open();
     const other = await issue({ plan: 'free', scopes: ALL });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [admin, other].map(({ id, key }) => service.request('POST', `/admin/keys/${id}/revoke`, { key })),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 });

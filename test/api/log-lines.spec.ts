@@ -95,10 +95,10 @@ const leave =
   (path: string): Send =>
   (address) =>
     new Promise((left) => {
-      const asked = openRequest(service.url + path, { headers: { 'x-forwarded-for': address } });
-      asked.on('error', left);
-      (service.app.getHttpServer() as Server).once('request', () => asked.destroy());
-      asked.end();
+      const pending = openRequest(service.url + path, { headers: { 'x-forwarded-for': address } });
+      pending.on('error', left);
+      (service.app.getHttpServer() as Server).once('request', () => pending.destroy());
+      pending.end();
     });
 
 async function times(count: number, send: Send, address = '192.0.2.1'): Promise<void> {

@@ -120,14 +120,14 @@ describe('refusals', () => {
 describe('the caches', () => {
   it('tell how often they were asked and had an answer, and what they hold', async () => {
     const service = await open();
-    const lookUps = (cache: string, outcome: string) =>
+    const lookups = (cache: string, outcome: string) =>
       service.metric('petstore_cache_lookups_total', { cache, outcome });
     for (let sent = 0; sent < 3; sent += 1) await service.request('GET', '/v1/pets?limit=1');
-    const keys = [await lookUps('keys', 'hit'), await lookUps('keys', 'miss')];
+    const keys = [await lookups('keys', 'hit'), await lookups('keys', 'miss')];
     expect(keys[0]).toBeGreaterThan(0);
     expect(Number(keys[0]) + Number(keys[1])).toBe(3);
     expect(await service.metric('petstore_cache_entries', { cache: 'keys' })).toBe(1);
-    const responses = [await lookUps('responses', 'hit'), await lookUps('responses', 'miss')];
+    const responses = [await lookups('responses', 'hit'), await lookups('responses', 'miss')];
     expect(Number(responses[0]) + Number(responses[1])).toBe(3);
     // Without Redis several processes may write to PostgreSQL unheard, so that no response is kept there.
     expect(responses[0]).toBe(ON_POSTGRES ? 0 : 2);

@@ -43,8 +43,8 @@ describe.each([
     ['a path that is nowhere', 'GET', '/v1/nothing', {}, 404],
     ['an open route', 'GET', '/health/live', { key: null }, 200],
   ])('sets its headers on %s', async (_name, method, path, request, status) => {
-    const { headers, ...answer } = await service.request(method, path, request);
-    expect(answer.status).toBe(status);
+    const { headers, ...rest } = await service.request(method, path, request);
+    expect(rest.status).toBe(status);
     for (const name of OF_HELMET) expect([name, headers.has(name)]).toEqual([name, true]);
     expect(headers.has('x-marked')).toBe(isMarked);
   });

@@ -303,9 +303,9 @@ describe('a handler that takes several types', () => {
     ['application/json', '{"title":', 400],
     ['application/x-www-form-urlencoded', 'title=Rex', 415],
   ])('has its body read of %s', async (type, sent, status) => {
-    const answer = await post('/texts', type, sent);
-    expect(answer.status).toBe(status);
-    if (status === 201) expect(answer.body).toEqual({ title: 'Rex' });
+    const response = await post('/texts', type, sent);
+    expect(response.status).toBe(status);
+    if (status === 201) expect(response.body).toEqual({ title: 'Rex' });
   });
 
   it('and has nothing that reads them loses nothing', async () => {

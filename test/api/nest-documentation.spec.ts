@@ -637,7 +637,7 @@ const CAT = { name: 'Kitty', age: 3 };
 describe('a page of Nest’s documentation, pasted into a module', async () => {
   const service = await openForAll({ modules: [PagesModule], prepare });
 
-  const ask = async (target: string, sent?: object | FormData) => {
+  const send = async (target: string, sent?: object | FormData) => {
     const headers = new Headers({ authorization: `Bearer ${service.key}` });
     const isForm = sent instanceof FormData;
     if (sent !== undefined && !isForm) headers.set('content-type', 'application/json');
@@ -720,7 +720,7 @@ describe('a page of Nest’s documentation, pasted into a module', async () => {
     ['mapped types', '/v1/described/colored', 201, { ...CAT, color: 'red' }, { ...CAT, color: 'red' }],
     ['mapped types', '/v1/described/colored', 400, expect.objectContaining({ status: 400 }), CAT],
   ])('%s: %s is %s', async (_page, target, status, body, sent) => {
-    const response = await ask(target, sent);
+    const response = await send(target, sent);
     const text = await response.text();
     expect([response.status, text === '' ? null : JSON.parse(text)]).toEqual([status, body]);
   });
@@ -733,7 +733,7 @@ describe('a page of Nest’s documentation, pasted into a module', async () => {
     ['CORS', '/docs', 200, 'access-control-allow-origin', '*'],
     ['openapi: introduction', '/api', 200, 'content-type', 'text/html; charset=utf-8'],
   ])('%s: %s is %s with %s: %s', async (_page, target, status, name, value) => {
-    const { headers, ...response } = await ask(target).then((one) => ({
+    const { headers, ...response } = await send(target).then((one) => ({
       status: one.status,
       headers: one.headers,
     }));
@@ -741,9 +741,9 @@ describe('a page of Nest’s documentation, pasted into a module', async () => {
   });
 
   it('health checks: a state is 200, and a failure has the Error body', async () => {
-    expect(await (await ask('/health/own')).json()).toMatchObject({ status: 'ok', info: { dog: {} } });
+    expect(await (await send('/health/own')).json()).toMatchObject({ status: 'ok', info: { dog: {} } });
     isDown = true;
-    const response = await ask('/health/own');
+    const response = await send('/health/own');
     expect([response.status, await response.json()]).toMatchObject([503, { code: 'service_unavailable' }]);
   });
 

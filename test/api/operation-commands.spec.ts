@@ -158,7 +158,7 @@ describe('an operation that a module adds below /admin', () => {
       'of the same words',
       'toys/list',
       undefined,
-      /OtherController.answer: "petstore toys list" is also the command of/,
+      /OtherController.handle: "petstore toys list" is also the command of/,
     ],
     ['of our words', 'other', 'key revoke', /"petstore key revoke" is also the command of/],
     ['of one word', 'other', 'paint', /"paint" cannot be a command\. Use two words/],
@@ -167,15 +167,15 @@ describe('an operation that a module adds below /admin', () => {
     @Controller(`admin/${path}`)
     @RequireScopes(ADMIN_SCOPE)
     class OtherController {
-      answer(): object {
+      handle(): object {
         return {};
       }
     }
-    const handler = Object.getOwnPropertyDescriptor(OtherController.prototype, 'answer') ?? {};
+    const handler = Object.getOwnPropertyDescriptor(OtherController.prototype, 'handle') ?? {};
     const verb = words === undefined ? Post('/') : Get(':id');
     for (const decorate of [verb, ApiOperation({ operationId: 'other' })])
-      decorate(OtherController.prototype, 'answer', handler);
-    if (words !== undefined) ApiExtension('x-command', words)(OtherController.prototype, 'answer', handler);
+      decorate(OtherController.prototype, 'handle', handler);
+    if (words !== undefined) ApiExtension('x-command', words)(OtherController.prototype, 'handle', handler);
     await expect(openForTest({ modules: [moduleOf(ToysController, OtherController)] })).rejects.toThrow(
       fault,
     );
@@ -262,10 +262,10 @@ describe('--url', () => {
       code: 2,
       stderr: expect.stringContaining('PETSTORE_KEY'),
     });
-    const asked: unknown[] = [];
-    const prompt = (...question: unknown[]) => Promise.resolve((asked.push(question), admin));
+    const requested: unknown[] = [];
+    const prompt = (...question: unknown[]) => Promise.resolve((requested.push(question), admin));
     expect((await printedBy(service, line, { prompt })).code).toBe(0);
-    expect(asked).toEqual([['Key: ', 'hidden']]);
+    expect(requested).toEqual([['Key: ', 'hidden']]);
     process.env['PETSTORE_KEY'] = admin;
     onTestFinished(() => void delete process.env['PETSTORE_KEY']);
     expect((await printedBy(service, line)).code).toBe(0);

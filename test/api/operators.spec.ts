@@ -170,45 +170,47 @@ describe('ADMIN_ON', () => {
     const opened = await openForTest({ environment: { MANAGEMENT_PORT: '0', ...environment } });
     const { key } = await opened.issueKey({ scopes: ['admin'] });
     const port = await opened.app.get(ManagementServer).listen();
-    const ask = async (origin: string, path: string, options: Parameters<typeof send>[3] = {}) => {
+    const request = async (origin: string, path: string, options: Parameters<typeof send>[3] = {}) => {
       const { status, body, headers } = await send(origin, 'GET', path, { key, ...options });
       return { status, code: body?.code, headers };
     };
-    return { opened, key, ask, management: `http://127.0.0.1:${port}` };
+    return { opened, key, ask: request, management: `http://127.0.0.1:${port}` };
   };
   const PATHS = ['/admin/clients', '/admin/nothing', '/console/', '/console/console.js', '/%61dmin/clients'];
 
   it.each(['management', 'off'])(
     '%s: nothing of it is on the public port, with a key or without, and no key is looked at',
     async (adminOn) => {
-      const { opened, ask } = await open({ ADMIN_ON: adminOn });
+      const { opened, ask: request } = await open({ ADMIN_ON: adminOn });
       for (const path of [...PATHS, '/admin', '/console'])
         for (const key of [undefined, null, 'pst_test_wrong'])
-          expect([path, await ask(opened.url, path, key === undefined ? {} : { key })]).toEqual([
+          expect([path, await request(opened.url, path, key === undefined ? {} : { key })]).toEqual([
             path,
             { status: 404, code: 'route_not_found', headers: expect.anything() },
           ]);
-      const { headers } = await ask(opened.url, '/admin/clients');
+      const { headers } = await request(opened.url, '/admin/clients');
       expect(headers.get('x-ratelimit-limit')).toBe('60');
-      expect((await ask(opened.url, '/docs/admin', { key: null })).status).toBe(404);
-      expect((await ask(opened.url, '/account')).status).toBe(200);
-      expect((await ask(opened.url, '/v1/pets')).code).toBe('insufficient_scope');
+      expect((await request(opened.url, '/docs/admin', { key: null })).status).toBe(404);
+      expect((await request(opened.url, '/account')).status).toBe(200);
+      expect((await request(opened.url, '/v1/pets')).code).toBe('insufficient_scope');
     },
   );
 
   it('management: it answers on the management port as it did, with guards, quota and Error body', async () => {
-    const { ask, management } = await open({ ADMIN_ON: 'management' });
-    const listed = await ask(management, '/admin/clients');
+    const { ask: request, management } = await open({ ADMIN_ON: 'management' });
+    const listed = await request(management, '/admin/clients');
     expect([listed.status, listed.headers.get('x-ratelimit-limit')]).toEqual([200, '1000']);
-    expect(await ask(management, '/admin/clients', { key: null })).toMatchObject({ code: 'missing_api_key' });
-    expect(await ask(management, '/admin/nothing')).toMatchObject({ status: 404 });
-    expect((await ask(management, '/console/', { key: null })).headers.get('content-type')).toMatch(
+    expect(await request(management, '/admin/clients', { key: null })).toMatchObject({
+      code: 'missing_api_key',
+    });
+    expect(await request(management, '/admin/nothing')).toMatchObject({ status: 404 });
+    expect((await request(management, '/console/', { key: null })).headers.get('content-type')).toMatch(
       /^text\/html/,
     );
-    expect((await ask(management, '/account')).status).toBe(200);
-    expect((await ask(management, '/metrics', { key: null })).status).toBe(200);
+    expect((await request(management, '/account')).status).toBe(200);
+    expect((await request(management, '/metrics', { key: null })).status).toBe(200);
     for (const path of ['/v1/pets', '/docs', '/', '/health/live', '/adminx'])
-      expect([path, await ask(management, path)]).toMatchObject([
+      expect([path, await request(management, path)]).toMatchObject([
         path,
         { status: 404, code: 'route_not_found' },
       ]);
@@ -216,29 +218,29 @@ describe('ADMIN_ON', () => {
 
   it('management: its links are those of the port, whatever is before the path of the API', async () => {
     const environment = { ADMIN_ON: 'management', PUBLIC_BASE_URL: 'https://shop.example/store/v1' };
-    const { opened, ask, management } = await open(environment);
+    const { opened, ask: request, management } = await open(environment);
     await opened.issueKey({ plan: 'pro' });
-    const { headers } = await ask(management, '/admin/clients?limit=1');
+    const { headers } = await request(management, '/admin/clients?limit=1');
     const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
     expect(next).toMatch(/^\/admin\/clients/);
-    expect((await ask(management, next)).status).toBe(200);
+    expect((await request(management, next)).status).toBe(200);
   });
 
   it('public: the port of metrics refuses with the Error body, and needs no Host', async () => {
     const { management } = await open({});
-    const ask = (fields: string) =>
+    const request = (fields: string) =>
       sendRaw(management, `GET /metrics HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`);
     for (const fields of ['', 'Host: a\r\nExpect: other\r\n'])
-      expect(await ask(fields)).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await request(fields)).toMatch(/^HTTP\/1\.1 200 /);
     expect(await sendRaw(management, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(
       /^HTTP\/1\.1 405 [^]*Allow: \r\n[^]*"code":"method_not_allowed"/,
     );
     // A client that is gone at once ends its connection alone.
-    const gone = connect(Number(new URL(management).port), '127.0.0.1');
-    gone.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
-    await once(gone, 'data');
-    gone.resetAndDestroy();
-    expect(await ask('')).toMatch(/^HTTP\/1\.1 200 /);
+    const socket = connect(Number(new URL(management).port), '127.0.0.1');
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    expect(await request('')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it.each([
@@ -256,15 +258,15 @@ describe('ADMIN_ON', () => {
     const { management, key } = await open({ ADMIN_ON: adminOn });
     for (const target of [...found, ...missing]) {
       const fields = `Host: a\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
-      const answer = await sendRaw(management, `GET ${target} HTTP/1.1\r\n${fields}`);
-      expect([target, answer.slice(9, 12)]).toEqual([target, found.includes(target) ? '200' : '404']);
+      const response = await sendRaw(management, `GET ${target} HTTP/1.1\r\n${fields}`);
+      expect([target, response.slice(9, 12)]).toEqual([target, found.includes(target) ? '200' : '404']);
     }
   });
 
   it('off: it is nowhere', async () => {
-    const { ask, management } = await open({ ADMIN_ON: 'off' });
-    for (const path of PATHS) expect(await ask(management, path)).toMatchObject({ status: 404 });
-    expect((await ask(management, '/metrics')).status).toBe(200);
+    const { ask: request, management } = await open({ ADMIN_ON: 'off' });
+    for (const path of PATHS) expect(await request(management, path)).toMatchObject({ status: 404 });
+    expect((await request(management, '/metrics')).status).toBe(200);
   });
 
   it('management without a management port stops the start with a sentence', async () => {

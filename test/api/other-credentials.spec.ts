@@ -53,12 +53,12 @@ class CallersController {
 class CallersModule {}
 
 /** A verifier of a test: what it answers, or throws, for a token. */
-function answering(answer: CredentialVerifier['verify'], errors: readonly ErrorRow[] = []): Type {
+function verifierModule(verify: CredentialVerifier['verify'], errors: readonly ErrorRow[] = []): Type {
   @Injectable()
   class TestVerifier extends CredentialVerifier {
     override readonly scheme = { name: 'test', description: 'For a test.' };
     override readonly errors = errors;
-    override verify = answer;
+    override verify = verify;
   }
 
   @Global()
@@ -83,9 +83,9 @@ const EXPIRED = defineErrors({
     remedy: 'Take another.',
   },
 }).platform_test_token_expired;
-const TokensModule = answering(
-  (given) => {
-    const claims = JSON.parse(Buffer.from(given, 'base64url').toString()) as Record<string, string>;
+const TokensModule = verifierModule(
+  (encoded) => {
+    const claims = JSON.parse(Buffer.from(encoded, 'base64url').toString()) as Record<string, string>;
     const { user = '', scope = '', plan } = claims;
     if (user === 'expired') throw new ApiError(EXPIRED);
     return { user, scopes: scope.split(' '), plan: plan === 'pro' ? 'pro' : 'free' };
@@ -116,7 +116,7 @@ async function open(modules: readonly Type[] = [TokensModule], running?: TestSer
   return { service, send };
 }
 
-const told = ({ status, body, headers }: TestResponse) => [
+const refusalOf = ({ status, body, headers }: TestResponse) => [
   status,
   body.code,
   headers.get('www-authenticate'),
@@ -160,8 +160,8 @@ describe('a token of another issuer, beside API keys', async () => {
       ['GET', '/account/keys'],
       ['POST', '/account/keys'],
     ] as const) {
-      const answer = await send(user, path, method, method === 'POST' ? { json: {} } : {});
-      expect([path, ...told(answer), leftOf(answer)]).toEqual([
+      const result = await send(user, path, method, method === 'POST' ? { json: {} } : {});
+      expect([path, ...refusalOf(result), leftOf(result)]).toEqual([
         path,
         403,
         'no_account',
@@ -174,7 +174,7 @@ describe('a token of another issuer, beside API keys', async () => {
   it('that is refused counts for the address, as a wrong key does and a valid one does not', async () => {
     const { service, send } = await open([], shared);
     const first = await send(token({ user: 'expired' }));
-    expect(told(first)).toEqual([401, 'platform_test_token_expired', WITH_ERROR]);
+    expect(refusalOf(first)).toEqual([401, 'platform_test_token_expired', WITH_ERROR]);
     expect([limitOf(first), leftOf(first)]).toEqual([60, 59]);
     expect(leftOf(await send('pst_test_wrong'))).toBe(58);
     await send(service.key);
@@ -197,11 +197,11 @@ describe('a token of another issuer, beside API keys', async () => {
   it('of one user does not get what is kept for the Idempotency-Key of another', async () => {
     const { service, send } = await open();
     const post = async (key: string, json: object = {}) => {
-      const answer = await send(key, '/v1/callers', 'POST', {
+      const result = await send(key, '/v1/callers', 'POST', {
         json,
         headers: { 'idempotency-key': 'k-1' },
       });
-      return [answer.body.made ?? answer.body.code, answer.headers.get('idempotent-replayed')];
+      return [result.body.made ?? result.body.code, result.headers.get('idempotent-replayed')];
     };
     const [ann, bob] = [token(), token({ user: 'bob' })];
     expect(await post(ann)).toEqual([1, null]);
@@ -231,8 +231,8 @@ describe('a token of another issuer, beside API keys', async () => {
 
 describe('a verifier', async () => {
   /** What the verifier answers, by token. */
-  const answers = new Map<string, () => ReturnType<CredentialVerifier['verify']>>();
-  const shared = await started([answering((given) => answers.get(given)?.())]);
+  const responses = new Map<string, () => ReturnType<CredentialVerifier['verify']>>();
+  const shared = await started([verifierModule((credential) => responses.get(credential)?.())]);
   afterAll(() => shared.close());
 
   const thrower = (error: Error) => () => {
@@ -253,11 +253,11 @@ describe('a verifier', async () => {
       [500, 'internal_error', null],
       59,
     ],
-  ])('%s lets nobody in', async (_, answer, expected, left) => {
-    answers.set('some.token', answer);
+  ])('%s lets nobody in', async (_, result, expected, left) => {
+    responses.set('some.token', result);
     const { send } = await open([], shared);
     const response = await send('some.token');
-    expect(told(response)).toEqual(expected);
+    expect(refusalOf(response)).toEqual(expected);
     expect(response.text).not.toContain('secret');
     expect(leftOf(await send('pst_wrong'))).toBe(left);
   });
@@ -265,7 +265,7 @@ describe('a verifier', async () => {
   it('may answer later, and give a user limits of its own', async () => {
     const limits = { perMinute: 7, perDay: 9 };
     const { send } = await open([
-      answering((user) => Promise.resolve({ user, scopes: [], plan: 'enterprise', limits })),
+      verifierModule((user) => Promise.resolve({ user, scopes: [], plan: 'enterprise', limits })),
     ]);
     const all = await Promise.all(Array.from({ length: 10 }, () => send('one')));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(7);
@@ -276,11 +276,11 @@ describe('a verifier', async () => {
     const [warned, failed] = (['warn', 'error'] as const).map((level) =>
       vi.spyOn(Logger.prototype, level).mockReturnValue(),
     );
-    answers.set(
+    responses.set(
       'some.token',
       thrower(new ServiceUnavailableException(undefined, { cause: new Error('ECONNREFUSED') })),
     );
-    const { send } = await open([answering((given) => answers.get(given)?.())]);
+    const { send } = await open([verifierModule((credential) => responses.get(credential)?.())]);
     for (let sent = 0; sent < 5; sent += 1) expect((await send('some.token')).status).toBe(503);
     expect(failed?.mock.calls).toEqual([]);
     expect(warned?.mock.calls.filter(([text]) => String(text).startsWith('Credentials'))).toEqual([

@@ -93,8 +93,8 @@ describe('a class of another validator, or of none', async () => {
     ['with a schema, by a pipe of a module', '/cats/schema-class', `${sent.slice(0, -1)},"isValid":true}`],
     ['with a Standard Schema', '/cats/schema', `${sent.slice(0, -1)},"isValid":true}`],
   ])('gets a body as it was sent: %s', async (_, path, text) => {
-    const answer = await service.request('POST', path, { json: cat });
-    expect([answer.status, answer.text]).toEqual([201, text]);
+    const response = await service.request('POST', path, { json: cat });
+    expect([response.status, response.text]).toEqual([201, text]);
   });
 
   it('gets a query as it was sent', async () => {

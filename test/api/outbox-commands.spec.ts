@@ -17,14 +17,14 @@ interface Sold {
 }
 const PET_SOLD = defineEvent<Sold>('pet.sold', { durable: true, key: ({ petId }) => petId });
 
-const heard: string[] = [];
+const received: string[] = [];
 let isBroken = false;
 
 @Injectable()
 class Mailer {
   @OnDomainEvent(PET_SOLD, { listener: 'mailer' })
   mail({ step }: Sold): void {
-    heard.push(step);
+    received.push(step);
     if (isBroken) throw new Error('no connection');
   }
 }
@@ -96,7 +96,7 @@ describe('petstore outbox', async () => {
     service.clock.advance(3_600_000);
     await deliver();
     await manager.clear(OutboxEvent);
-    heard.length = 0;
+    received.length = 0;
     isBroken = true;
     await sell(1n, 'a');
     await deliver();
@@ -124,7 +124,7 @@ describe('petstore outbox', async () => {
     const retry = () => petstore('outbox', 'retry', ...(which === 'one' ? [id] : []));
     expect(await retry()).toMatchObject({ code: 0, stdout: '1 event will be delivered again.\n' });
     await deliver();
-    expect(heard).toEqual(['a', 'a']);
+    expect(received).toEqual(['a', 'a']);
     if (which === 'all') expect((await retry()).stdout).toBe('0 events will be delivered again.\n');
     expect(await changes()).toEqual([
       {

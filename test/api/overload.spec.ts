@@ -136,13 +136,13 @@ async function firstStatus(socket: Socket): Promise<number> {
 
 /** Begins so many requests that wait; answers how to wait for their statuses. */
 async function busy(service: TestService, count: number): Promise<() => Promise<number[]>> {
-  const answered = Array.from({ length: count }, () => service.request('GET', '/v1/works/waits'));
+  const responses = Array.from({ length: count }, () => service.request('GET', '/v1/works/waits'));
   onTestFinished(async () => {
     letGo();
-    await Promise.allSettled(answered);
+    await Promise.allSettled(responses);
   });
   await expect.poll(() => waiting.length).toBe(count);
-  return async () => (await Promise.all(answered)).map(({ status }) => status);
+  return async () => (await Promise.all(responses)).map(({ status }) => status);
 }
 
 describe('at the bound of requests in flight', () => {
@@ -278,10 +278,10 @@ describe('no place is held by', () => {
     ],
     ['a stream of events', (service) => sent(service, 'GET /v1/works/news HTTP/1.1')],
     ['an answer that is not read', (service) => sent(service, 'GET /v1/works/large HTTP/1.1').pause()],
-  ])('%s', async (_name, begin) => {
+  ])('%s', async (_name, start) => {
     const service = await shared({ MAX_REQUESTS_IN_FLIGHT: '1' });
     for (let count = 0; count < 3; count += 1) {
-      begin(service);
+      start(service);
       await expect.poll(() => inFlight(service)).toBe(0);
     }
     await expect.poll(async () => (await service.request('GET', '/v1/pets')).status).toBe(200);
@@ -364,13 +364,13 @@ describe('when the event loop is late', () => {
     // All of a group are read in one turn of the event loop: they take 600 ms, one after the other.
     const groups = await Promise.all([connected(service, 20), connected(service, 20)]);
     const [first, second] = groups.map((sockets) => sockets.map(firstStatus));
-    const ask = (sockets: readonly Socket[] = []) => {
+    const write = (sockets: readonly Socket[] = []) => {
       for (const socket of sockets)
         socket.write(`GET /blocks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
     };
-    ask(groups[0]);
+    write(groups[0]);
     await first?.[0];
-    ask(groups[1]);
+    write(groups[1]);
     expect(new Set(await Promise.all(first ?? []))).toEqual(new Set([200]));
     expect(new Set(await Promise.all(second ?? []))).toEqual(new Set([200, 503]));
     expect(await service.metric('http_requests_shed_total', { reason: 'event_loop_lag' })).toBeGreaterThan(0);

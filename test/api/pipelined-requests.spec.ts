@@ -73,7 +73,7 @@ describe('while a request waits for the one before it', () => {
     socket.write(head('/held') + waiting);
     await expect.poll(() => arrived.length).toBeGreaterThan(1);
     // Whatever else has arrived is read by now.
-    for (let asked = 0; asked < 5; asked += 1) await service.request('GET', '/docs');
+    for (let round = 0; round < 5; round += 1) await service.request('GET', '/docs');
     expect(arrived.filter((url) => url !== '/docs')).toEqual(['/held', '/health/live']);
     open();
     await expect.poll(() => statusesIn(received()).length).toBe(565);
@@ -121,13 +121,13 @@ describe('while a request waits for the one before it', () => {
     const innocents = ['127.0.0.1', '127.0.0.2', '127.0.0.2'].map((address) =>
       from(address, head('/held') + head('/health/live') + head('/health/live', 'Connection: close\r\n')),
     );
-    const answers = (await Promise.all(innocents)).map(receivedBy);
+    const responses = (await Promise.all(innocents)).map(receivedBy);
     const attack = head('/held') + head('/health/live', `X: ${PADDING}\r\n`).repeat(10);
     const attackers = await Promise.all(Array.from({ length: 600 }, () => from('127.0.0.1', attack)));
     for (const socket of attackers) socket.resume();
     await expect.poll(() => attackers.filter(({ destroyed }) => destroyed).length).toBeGreaterThan(100);
     open();
-    expect((await Promise.all(answers)).map(statusesIn)).toEqual(answers.map(() => [404, 200, 200]));
+    expect((await Promise.all(responses)).map(statusesIn)).toEqual(responses.map(() => [404, 200, 200]));
     expect(attackers.filter(({ destroyed }) => !destroyed).length).toBeGreaterThan(100);
   });
 });

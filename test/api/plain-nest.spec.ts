@@ -61,10 +61,10 @@ import { TestService } from '../kit/test-service.js';
 import { openForTest } from '../support/opened.js';
 
 const open = openForTest;
-type AskOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+type RequestOptions = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
 /** Sends a request whose answer contradicts the document, because a module has changed it. */
-async function answerOf(service: TestService, path: string, init: AskOptions = {}) {
+async function responseOf(service: TestService, path: string, init: RequestOptions = {}) {
   const headers = {
     authorization: `Bearer ${service.key}`,
     'content-type': 'application/json',
@@ -107,8 +107,8 @@ class Renaming implements NestInterceptor {
     const renamed = (pet: object): object => ({ secret: 1, ...pet, name: 'Renamed' });
     return next.handle().pipe(
       map((body: object) => {
-        const answer = body instanceof JsonText ? (body.toJSON() as object) : body;
-        return Array.isArray(answer) ? answer.map(renamed) : renamed(answer);
+        const value = body instanceof JsonText ? (body.toJSON() as object) : body;
+        return Array.isArray(value) ? value.map(renamed) : renamed(value);
       }),
     );
   }
@@ -186,7 +186,7 @@ class FieldsPatch extends MergePatch(FieldsQuery) {}
 @Public()
 class FieldsController {
   @Get()
-  ask(@Query() query: FieldsQuery): FieldsQuery {
+  request(@Query() query: FieldsQuery): FieldsQuery {
     return query;
   }
 
@@ -228,7 +228,7 @@ class AgainController {
 describe('what a module adds for every request', () => {
   it('a guard that refuses: 403 with the Error body, and no body is read', async () => {
     const service = await open({ modules: [globally(APP_GUARD, Refusing)] });
-    const { status, text } = await answerOf(service, '/v1/pets', { method: 'POST', body: '{' });
+    const { status, text } = await responseOf(service, '/v1/pets', { method: 'POST', body: '{' });
     expect([status, text]).toEqual([403, '{"code":"forbidden","message":"Forbidden resource","status":403}']);
   });
 
@@ -246,9 +246,9 @@ describe('what a module adds for every request', () => {
     @Module({ providers: [{ provide: APP_PIPE, useFactory: () => new ValidationPipe(options) }] })
     class ValidatedModule {}
     const service = await open({ modules: [moduleOf(FieldsController), ValidatedModule] });
-    const asked = await answerOf(service, '/v1/fields?sides=a,b&within=90d&id=9007199254740993&other=1');
-    expect(asked.text).toBe('{"sides":["a","b"],"within":7776000000,"id":9007199254740993}');
-    const changed = await answerOf(service, '/v1/fields', { method: 'PATCH', body: '{"id":null}' });
+    const result = await responseOf(service, '/v1/fields?sides=a,b&within=90d&id=9007199254740993&other=1');
+    expect(result.text).toBe('{"sides":["a","b"],"within":7776000000,"id":9007199254740993}');
+    const changed = await responseOf(service, '/v1/fields', { method: 'PATCH', body: '{"id":null}' });
     expect(changed.text).toBe('{"id":null}');
   });
 
@@ -273,13 +273,13 @@ describe('what a module adds for every request', () => {
     const service = await open({ modules: [globally(APP_INTERCEPTOR, Renaming)] });
     await service.seed(1);
     const isFromCache = async () => {
-      expect((await answerOf(service, '/v1/pets?limit=1')).text).toMatch(/^\[\{"id":1,"name":"Renamed",/);
+      expect((await responseOf(service, '/v1/pets?limit=1')).text).toMatch(/^\[\{"id":1,"name":"Renamed",/);
       const hits = { cache: 'responses', outcome: 'hit' };
       return (await service.metric('petstore_cache_lookups_total', hits)) > 0;
     };
     // On PostgreSQL nothing is cached without Redis.
     await expect.poll(isFromCache).toBe(!ON_POSTGRES);
-    const created = await answerOf(service, '/v1/pets', {
+    const created = await responseOf(service, '/v1/pets', {
       method: 'POST',
       body: '{"name":"Rex","categoryId":9007199254740993}',
     });
@@ -301,7 +301,7 @@ describe('what a module adds for every request', () => {
 describe('a handler', () => {
   it('writes its response itself with @Res(), and takes a property of a body', async () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
-    const { status, text } = await answerOf(service, '/v1/plain/written');
+    const { status, text } = await responseOf(service, '/v1/plain/written');
     expect([status, text]).toEqual([203, '{"written":9007199254740993}']);
     expect((await service.request('POST', '/v1/plain/property', { json: { name: 'Rex' } })).text).toBe(
       '{"name":"Rex"}',
@@ -314,7 +314,7 @@ describe('a handler', () => {
     ['nothing', 'Conflict'],
   ])('has what it returns with the status of an error sent as the Error body: %s', async (as, message) => {
     const service = await open({ modules: [moduleOf(PlainController)] });
-    const { status, text } = await answerOf(service, `/v1/plain/refused/${as}`);
+    const { status, text } = await responseOf(service, `/v1/plain/refused/${as}`);
     expect([status, JSON.parse(text)]).toEqual([409, { code: 'conflict', message, status: 409 }]);
   });
 
@@ -323,7 +323,7 @@ describe('a handler', () => {
     [502, 'bad_gateway', 'Bad Gateway'],
   ])('throws errors of Express and its middlewares, as in Nest: %s', async (status, code, message) => {
     const service = await open({ modules: [moduleOf(PlainController)] });
-    const { text } = await answerOf(service, `/v1/plain/thrown/${status}`);
+    const { text } = await responseOf(service, `/v1/plain/thrown/${status}`);
     expect(JSON.parse(text)).toEqual({ code, message, status });
   });
 
@@ -333,7 +333,7 @@ describe('a handler', () => {
     const statuses = [];
     for (let sent = 0; sent < 3; sent += 1)
       statuses.push(
-        (await answerOf(service, '/v1/again/busy', { method: 'POST', headers: { 'idempotency-key': 'k' } }))
+        (await responseOf(service, '/v1/again/busy', { method: 'POST', headers: { 'idempotency-key': 'k' } }))
           .status,
       );
     expect([statuses, AgainController.calls]).toEqual([[409, 201, 201], 2]);
@@ -379,11 +379,11 @@ describe('a handler', () => {
   it('answers an Observable, which is unsubscribed from when the client is gone; nothing is logged', async () => {
     const service = await open({ modules: [moduleOf(PlainController)] });
     const logged = vi.spyOn(Logger.prototype, 'error');
-    const gone = new AbortController();
-    const asked = fetch(`${service.url}/v1/plain/never`, { signal: gone.signal }).catch(() => 'gone');
+    const client = new AbortController();
+    const pending = fetch(`${service.url}/v1/plain/never`, { signal: client.signal }).catch(() => 'gone');
     await expect.poll(() => PlainController.subscribed).toBe(1);
-    gone.abort();
-    expect(await asked).toBe('gone');
+    client.abort();
+    expect(await pending).toBe('gone');
     await expect.poll(() => PlainController.subscribed).toBe(0);
     expect(logged).not.toHaveBeenCalled();
   });
@@ -448,10 +448,10 @@ describe('an application on Nest’s own Express adapter', () => {
   it('answers as on the adapter of the service: int64, entity tags, repetitions, refusals', async () => {
     const { app, url } = await application({ adapter: new ExpressAdapter() });
     const authorization = `Bearer ${(await issueKey(app)).key}`;
-    const ask = (path: string, { headers = {}, ...init }: AskOptions = {}) =>
+    const request = (path: string, { headers = {}, ...init }: RequestOptions = {}) =>
       fetch(`${url}${path}`, { ...init, headers: { authorization, ...headers } });
     const add = () =>
-      ask('/v1/pets', {
+      request('/v1/pets', {
         method: 'POST',
         body: '{"name":"Rex","categoryId":9007199254740993}',
         headers: { 'content-type': 'application/json', 'idempotency-key': 'k' },
@@ -461,12 +461,12 @@ describe('an application on Nest’s own Express adapter', () => {
     expect([first.status, text]).toEqual([201, expect.stringContaining('"categoryId":9007199254740993')]);
     const again = await add();
     expect([await again.text(), again.headers.get('idempotent-replayed')]).toEqual([text, 'true']);
-    const tag = (await ask('/v1/pets')).headers.get('etag') ?? '';
-    expect((await ask('/v1/pets', { headers: { 'if-none-match': tag } })).status).toBe(304);
+    const tag = (await request('/v1/pets')).headers.get('etag') ?? '';
+    expect((await request('/v1/pets', { headers: { 'if-none-match': tag } })).status).toBe(304);
     expect(
-      (await ask('/v1/pets', { method: 'POST', body: '{', headers: { authorization: '' } })).status,
+      (await request('/v1/pets', { method: 'POST', body: '{', headers: { authorization: '' } })).status,
     ).toBe(401);
-    expect((await ask('/V1/pets')).status).toBe(404);
-    expect((await ask('/docs')).status).toBe(200);
+    expect((await request('/V1/pets')).status).toBe(404);
+    expect((await request('/docs')).status).toBe(200);
   });
 });

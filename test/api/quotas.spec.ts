@@ -48,8 +48,8 @@ describe('the minute', () => {
   it('admits exactly the limit, refuses with 429 and is full again at the reset', async () => {
     const service = await open({ plan: 'free', at: '2026-11-20T12:00:10.250Z' });
     for (let used = 1; used <= 60; used += 1) {
-      const answer = await list(service);
-      expect([answer.status, shown(answer).remaining]).toEqual([200, String(60 - used)]);
+      const response = await list(service);
+      expect([response.status, shown(response).remaining]).toEqual([200, String(60 - used)]);
     }
     const refused = await list(service);
     expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
@@ -97,8 +97,8 @@ describe('callers without a valid key', () => {
   it('share the 60 requests a minute of their address, then get 429 instead of 401', async () => {
     const service = await open({ environment: {} });
     for (let used = 1; used <= 60; used += 1) {
-      const answer = await list(service, used % 2 ? null : 'nonsense');
-      expect([answer.status, shown(answer).remaining]).toEqual([401, String(60 - used)]);
+      const response = await list(service, used % 2 ? null : 'nonsense');
+      expect([response.status, shown(response).remaining]).toEqual([401, String(60 - used)]);
     }
     const refused = await list(service, null);
     expect([refused.status, refused.body.code]).toEqual([429, 'rate_limit_exceeded']);
@@ -221,18 +221,18 @@ describe('counters that cannot be read', () => {
     const used = journal.used.bind(journal);
     journal.used = () => Promise.reject(new Error('disk I/O error'));
     // Not by way of store.request(): what remains is not known, so that these have no rate-limit headers.
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 80 }, () =>
         fetch(`${service.url}/v1/pets`, { headers: { authorization: `Bearer ${service.key}` } }),
       ),
     );
-    for (const { status, headers } of answers)
+    for (const { status, headers } of responses)
       expect([status, headers.get('retry-after'), headers.has('x-ratelimit-remaining')]).toEqual([
         503,
         '1',
         false,
       ]);
-    expect(await answers[0]?.json()).toEqual({
+    expect(await responses[0]?.json()).toEqual({
       code: 'service_unavailable',
       message: 'The service cannot handle the request right now: the quota cannot be read.',
       status: 503,
@@ -251,20 +251,20 @@ it.each([
   async (_, at, times, expected) => {
     const service = await open({ plan: 'free', environment: {}, at });
     const journal = service.app.get(QuotaJournal);
-    let asked = 0;
+    let count = 0;
     const read = gate();
     journal.used = async (key) => {
       if (!key.endsWith(service.clientId)) return { minute: 0, day: 0 };
-      asked += 1;
+      count += 1;
       await read.opened;
       return { minute: 3, day: 7 };
     };
     const waiting = [list(service), list(service)];
-    await expect.poll(() => asked).toBe(1);
+    await expect.poll(() => count).toBe(1);
     service.clock.advance(1);
     await list(service, (await service.issueKey({ plan: 'pro' })).key);
     read.open();
-    const last = (await Promise.all(waiting)).map((answer) => shown(answer).state ?? '').toSorted()[0];
-    expect([asked, last]).toEqual([times, expected]);
+    const last = (await Promise.all(waiting)).map((response) => shown(response).state ?? '').toSorted()[0];
+    expect([count, last]).toEqual([times, expected]);
   },
 );

@@ -68,22 +68,22 @@ describe('every API response carries X-RateLimit-Limit, -Remaining and -Reset', 
     async (status, _, [method, path, request], options = {}) => {
       const service = await open(options);
       if (status === 429) await service.request('GET', '/v1/pets');
-      const answer = await service.request(method, path, request);
-      expect(answer.status).toBe(status);
-      const { limit, remaining, reset } = numbersOf(answer);
+      const response = await service.request(method, path, request);
+      expect(response.status).toBe(status);
+      const { limit, remaining, reset } = numbersOf(response);
       expect(limit).toBeGreaterThan(0);
       expect(remaining).toBe(status === 429 ? 0 : limit - 1);
       expect(reset).toBe(Math.ceil((service.clock.now() + 1) / 60_000) * 60);
-      expect(answer.headers.has('retry-after')).toBe(status === 429);
+      expect(response.headers.has('retry-after')).toBe(status === 429);
     },
   );
 
   it('422: an Idempotency-Key of another request', async () => {
     const service = await open();
     await service.request(...post(PET, { 'idempotency-key': 'a' }));
-    const answer = await service.request(...post({ ...PET, name: 'Max' }, { 'idempotency-key': 'a' }));
-    expect(answer.status).toBe(422);
-    expect(numbersOf(answer)).toEqual({
+    const response = await service.request(...post({ ...PET, name: 'Max' }, { 'idempotency-key': 'a' }));
+    expect(response.status).toBe(422);
+    expect(numbersOf(response)).toEqual({
       limit: 1_000,
       remaining: 998,
       reset: Math.ceil((service.clock.now() + 1) / 60_000) * 60,
@@ -122,14 +122,14 @@ describe('every 429 carries Retry-After, which leads to the reset of every other
     ],
   ])('%s', async (_, code, limits, refuse) => {
     const service = await open({ plan: 'enterprise', limits });
-    const answer = await refuse(service);
-    expect([answer.status, answer.body.code]).toEqual([429, code]);
-    const { remaining, reset } = numbersOf(answer);
-    const wait = Number(answer.headers.get('retry-after'));
+    const response = await refuse(service);
+    expect([response.status, response.body.code]).toEqual([429, code]);
+    const { remaining, reset } = numbersOf(response);
+    const wait = Number(response.headers.get('retry-after'));
     expect(remaining).toBe(0);
     // Both are whole seconds, rounded up.
     expect(Math.abs(service.clock.now() / 1000 + wait - reset)).toBeLessThan(1);
-    expect(answer.headers.get('ratelimit')).toContain(`;r=0;t=${wait}`);
-    expect(answer.body.message).toContain(` in ${wait} s.`);
+    expect(response.headers.get('ratelimit')).toContain(`;r=0;t=${wait}`);
+    expect(response.body.message).toContain(` in ${wait} s.`);
   });
 });

@@ -99,8 +99,8 @@ describe('@RawBody() of an operation', async () => {
 
   it('is what was sent, to the byte, beside the parsed body', async () => {
     const sent = Buffer.from('{ "amount" :9223372036854775807 }\n');
-    const answer = await post('signed', sent, 'application/json', { 'x-signature': signatureOf(sent) });
-    expect([answer.status, answer.text]).toEqual([
+    const response = await post('signed', sent, 'application/json', { 'x-signature': signatureOf(sent) });
+    expect([response.status, response.text]).toEqual([
       200,
       `{"hex":"${sent.toString('hex')}","amount":9223372036854775807}`,
     ]);
@@ -131,8 +131,8 @@ describe('@RawBody() of an operation', async () => {
           'a/b; c="d;e"',
         ),
         async (bytes, type) => {
-          const answer = await post('any', bytes, type);
-          expect([answer.status, answer.body.hex]).toEqual([200, Buffer.from(bytes).toString('hex')]);
+          const response = await post('any', bytes, type);
+          expect([response.status, response.body.hex]).toEqual([200, Buffer.from(bytes).toString('hex')]);
         },
       ),
       { numRuns: 40 },
@@ -150,8 +150,8 @@ describe('@RawBody() of an operation', async () => {
       { code: 'unsupported_media_type' },
     ],
   ])('where @Body() stands beside it, with a body %s', async (_, body, type, status, expected) => {
-    const answer = await post('any-parsed', body, type);
-    expect([answer.status, { amount: undefined, ...answer.body }]).toMatchObject([status, expected]);
+    const response = await post('any-parsed', body, type);
+    expect([response.status, { amount: undefined, ...response.body }]).toMatchObject([status, expected]);
   });
 
   it.each([

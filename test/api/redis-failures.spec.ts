@@ -32,8 +32,8 @@ describeWith('redis-server', 'quotas in Redis', () => {
     expect(left(await service.request('GET', '/v1/pets'))).toBe(299);
     proxy.response = 'HTTP/1.1 200 OK\r\n\r\nhello';
     for (let sent = 1; sent <= 20; sent += 1) {
-      const answer = await service.request('GET', '/v1/pets');
-      expect([answer.status, left(answer)]).toEqual([200, 300 - sent]);
+      const response = await service.request('GET', '/v1/pets');
+      expect([response.status, left(response)]).toEqual([200, 300 - sent]);
     }
     expect(await isUp(service)).toBe(0);
     expect(await service.metric('petstore_quota_redis_changes_total', { to: 'alone' })).toBeGreaterThan(0);

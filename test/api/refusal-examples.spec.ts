@@ -80,9 +80,9 @@ describe('the example of a refusal', () => {
   });
 
   it('is that of the free plan when its minute is used up', async () => {
-    let answer = await service.request('GET', '/v1/pets');
-    while (answer.status === 200) answer = await service.request('GET', '/v1/pets');
-    expect(answer.body).toEqual(exampleOf('listPets', 'rate_limit_exceeded'));
+    let response = await service.request('GET', '/v1/pets');
+    while (response.status === 200) response = await service.request('GET', '/v1/pets');
+    expect(response.body).toEqual(exampleOf('listPets', 'rate_limit_exceeded'));
   });
 
   it('tells of the removal as the operation will', async () => {

@@ -29,10 +29,10 @@ describe('where no key is needed', async () => {
 
   it('a refusal has a line of the log until the limit of the address, and what is free stays so', async () => {
     const logged = vi.spyOn(service.app.get(AppLogger).pino, 'info').mockReturnValue(undefined);
-    const ask = () => service.request('GET', '/wp-login.php', without);
-    for (let sent = 0; sent < 60; sent += 1) expect((await ask()).status).toBe(404);
+    const request = () => service.request('GET', '/wp-login.php', without);
+    for (let sent = 0; sent < 60; sent += 1) expect((await request()).status).toBe(404);
     for (let sent = 0; sent < 5; sent += 1) {
-      const { status, body, headers } = await ask();
+      const { status, body, headers } = await request();
       expect([status, body.code, headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '50']);
     }
     expect(logged).toHaveBeenCalledTimes(61);
@@ -40,6 +40,6 @@ describe('where no key is needed', async () => {
       expect((await service.request('GET', free, without)).status, free).toBe(200);
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);
     service.clock.advance(60_000);
-    expect((await ask()).status).toBe(404);
+    expect((await request()).status).toBe(404);
   });
 });

@@ -155,29 +155,29 @@ describe('what is unusual, but a request', () => {
 });
 
 /** A connection, with the server's end of it; `answers` are those that came until it was closed, each with its head. */
-async function connected(): Promise<{ client: Socket; server: Socket; answers: Promise<string[]> }> {
+async function connected(): Promise<{ client: Socket; server: Socket; responses: Promise<string[]> }> {
   const accepted = once(service.app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
   const client = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
   let received = '';
   client.on('data', (chunk: string) => (received += chunk)).on('error', () => client.destroy());
-  const answers = once(client, 'close').then(() => received.split(/(?=HTTP\/1\.1 )/));
-  return { client, server: (await accepted)[0], answers };
+  const responses = once(client, 'close').then(() => received.split(/(?=HTTP\/1\.1 )/));
+  return { client, server: (await accepted)[0], responses };
 }
 
 /** Sends parts on a connection, each when the server has read those before it; answers what came back. */
 async function sendParts(parts: readonly string[]): Promise<string[]> {
-  const { client, server, answers } = await connected();
+  const { client, server, responses } = await connected();
   let sent = 0;
   for (const part of parts) {
     await expect.poll(() => server.bytesRead, { interval: 1 }).toBe(sent);
     client.write(part);
     sent += part.length;
   }
-  return answers;
+  return responses;
 }
 
-const statusOf = (answer: string | undefined) => Number(answer?.slice(9, 12));
-const statusesOf = (answers: readonly string[]) => answers.map(statusOf);
+const statusOf = (response: string | undefined) => Number(response?.slice(9, 12));
+const statusesOf = (responses: readonly string[]) => responses.map(statusOf);
 const loggedStatuses = () => lines.map(({ level, status }) => [level, status]);
 
 describe('a body that the parser refuses', () => {
@@ -190,14 +190,14 @@ describe('a body that the parser refuses', () => {
     for (let at = from; at <= bytes.length; at += 1) {
       service.clock.advance(60_000);
       lines.length = 0;
-      const answers = await sendParts([bytes.slice(0, at), bytes.slice(at)]);
+      const responses = await sendParts([bytes.slice(0, at), bytes.slice(at)]);
       // Without a key, the head alone is answered.
       const expected = !hasKey && at === head.length ? 401 : 400;
-      expect(statusesOf(answers), `split at ${at - head.length}`).toEqual([expected]);
-      expect(answers[0]).toMatch(/\r\nx-ratelimit-remaining: \d+\r\n/i);
-      expect(answers[0]).toMatch(/\r\ndate: /i);
+      expect(statusesOf(responses), `split at ${at - head.length}`).toEqual([expected]);
+      expect(responses[0]).toMatch(/\r\nx-ratelimit-remaining: \d+\r\n/i);
+      expect(responses[0]).toMatch(/\r\ndate: /i);
       await expect.poll(() => lines.length).toBe(1);
-      expect(loggedStatuses()).toEqual([['info', statusOf(answers[0])]]);
+      expect(loggedStatuses()).toEqual([['info', statusOf(responses[0])]]);
     }
     expect(await internalErrors()).toBe(0);
   });
@@ -221,14 +221,14 @@ describe('a body that the parser refuses', () => {
   );
 
   it('is refused at once while the handler runs, whose answer is dropped', async () => {
-    const { client, answers } = await connected();
+    const { client, responses } = await connected();
     client.write(`GET /v1/waits HTTP/1.1\r\nHost: a\r\n${authorization()}${CHUNKED}`);
     await expect.poll(() => waiting.length).toBe(1);
     client.write('zz\r\n');
-    const [answer = '', ...more] = await answers;
+    const [response = '', ...more] = await responses;
     letGo();
-    expect([statusOf(answer), more]).toEqual([400, []]);
-    expect(answer).toMatch(/\r\nx-ratelimit-limit: 1000\r\n/i);
+    expect([statusOf(response), more]).toEqual([400, []]);
+    expect(response).toMatch(/\r\nx-ratelimit-limit: 1000\r\n/i);
     // A later request is answered, so that the handler has ended.
     await service.request('GET', '/v1/pets');
     expect(loggedStatuses()).toEqual([400, 200].map((status) => ['info', status]));
@@ -248,8 +248,8 @@ describe('a head that stops', () => {
     // A head that began later has been refused: the one behind the request is over its time, too.
     expect(await sendRaw(hasty.url, 'GET')).toMatch(/^HTTP\/1\.1 408 /);
     letGo();
-    const answers = (await received).split(/(?=HTTP\/1\.1 )/);
-    expect(statusesOf(answers)).toEqual([200, 408]);
+    const responses = (await received).split(/(?=HTTP\/1\.1 )/);
+    expect(statusesOf(responses)).toEqual([200, 408]);
   });
 });
 

@@ -144,7 +144,7 @@ class StockController {
   }
 
   @Get('taken')
-  async taken(): Promise<never> {
+  async conflict(): Promise<never> {
     await this.dataSource.query('CREATE TABLE IF NOT EXISTS toy_names (name TEXT UNIQUE)');
     const add = () => this.dataSource.query(`INSERT INTO toy_names VALUES ('Ball')`);
     await add();
@@ -172,12 +172,12 @@ describe('an exception filter of a module', async () => {
     ['what a handler throws for a taken value', 'taken', 409, 'out_of_stock', 'toy_names.name is sold out.'],
     ['nothing else', 'other', 500, 'internal_error', expect.stringMatching(/X-Request-Id/)],
   ])('answers with the Error body: %s', async (_, path, status, code, message) => {
-    const answer = await stock.request('GET', `/v1/stock/${path}`);
-    expect(answer.body).toEqual({ code, message, status });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(answer.headers.get('link')).toBe(`</docs/errors#${code}>; rel="help"`);
-    expect(answer.text).not.toContain('secret');
+    const response = await stock.request('GET', `/v1/stock/${path}`);
+    expect(response.body).toEqual({ code, message, status });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('link')).toBe(`</docs/errors#${code}>; rel="help"`);
+    expect(response.text).not.toContain('secret');
   });
 });
 

@@ -56,8 +56,8 @@ function prefilled({ body, schema, schemas }: Documented): Json[] {
 
 function sample(schema: Json, schemas: Json): Json {
   const { example, default: fallback, enum: values, type, properties, items } = resolved(schema, schemas);
-  const given = schema.example ?? example ?? schema.default ?? fallback ?? values?.[0];
-  if (given !== undefined) return given;
+  const chosen = schema.example ?? example ?? schema.default ?? fallback ?? values?.[0];
+  if (chosen !== undefined) return chosen;
   if (type === 'array') return [sample(items, schemas)];
   if (type === 'boolean') return true;
   if (type !== 'object') return type === 'string' ? 'string' : 0;
@@ -98,10 +98,10 @@ describe('a request body as Swagger UI prefills it', () => {
         const { path, clientId } = await filled(service, template);
         // What has no example is the caller's: the id of a client.
         const json = 'clientId' in body ? { ...body, clientId } : body;
-        const answer = await service.request(method, path, { json });
-        expect([answer.status, answer.body], JSON.stringify(json)).toEqual([
-          method === 'POST' && answer.status !== 200 ? 201 : 200,
-          answer.body,
+        const response = await service.request(method, path, { json });
+        expect([response.status, response.body], JSON.stringify(json)).toEqual([
+          method === 'POST' && response.status !== 200 ? 201 : 200,
+          response.body,
         ]);
       }
     },

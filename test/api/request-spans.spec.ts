@@ -29,7 +29,7 @@ const ofDeliveries: unknown[] = [];
 @Injectable()
 class Kitchen {
   @OnDomainEvent(FED, { listener: 'kitchen' })
-  hear(): Promise<void> {
+  handle(): Promise<void> {
     ofDeliveries.push(runningTraceIds(), trace.getSpan(context.active()));
     return Promise.resolve();
   }

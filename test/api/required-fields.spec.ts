@@ -22,7 +22,7 @@ import { openForTest } from '../support/opened.js';
 
 it('every required field that is left out is told `required`, whatever kind of value it is', async () => {
   const service = await openForTest({ scopes: declaredScopes().map(({ name }) => name) });
-  const asked: string[] = [];
+  const checked: string[] = [];
   for (const { base, document } of service.documents)
     for (const [path, item] of Object.entries(document.paths))
       for (const method of ['post', 'put', 'patch'] as const) {
@@ -34,7 +34,7 @@ it('every required field that is left out is told `required`, whatever kind of v
         const named = document.components?.schemas?.[name ?? ''];
         const fields = named && 'required' in named ? (named.required ?? []) : [];
         if (fields.length === 0) continue;
-        asked.push(`${operation?.operationId}: ${fields.join(', ')}`);
+        checked.push(`${operation?.operationId}: ${fields.join(', ')}`);
         // The bounds of self-service are asked anew.
         service.clock.advance(60_000);
         const { status, body } = await service.request(method.toUpperCase(), `${base}${path}`, {
@@ -48,7 +48,7 @@ it('every required field that is left out is told `required`, whatever kind of v
             expect.arrayContaining([{ field, code: 'required', message: 'This field is required.' }]),
           ]);
       }
-  expect(asked).toEqual(
+  expect(checked).toEqual(
     expect.arrayContaining([
       'createPet: name, categoryId',
       'createOwnWebhook: url, events',

@@ -17,11 +17,11 @@ class NewsController {
   @described('news', { contentType: 'text/event-stream' })
   news(): Observable<MessageEvent> {
     return new Observable((subscriber) => {
-      const tell = (data: string) => subscriber.next({ data });
-      EVENTS.on('news', tell);
+      const send = (data: string) => subscriber.next({ data });
+      EVENTS.on('news', send);
       EVENTS.emit('opened');
       return () => {
-        EVENTS.off('news', tell);
+        EVENTS.off('news', send);
         EVENTS.emit('closed');
       };
     });

@@ -51,10 +51,10 @@ import { openForTest } from '../support/opened.js';
 import { databaseOfTest } from '../support/service-process.js';
 import { described } from '../support/described.js';
 
-/** A controller with one handler, `WrongController.answer`, and these decorators. */
+/** A controller with one handler, `WrongController.handle`, and these decorators. */
 function handlerWith(decorators: readonly MethodDecorator[], path = 'wrong'): Type {
   class WrongController {
-    answer(): object {
+    response(): object {
       return {};
     }
   }
@@ -64,9 +64,9 @@ function handlerWith(decorators: readonly MethodDecorator[], path = 'wrong'): Ty
 /** Applies decorators as the compiler does: the last one first. */
 function controllerOf(controller: Type, decorators: readonly MethodDecorator[], path: string): Type {
   const prototype = controller.prototype as object;
-  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'answer') as PropertyDescriptor;
-  for (const decorator of decorators.toReversed()) decorator(prototype, 'answer', descriptor);
-  Object.defineProperty(prototype, 'answer', descriptor);
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'handle') as PropertyDescriptor;
+  for (const decorator of decorators.toReversed()) decorator(prototype, 'handle', descriptor);
+  Object.defineProperty(prototype, 'handle', descriptor);
   Controller({ path, version: '1' })(controller);
   return controller;
 }
@@ -156,12 +156,12 @@ class Initialized {
 /** A controller with one handler, and what reads its path, query or body. */
 function reading(path: string, how: MethodDecorator, parameter: ParameterDecorator, type: unknown): Type {
   class WrongController {
-    answer(_: unknown): object {
+    response(_: unknown): object {
       return {};
     }
   }
-  parameter(WrongController.prototype, 'answer', 0);
-  Reflect.defineMetadata('design:paramtypes', [type], WrongController.prototype, 'answer');
+  parameter(WrongController.prototype, 'handle', 0);
+  Reflect.defineMetadata('design:paramtypes', [type], WrongController.prototype, 'handle');
   return controllerOf(WrongController, [how, ...right(path)], path);
 }
 
@@ -225,7 +225,7 @@ class CachedByHostController {
   @Get()
   @Cached()
   @described('byHost')
-  answer(): object {
+  response(): object {
     return {};
   }
 }
@@ -241,7 +241,7 @@ class CachedByCallerController {
   @Get()
   @Cached()
   @described('byCaller')
-  answer(): object {
+  response(): object {
     return {};
   }
 }
@@ -252,7 +252,7 @@ class CachedByCallerController {
 class MisspeltController {
   @Get()
   @described('misspelt')
-  answer(): object {
+  response(): object {
     return {};
   }
 }
@@ -265,7 +265,7 @@ class OwnThrottlerGuard extends ThrottlerGuard {}
 @RequireScopes()
 class GuardedController {
   @Get()
-  answer(): object {
+  response(): object {
     return {};
   }
 }
@@ -282,7 +282,7 @@ class ScopedGateway {
 }
 
 const UNVALIDATED = (decorator: string) =>
-  `WrongController.answer: ${decorator}, its parameter 1, is not validated`;
+  `WrongController.handle: ${decorator}, its parameter 1, is not validated`;
 const right = (id = 'right') => [described(id), RequireScopes()];
 
 /** What the start says about a module: its error, and its warnings. */
@@ -333,31 +333,31 @@ describe('a start', () => {
     [
       '@Cached() on POST',
       [handlerWith([Post(), Cached(), ...right('cached')], 'cached')],
-      ['WrongController.answer: @Cached() works only for GET'],
+      ['WrongController.handle: @Cached() works only for GET'],
     ],
     [
       '@Cached() by host',
       [CachedByHostController],
       [
-        'CachedByHostController.answer: it is @Cached() by its path and query, but its controller also depends on the host',
+        'CachedByHostController.handle: it is @Cached() by its path and query, but its controller also depends on the host',
       ],
     ],
     [
       '@Cached() of a controller that knows the request',
       [CachedByCallerController, OfRequest],
-      ['CachedByCallerController.answer: it is @Cached(), but its controller is created for each request'],
+      ['CachedByCallerController.handle: it is @Cached(), but its controller is created for each request'],
     ],
     [
       '@Idempotent() for everybody',
       [handlerWith([Post(), Idempotent(), described('open'), Public()], 'open')],
       [
-        'WrongController.answer: @Idempotent() stores the response for its client, and a @Public() operation has none',
+        'WrongController.handle: @Idempotent() stores the response for its client, and a @Public() operation has none',
       ],
     ],
     [
       '@Idempotent() on GET',
       [handlerWith([Get(), Idempotent(), ...right('once')], 'once')],
-      ['WrongController.answer: @Idempotent() is for operations that change'],
+      ['WrongController.handle: @Idempotent() is for operations that change'],
     ],
     [
       '@Idempotent() with a response by hand',
@@ -372,7 +372,7 @@ describe('a start', () => {
     [
       'one operation id twice',
       [handlerWith([Get(), ...right()], 'twice'), handlerWith([Get(), ...right()], 'other')],
-      ['WrongController.answer: WrongController.answer also has the operation id "right".'],
+      ['WrongController.handle: WrongController.handle also has the operation id "right".'],
     ],
     [
       'the id of an operation of the service',
@@ -387,12 +387,12 @@ describe('a start', () => {
     [
       '@Throttle() as Nest documents it',
       [handlerWith([Get(), Throttle({ default: { limit: 1, ttl: 60_000 } }), ...right()], 'limited')],
-      ['WrongController.answer: @Throttle() names "default", but the windows are minute and day.'],
+      ['WrongController.handle: @Throttle() names "default", but the windows are minute and day.'],
     ],
     [
       '@SkipThrottle() by a misspelt name',
       [handlerWith([Get(), SkipThrottle({ minutes: true }), ...right()], 'skipped')],
-      ['WrongController.answer: @SkipThrottle() names "minutes"'],
+      ['WrongController.handle: @SkipThrottle() names "minutes"'],
     ],
     [
       '@Throttle() by a misspelt name on a class',
@@ -403,13 +403,13 @@ describe('a start', () => {
       'a ttl of @Throttle() in seconds',
       [handlerWith([Get(), Throttle({ minute: { limit: 1, ttl: 60 } }), ...right()], 'short')],
       [
-        'WrongController.answer: ttl of @Throttle() is 60. Write whole seconds in milliseconds, such as 60_000.',
+        'WrongController.handle: ttl of @Throttle() is 60. Write whole seconds in milliseconds, such as 60_000.',
       ],
     ],
     [
       'a limit of @Throttle() that admits nothing',
       [handlerWith([Get(), Throttle({ minute: { limit: 0, ttl: 60_000 } }), ...right()], 'closed')],
-      ['WrongController.answer: limit of @Throttle() is 0. Write a whole number from 1.'],
+      ['WrongController.handle: limit of @Throttle() is 0. Write a whole number from 1.'],
     ],
     [
       'an option of @Throttle() that has no effect',
@@ -419,22 +419,22 @@ describe('a start', () => {
           'blocked',
         ),
       ],
-      ['WrongController.answer: blockDuration of @Throttle() is not supported. Remove it.'],
+      ['WrongController.handle: blockDuration of @Throttle() is not supported. Remove it.'],
     ],
     [
       '@Throttle() and @SkipThrottle() of one window',
       [handlerWith([Get(), SkipThrottle(), Throttle({ minute: { limit: 1 } }), ...right()], 'torn')],
-      ['WrongController.answer: @Throttle() limits minute, but @SkipThrottle() in the same place skips it.'],
+      ['WrongController.handle: @Throttle() limits minute, but @SkipThrottle() in the same place skips it.'],
     ],
     [
       'Nest’s ThrottlerGuard on a method',
       [handlerWith([Get(), UseGuards(ThrottlerGuard), ...right()], 'guarded')],
-      ['WrongController.answer: ThrottlerGuard would count requests a second time'],
+      ['WrongController.handle: ThrottlerGuard would count requests a second time'],
     ],
     [
       'Nest’s ThrottlerGuard on a class',
       [GuardedController],
-      ['GuardedController.answer: OwnThrottlerGuard would count requests a second time'],
+      ['GuardedController.handle: OwnThrottlerGuard would count requests a second time'],
     ],
     [
       'a limit of the day for everybody',
@@ -445,7 +445,7 @@ describe('a start', () => {
         ),
       ],
       [
-        'WrongController.answer: @Throttle() sets a daily limit, but requests to a @Public() operation count for an address',
+        'WrongController.handle: @Throttle() sets a daily limit, but requests to a @Public() operation count for an address',
       ],
     ],
     [
@@ -469,7 +469,7 @@ describe('a start', () => {
           'job',
         ),
       ],
-      ['WrongController.answer: Job "toys.sweep" never runs, because its class is a controller.'],
+      ['WrongController.handle: Job "toys.sweep" never runs, because its class is a controller.'],
     ],
     [
       'a filter that is no field',
@@ -536,7 +536,7 @@ describe('a start', () => {
     [
       'events of a declared class',
       [handlerWith([Sse(), described('events', { type: IdParams }), RequireScopes()], 'events')],
-      ['WrongController.answer: it is @Sse(), whose events are not reduced to what IdParams declares.'],
+      ['WrongController.handle: it is @Sse(), whose events are not reduced to what IdParams declares.'],
     ],
     // As the compiler writes an interface, a class that is imported by `import { type … }`, and a list.
     ['a body of no class', [reading('wrong', Post(), Body(), Object)], [UNVALIDATED('@Body()')]],
@@ -558,8 +558,8 @@ describe('a start', () => {
     );
     expect(faults).toBe('');
     for (const line of [
-      'WrongController.answer: nothing reads or validates the path parameter "shopId"',
-      'WrongController.answer: every valid key may call it',
+      'WrongController.handle: nothing reads or validates the path parameter "shopId"',
+      'WrongController.handle: every valid key may call it',
       'BareController.body: @Body() is not validated',
       'BareController.query: @Query() is not validated',
       'PlainController.add: every valid key may call it',
@@ -759,7 +759,7 @@ it('a second DataSource without a name stops the start', async () => {
 it('a sunset before its deprecation stops the start', () => {
   const deprecated = Deprecated({ since: 2, sunset: 1, replacement: 'x', link: '/' });
   expect(() => handlerWith([Get(), deprecated])).toThrow(
-    /^WrongController\.answer: @Deprecated\(\) has a sunset before its since/,
+    /^WrongController\.handle: @Deprecated\(\) has a sunset before its since/,
   );
 });
 

@@ -67,7 +67,7 @@ function webStream(...texts: string[]): ReadableStream<Uint8Array> {
   });
 }
 
-const ANSWERS: Readonly<Record<string, () => unknown>> = {
+const RESPONSES: Readonly<Record<string, () => unknown>> = {
   texts: () => pieces('a', 'ä'),
   objects: () => pieces({ n: 1 }, { n: 2 }),
   bytes: () => pieces(Buffer.from('a'), new Uint8Array([98])),
@@ -125,11 +125,11 @@ const TYPES: Readonly<Record<string, object>> = Object.fromEntries(
 );
 
 /** One operation for each answer. */
-function answering() {
+function responsesController() {
   @Controller({ path: 'answers', version: '1' })
   class AnsweringController {}
-  for (const [name, answer] of Object.entries(ANSWERS)) {
-    Object.defineProperty(AnsweringController.prototype, name, { value: answer, writable: true });
+  for (const [name, respond] of Object.entries(RESPONSES)) {
+    Object.defineProperty(AnsweringController.prototype, name, { value: respond, writable: true });
     const handler = Object.getOwnPropertyDescriptor(
       AnsweringController.prototype,
       name,
@@ -184,7 +184,7 @@ class Meddling implements NestInterceptor {
 }
 
 @Module({
-  controllers: [answering(), TypedController, OnceController],
+  controllers: [responsesController(), TypedController, OnceController],
   providers: [{ provide: APP_INTERCEPTOR, useClass: Meddling }],
 })
 class AnswersModule {}
@@ -256,11 +256,11 @@ describe('what an added operation answers', () => {
     ['failed-file', 400, 'bad_request'],
     ['failed-early', 400, 'bad_request'],
   ])('%s before its first piece: %i %s', async (name, status, code) => {
-    const answer = await service.request('GET', `/v1/answers/${name}`);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(answer.headers.get('content-type')).toBe(json);
-    expect(answer.headers.get('content-disposition')).toBeNull();
-    expect(answer.text).not.toMatch(/secret|nowhere/);
+    const result = await service.request('GET', `/v1/answers/${name}`);
+    expect([result.status, result.body.code]).toEqual([status, code]);
+    expect(result.headers.get('content-type')).toBe(json);
+    expect(result.headers.get('content-disposition')).toBeNull();
+    expect(result.text).not.toMatch(/secret|nowhere/);
   });
 
   it.each(['broken', 'broken-stream', 'broken-file', 'broken-response'])(
@@ -288,14 +288,14 @@ describe('what an added operation answers', () => {
   );
 
   it('is stopped when its client goes away', async () => {
-    const gone = new AbortController();
+    const client = new AbortController();
     const response = await fetch(`${service.url}/v1/answers/endless`, {
       headers: headers(),
-      signal: gone.signal,
+      signal: client.signal,
     });
     await response.body?.getReader().read();
     const ended = once(ends, 'ended');
-    gone.abort();
+    client.abort();
     await ended;
     expect(events).toEqual(['started', 'ended']);
   });
@@ -331,8 +331,8 @@ describe('what an added operation answers', () => {
   });
 
   it('is closed when an interceptor fails', async () => {
-    const answer = await service.request('GET', '/v1/answers/node-stream?how=fail');
-    expect([answer.status, answer.body.code]).toEqual([500, 'internal_error']);
+    const result = await service.request('GET', '/v1/answers/node-stream?how=fail');
+    expect([result.status, result.body.code]).toEqual([500, 'internal_error']);
     expect(opened?.destroyed).toBe(true);
   });
 
@@ -349,7 +349,7 @@ describe('a stream that an @Idempotent() operation answers', () => {
     const send = (key: Record<string, string>) =>
       service.request('POST', `/v1/once${path}`, { headers: key });
     const before = (await service.request('GET', '/v1/pets')).text;
-    for (let asked = 0; asked < 2; asked += 1) {
+    for (let sent = 0; sent < 2; sent += 1) {
       const { status, body } = await send({ 'idempotency-key': 'k' });
       expect([status, body.code]).toEqual([500, 'internal_error']);
     }

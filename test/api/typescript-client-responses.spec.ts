@@ -105,9 +105,9 @@ describe('an error response', () => {
     const error = await errorOf(client.call('getPet', { path: { petId: 5 } }));
     expect(error).toBeInstanceOf(PetNotFoundError);
     expect(error).toBeInstanceOf(PetstoreClientError);
-    const told = { name: 'PetNotFoundError', ...body, requestId: 'r-1', help: `${url}/docs/errors#x` };
-    expect(error).toMatchObject(told);
-    expect(JSON.parse(JSON.stringify(error))).toEqual(told);
+    const expected = { name: 'PetNotFoundError', ...body, requestId: 'r-1', help: `${url}/docs/errors#x` };
+    expect(error).toMatchObject(expected);
+    expect(JSON.parse(JSON.stringify(error))).toEqual(expected);
   });
 
   it.each(['gizmo_not_found', 'constructor', '__proto__'])('of an unknown code: %s', async (code) => {
@@ -149,16 +149,20 @@ describe('a list', () => {
 });
 
 it('the quota is what the last response told, but for a 429 of a separate limit', async () => {
-  const told = {
+  const quotaHeaders = {
     'X-RateLimit-Limit': '60',
     'X-RateLimit-Remaining': '59',
     'X-RateLimit-Reset': '1795132860',
   };
   const { client } = await scriptedClient([
-    json(200, '[]', told),
-    refusal(429, 'rate_limit_exceeded', { ...told, 'X-RateLimit-Limit': '30', 'Retry-After': '4000' }),
+    json(200, '[]', quotaHeaders),
+    refusal(429, 'rate_limit_exceeded', {
+      ...quotaHeaders,
+      'X-RateLimit-Limit': '30',
+      'Retry-After': '4000',
+    }),
     json(200, '[]'),
-    refusal(404, 'pet_not_found', { ...told, 'X-RateLimit-Remaining': '57' }),
+    refusal(404, 'pet_not_found', { ...quotaHeaders, 'X-RateLimit-Remaining': '57' }),
   ]);
   const quotas: unknown[] = [client.quota];
   const list = () => all(client.pets.list());
@@ -172,9 +176,9 @@ it('the quota is what the last response told, but for a 429 of a separate limit'
 
 describe('the key is in no error and in nothing that is printed', () => {
   const echo =
-    (answer: (key: string) => Step): Step =>
+    (respond: (key: string) => Step): Step =>
     (response, request) =>
-      answer(String(request.headers.authorization))(response, request);
+      respond(String(request.headers.authorization))(response, request);
   it.each<[string, Step]>([
     ['a page that quotes it', echo((key) => html(500, key))],
     ['JSON that cannot be read', echo((key) => json(200, `[${key} 1.5`))],
@@ -241,10 +245,10 @@ describe('verifyWebhook()', () => {
     ['headers of fetch, and bytes', [new TextEncoder().encode(BODY), new Headers(signed([SECRET])), SECRET]],
     ['signatures by two secrets', [BODY, signed([OTHER, SECRET]), SECRET]],
     ['a clock that is behind', [BODY, signed([SECRET], -290), SECRET]],
-  ])('accepts %s', async (_, given) => {
-    const message = await verifyWebhook(...given);
+  ])('accepts %s', async (_, input) => {
+    const message = await verifyWebhook(...input);
     expect(message).toMatchObject({ id: 'msg_1', type: 'pets.created', data: { id: 9007199254740993n } });
-    const text = await verifyWebhook(given[0], given[1], given[2], { int64: 'string' });
+    const text = await verifyWebhook(input[0], input[1], input[2], { int64: 'string' });
     expect(text.data).toMatchObject({ id: '9007199254740993', categoryId: '1' });
   });
 
@@ -257,7 +261,7 @@ describe('verifyWebhook()', () => {
     ['no time', [BODY, { ...signed([SECRET]), 'webhook-timestamp': undefined }, SECRET]],
     ['no signature', [BODY, { ...signed([SECRET]), 'webhook-signature': 'v1,x v2,x' }, SECRET]],
     ['no headers', [BODY, {}, SECRET]],
-  ])('refuses %s', async (_, given) => {
-    expect(await errorOf(verifyWebhook(...given))).toMatchObject({ name: 'WebhookVerificationError' });
+  ])('refuses %s', async (_, input) => {
+    expect(await errorOf(verifyWebhook(...input))).toMatchObject({ name: 'WebhookVerificationError' });
   });
 });

@@ -19,10 +19,10 @@ class Held {
   /** How many run, and the most that ran at the same time. */
   running = 0;
   most = 0;
-  begun = 0;
+  started = 0;
 
   async pass<T>(work: () => T | Promise<T>): Promise<T> {
-    this.begun += 1;
+    this.started += 1;
     this.running += 1;
     this.most = Math.max(this.most, this.running);
     if (this.isHolding) await new Promise<void>((resolve) => this.waiting.push(resolve));
@@ -44,7 +44,7 @@ afterEach(() => {
 });
 
 /** What the verifier of a token answers once it is let go. */
-const ANSWERS: Readonly<Record<string, () => VerifiedCredential | undefined>> = {
+const OUTCOMES: Readonly<Record<string, () => VerifiedCredential | undefined>> = {
   good: () => ({ user: 'ann', scopes: ['pets:read'], plan: 'free' }),
   failing: () => {
     throw new Error('A bug of the verifier');
@@ -59,7 +59,7 @@ class SlowVerifier extends CredentialVerifier {
   override readonly scheme = { name: 'slow', description: 'For a test.' };
 
   verify(token: string): Promise<VerifiedCredential | undefined> {
-    return held.pass(() => ANSWERS[token]?.());
+    return held.pass(() => OUTCOMES[token]?.());
   }
 }
 
@@ -126,7 +126,7 @@ async function knownKey(service: TestService): Promise<string> {
 /** Uses up the minute of an address. */
 async function useUp(service: TestService, address = '192.0.2.1'): Promise<void> {
   for (let sent = 0; sent < LIMIT; sent += 1) await send(service, 'pst_test_malformed', address);
-  held.most = held.begun = 0;
+  held.most = held.started = 0;
 }
 
 describe.each<[string, Credential]>([
@@ -141,17 +141,17 @@ describe.each<[string, Credential]>([
     let refused = 0;
     for (const one of sent) void one.then(() => (refused += 1));
     await expect.poll(() => refused).toBe(50 - 1 - MAX_WAITING);
-    expect([held.running, held.begun]).toEqual([1, 1]);
+    expect([held.running, held.started]).toEqual([1, 1]);
     expect(await inFlight(service)).toBe(0);
     // A known key of the same address, and of another.
     for (const address of ['192.0.2.1', '203.0.113.9'])
       expect((await send(service, key, address)).status).toBe(200);
     held.release();
-    const answers = await Promise.all(sent);
-    expect(answers.map(statusOf)).toEqual(Array.from({ length: 50 }, () => 429));
-    for (const { headers } of answers)
+    const responses = await Promise.all(sent);
+    expect(responses.map(statusOf)).toEqual(Array.from({ length: 50 }, () => 429));
+    for (const { headers } of responses)
       expect([headers.get('x-ratelimit-remaining'), headers.get('retry-after')]).toEqual(['0', '50']);
-    expect([held.begun, held.most]).toEqual([1 + MAX_WAITING, 1]);
+    expect([held.started, held.most]).toEqual([1 + MAX_WAITING, 1]);
     expect(await shed(service)).toBe(0);
     expect((await send(service, key, '192.0.2.1')).status).toBe(200);
   });
@@ -159,7 +159,7 @@ describe.each<[string, Credential]>([
   it('that come at once are looked up no more at a time than the address may still send', async () => {
     const service = await open();
     const key = await knownKey(service);
-    held.begun = held.most = 0;
+    held.started = held.most = 0;
     const sent = flood(service, 100, credential);
     await expect.poll(() => held.running).toBe(LIMIT);
     expect((await send(service, key, '203.0.113.9')).status).toBe(200);
@@ -188,21 +188,24 @@ describe.each<[string, Credential]>([
     const [running] = flood(service, 1, credential);
     await expect.poll(() => held.running).toBe(1);
     const client = new AbortController();
-    const gone = Array.from({ length: MAX_WAITING }, () =>
+    const aborted = Array.from({ length: MAX_WAITING }, () =>
       send(service, credential(), '192.0.2.1', client.signal).catch(() => undefined),
     );
     // The queue is full.
     await expect
       .poll(async () => {
         const probe = new AbortController();
-        const answer = send(service, credential(), '192.0.2.1', probe.signal).then(statusOf, () => 0);
-        const status = await Promise.race([answer, new Promise<number>((done) => setTimeout(done, 100, 0))]);
+        const response = send(service, credential(), '192.0.2.1', probe.signal).then(statusOf, () => 0);
+        const status = await Promise.race([
+          response,
+          new Promise<number>((done) => setTimeout(done, 100, 0)),
+        ]);
         probe.abort();
         return status;
       })
       .toBe(429);
     client.abort();
-    await Promise.all(gone);
+    await Promise.all(aborted);
     await expect
       .poll(() => service.metric('http_requests_total', { status: '499' }))
       .toBeGreaterThanOrEqual(MAX_WAITING);
@@ -245,10 +248,10 @@ describe('a flood of tokens', () => {
     await useUp(service);
     const sent = flood(service, 30, unknownToken);
     await expect.poll(() => held.running).toBe(1);
-    const answered = send(service, service.key, '192.0.2.1');
+    const response = send(service, service.key, '192.0.2.1');
     await expect.poll(() => held.running).toBe(2);
     held.release();
-    expect((await answered).status).toBe(200);
+    expect((await response).status).toBe(200);
     await Promise.all(sent);
   });
 
@@ -260,12 +263,12 @@ describe('a flood of tokens', () => {
     await useUp(service);
     held.release();
     for (let round = 0; round < 3; round += 1) {
-      const answers: TestResponse[] = await Promise.all(
+      const responses: TestResponse[] = await Promise.all(
         Array.from({ length: 9 }, () =>
           service.request('GET', '/v1/pets', { key: token, headers: { 'x-forwarded-for': '192.0.2.1' } }),
         ),
       );
-      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]));
+      expect(new Set(responses.map((response) => response.status))).toEqual(new Set([status]));
     }
     expect((await send(service, 'good', '192.0.2.1')).status).toBe(200);
   });
@@ -277,10 +280,10 @@ describe('a flood of tokens', () => {
     try {
       const sent = flood(service, 2, unknownToken);
       await vi.waitFor(() => expect(held.running).toBe(1));
-      for (const begun of [1, 2]) {
-        await vi.waitFor(() => expect(held.begun).toBe(begun));
+      for (const count of [1, 2]) {
+        await vi.waitFor(() => expect(held.started).toBe(count));
         vi.advanceTimersByTime(10_000);
-        expect((await sent[begun - 1])?.status).toBe(503);
+        expect((await sent[count - 1])?.status).toBe(503);
       }
     } finally {
       vi.useRealTimers();

@@ -149,9 +149,9 @@ describe('an upload with Nest’s FileInterceptor', () => {
     ['a field that is unknown', form({ title: 'a', color: 'red', photo: photo(1) }), 'color'],
     ['a file that is unknown', form({ title: 'a', other: photo(1), photo: photo(1) }), 'other'],
   ])('is refused for %s, and leaves no file', async (_, body, field) => {
-    const answer = await post('/v1/photos', body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(answer.body.details.map((fault: { field: string }) => fault.field)).toEqual([field]);
+    const response = await post('/v1/photos', body);
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(response.body.details.map((fault: { field: string }) => fault.field)).toEqual([field]);
     await expect.poll(files).toBe(0);
   });
 
@@ -170,8 +170,8 @@ describe('an upload with Nest’s FileInterceptor', () => {
       boundary,
     ],
   ])('is malformed %s', async (_, body, headers) => {
-    const answer = await post('/v1/photos', body, headers);
-    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_request']);
+    const response = await post('/v1/photos', body, headers);
+    expect([response.status, response.body.code]).toEqual([400, 'malformed_request']);
     await expect.poll(files).toBe(0);
   });
 
@@ -183,8 +183,8 @@ describe('an upload with Nest’s FileInterceptor', () => {
     const encoded = new Response(body);
     const type = { 'content-type': encoded.headers.get('content-type') ?? '' };
     for (const sent of [body, encoded.body as ReadableStream]) {
-      const answer = await post(path, sent, sent === body ? {} : type);
-      expect([answer.status, answer.body.code]).toEqual([413, 'payload_too_large']);
+      const response = await post(path, sent, sent === body ? {} : type);
+      expect([response.status, response.body.code]).toEqual([413, 'payload_too_large']);
     }
     await expect.poll(files).toBe(0);
   });
@@ -193,9 +193,9 @@ describe('an upload with Nest’s FileInterceptor', () => {
     ['another type', { 'content-type': 'application/json' }],
     ['a coding', { ...boundary, 'content-encoding': 'gzip' }],
   ])('is refused with %s', async (_, headers) => {
-    const answer = await post('/v1/photos', part, headers);
-    expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
-    expect(answer.body.message).toContain('multipart/form-data');
+    const response = await post('/v1/photos', part, headers);
+    expect([response.status, response.body.code]).toEqual([415, 'unsupported_media_type']);
+    expect(response.body.message).toContain('multipart/form-data');
   });
 
   it('that is broken off leaves no file, and the service goes on', async () => {
@@ -208,10 +208,10 @@ describe('an upload with Nest’s FileInterceptor', () => {
   });
 
   it('that stalls is answered 408, and leaves no file', async () => {
-    const answer = parseRaw(
+    const response = parseRaw(
       await sendRaw(hasty.url, head('/v1/photos', 9_000, '', hasty.key) + fileOf(1_000)),
     );
-    expect([answer.status, answer.body]).toMatchObject([408, { code: 'request_timeout' }]);
+    expect([response.status, response.body]).toMatchObject([408, { code: 'request_timeout' }]);
     await expect.poll(files).toBe(0);
   });
 
@@ -245,14 +245,14 @@ describe('an upload with Nest’s FileInterceptor', () => {
 
 describe('a body that the handler reads as a stream', () => {
   it.each(['image/png', 'image/svg+xml; charset=utf-8'])('is passed on as it comes: %s', async (type) => {
-    const answer = await post('/v1/photos/streamed', 'x'.repeat(1_500_000), { 'content-type': type });
-    expect([answer.status, answer.body]).toEqual([201, { bytes: 1_500_000 }]);
+    const response = await post('/v1/photos/streamed', 'x'.repeat(1_500_000), { 'content-type': type });
+    expect([response.status, response.body]).toEqual([201, { bytes: 1_500_000 }]);
   });
 
   it('fails at its limit with 413', async () => {
     const endless = new ReadableStream({ pull: (to) => to.enqueue(Buffer.alloc(65_536)) });
-    const answer = await post('/v1/photos/streamed', endless, { 'content-type': 'image/png' });
-    expect([answer.status, answer.body.code]).toEqual([413, 'payload_too_large']);
+    const response = await post('/v1/photos/streamed', endless, { 'content-type': 'image/png' });
+    expect([response.status, response.body.code]).toEqual([413, 'payload_too_large']);
   });
 
   const streamed = (key: string) =>
@@ -260,10 +260,10 @@ describe('a body that the handler reads as a stream', () => {
 
   it('fails when it is broken off, so that nothing of its handler is left waiting', async () => {
     failures.length = 0;
-    const begins = once(reading, 'begins');
+    const started = once(reading, 'begins');
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.write(`${streamed(service.key)}x`);
-    await begins;
+    await started;
     socket.end();
     await expect.poll(() => failures).toHaveLength(1);
     socket.destroy();

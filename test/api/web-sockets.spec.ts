@@ -70,7 +70,7 @@ async function echoOf(socket: WebSocket): Promise<unknown> {
 }
 
 const UPGRADE = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
-const NOT_TAKEN = {
+const NOT_UPGRADED = {
   status: 400,
   body: { code: 'malformed_request', message: expect.stringMatching(/omit the Upgrade header/) },
 };
@@ -106,7 +106,7 @@ describe('a gateway of the WsAdapter', async () => {
     ],
   ])('refuses with the Error body what no gateway takes: %s', async (_, request) => {
     const received = await sendRaw(service.url, request);
-    expect(parseRaw(received)).toMatchObject(NOT_TAKEN);
+    expect(parseRaw(received)).toMatchObject(NOT_UPGRADED);
     expect(received).toMatch(/X-RateLimit-Limit: 60\r\n[^]*Connection: close\r\n/);
   });
 
@@ -179,7 +179,7 @@ describe('a gateway of Socket.IO, the adapter by default', async () => {
 
   it('leaves what it does not take to the service, which refuses it with the Error body', async () => {
     const received = await sendRaw(service.url, `GET /v1/other HTTP/1.1\r\n${UPGRADE}\r\n`);
-    expect(parseRaw(received)).toMatchObject(NOT_TAKEN);
+    expect(parseRaw(received)).toMatchObject(NOT_UPGRADED);
   });
 });
 

@@ -122,10 +122,10 @@ describe('petstore webhook', () => {
 describe('petstore webhook listen', () => {
   /** Begins to listen, and answers how it ends when it is told to. */
   async function listening(service: TestService, ...args: string[]) {
-    let [out, told] = ['', ''];
+    let [out, errors] = ['', ''];
     const shell = {
       write: async (text: string) => void (out += text),
-      writeError: (text: string) => (told += text),
+      writeError: (text: string) => (errors += text),
     };
     const ended = printedBy(service, ['webhook', 'listen', ...args], shell);
     let isOver = false;
@@ -136,8 +136,8 @@ describe('petstore webhook listen', () => {
       return (await ended).code;
     };
     onTestFinished(async () => void (await stop()));
-    await expect.poll(() => isOver || told.includes('signed with')).toBe(true);
-    return { stop, out: () => out, told: () => told };
+    await expect.poll(() => isOver || errors.includes('signed with')).toBe(true);
+    return { stop, out: () => out, errors: () => errors };
   }
 
   it('prints each message, forwards it as it came, and deletes its endpoint at the end', async () => {
@@ -156,7 +156,7 @@ describe('petstore webhook listen', () => {
     await expect
       .poll(listener.out)
       .toMatch(/msg_\w+ → 204\n.*webhook\.test.*\nmsg_\w+ → 204\n.*"name":"Rex"/);
-    expect(listener.told()).toMatch(SECRET);
+    expect(listener.errors()).toMatch(SECRET);
     expect(await listener.stop()).toBe(0);
     expect(await service.repository(WebhookEndpoint).count()).toBe(0);
   });

@@ -302,8 +302,8 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     const { status, body } = await service.request('DELETE', `${address}/${id}`);
     expect([status, body.id]).toEqual([200, id]);
     for (const [method, path, json] of onOne(deliveryId)) {
-      const answer = await service.request(method, `${address}/${id}${path}`, { json });
-      expect([path, outcome(answer)]).toEqual([path, '404 webhook_endpoint_not_found']);
+      const result = await service.request(method, `${address}/${id}${path}`, { json });
+      expect([path, outcome(result)]).toEqual([path, '404 webhook_endpoint_not_found']);
     }
     for (const entity of [WebhookDelivery, WebhookSubscription])
       expect(await service.repository<{ endpointId: string }>(entity).countBy({ endpointId: id })).toBe(0);
@@ -460,13 +460,13 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     const service = await open();
     const { id } = await make(service, audience);
     const sent = await logged(service, id);
-    const gone = await logged(service, id, {}, 'toys.sold');
+    const deleted = await logged(service, id, {}, 'toys.sold');
     const { key } = await service.issueKey({ scopes: [audience.slice(1)] });
     const log = `${address}/${id}/deliveries`;
     expect((await service.request('GET', log, { key })).status).toBe(200);
     for (const [by, delivery] of [
       [key, sent],
-      [service.key, gone],
+      [service.key, deleted],
     ] as const)
       for (const [method, path] of [
         ['GET', `${log}/${delivery.id}`],
@@ -494,8 +494,10 @@ describe.each(AUDIENCES)('webhook endpoints under %s', (audience) => {
     const service = await open();
     for (let made = 0; made < 19; made += 1) await make(service, '/admin');
     const json = orderAt(service, audience);
-    const answers = await Promise.all([1, 2].map(() => service.request('POST', address, { json })));
-    expect(answers.map(outcome)).toEqual(expect.arrayContaining([201, '409 webhook_endpoint_limit_reached']));
+    const responses = await Promise.all([1, 2].map(() => service.request('POST', address, { json })));
+    expect(responses.map(outcome)).toEqual(
+      expect.arrayContaining([201, '409 webhook_endpoint_limit_reached']),
+    );
   });
 });
 
@@ -507,9 +509,9 @@ describe('endpoints of other clients', () => {
     const { key } = await service.issueKey({ plan: 'pro', scopes: ['account', 'pets:read'] });
     const before = await service.repository(WebhookEndpoint).findBy({ id });
     for (const [method, path, json] of onOne(deliveryId)) {
-      const answer = await service.request(method, `/account/webhooks/${id}${path}`, { key, json });
-      expect([path, outcome(answer)]).toEqual([path, '404 webhook_endpoint_not_found']);
-      expect(answer.body.message).toBe(`There is no webhook endpoint ${id}.`);
+      const result = await service.request(method, `/account/webhooks/${id}${path}`, { key, json });
+      expect([path, outcome(result)]).toEqual([path, '404 webhook_endpoint_not_found']);
+      expect(result.body.message).toBe(`There is no webhook endpoint ${id}.`);
     }
     expect((await service.request('GET', '/account/webhooks', { key })).body).toEqual([]);
     expect(await service.repository(WebhookEndpoint).findBy({ id })).toEqual(before);
@@ -561,26 +563,26 @@ describe('what an operator disabled', () => {
     const service = await open();
     const { id } = await make(service);
     const { id: other } = await make(service, '/account', { url: 'https://shop.example.com/other' });
-    const ask = async (method: string, path: string, json?: object) =>
+    const request = async (method: string, path: string, json?: object) =>
       outcome(await service.request(method, path, json ? { json } : {}));
     const [own, url] = [`/account/webhooks/${id}`, URL_OF_SHOP];
-    expect(await ask('PATCH', `/admin/webhooks/${id}`, { enabled: false })).toBe(200);
+    expect(await request('PATCH', `/admin/webhooks/${id}`, { enabled: false })).toBe(200);
     for (const [method, path, json] of [
       ['DELETE', own, undefined],
       ['PATCH', own, { url: 'https://shop.example.com/new' }],
       ['PATCH', `/account/webhooks/${other}`, { url }],
       ['POST', '/account/webhooks', orderAt(service, '/account', { url })],
     ] as const)
-      expect([method, await ask(method, path, json)]).toEqual([method, '409 webhook_endpoint_locked']);
-    expect(await ask('PATCH', own, { label: 'Shop', url })).toBe(200);
-    expect(await ask('POST', `${own}/rotate-secret`, {})).toBe(200);
-    expect(await ask('PATCH', `/account/webhooks/${other}`, { label: 'Till' })).toBe(200);
-    expect(await ask('PATCH', `/admin/webhooks/${other}`, { url })).toBe(200);
+      expect([method, await request(method, path, json)]).toEqual([method, '409 webhook_endpoint_locked']);
+    expect(await request('PATCH', own, { label: 'Shop', url })).toBe(200);
+    expect(await request('POST', `${own}/rotate-secret`, {})).toBe(200);
+    expect(await request('PATCH', `/account/webhooks/${other}`, { label: 'Till' })).toBe(200);
+    expect(await request('PATCH', `/admin/webhooks/${other}`, { url })).toBe(200);
     // Another client is not meant.
     const { key } = await service.issueKey({ plan: 'pro', scopes: HOLDER });
     const json = orderAt(service, '/account', { url });
     expect(outcome(await service.request('POST', '/account/webhooks', { key, json }))).toBe(201);
-    expect(await ask('DELETE', `/admin/webhooks/${id}`)).toBe(200);
+    expect(await request('DELETE', `/admin/webhooks/${id}`)).toBe(200);
   });
 });
 
@@ -626,7 +628,7 @@ describe('self-service of webhooks and the quota', () => {
     const service = await open({ plan: 'free' });
     const { headers } = await service.request('GET', '/account/webhooks');
     expect(headers.get('x-ratelimit-remaining')).toBe('60');
-    for (let asked = 1; asked < 30; asked += 1) await service.request('GET', '/account/webhook-events');
+    for (let round = 1; round < 30; round += 1) await service.request('GET', '/account/webhook-events');
     expect(outcome(await service.request('GET', '/account/webhooks'))).toBe('429 rate_limit_exceeded');
     expect((await service.request('GET', '/account/keys')).status).toBe(200);
     const { key } = await service.issueKey({ scopes: ['account'] });

@@ -39,7 +39,7 @@ async function endpoint(
 }
 
 /** What endpoints of the service are told, in its order: event and data. */
-async function told(service: TestService) {
+async function messagesOf(service: TestService) {
   await service.settled();
   await service.app.get(WebhookFanOuts).catchUp();
   const rows = await service
@@ -66,7 +66,7 @@ it('has what the class of its data declares, and nothing else', async () => {
   const toy = { id: 2n ** 53n - 1n, supplierNote: 'pays late' };
   await service.app.get(WebhookMessages).send(RETURNED, toy);
   const data = { id: 2 ** 53 - 1 };
-  expect(await told(service)).toEqual([{ endpointId, type: RETURNED.name, data }]);
+  expect(await messagesOf(service)).toEqual([{ endpointId, type: RETURNED.name, data }]);
 });
 
 it('is in the document that is served, whichever module declares it', async () => {
@@ -78,22 +78,22 @@ it('is in the document that is served, whichever module declares it', async () =
 });
 
 describe('api_key.expiring', () => {
-  const look = (service: TestService) => service.app.get(Jobs).run('api_keys.tell_of_end');
+  const checkExpiry = (service: TestService) => service.app.get(Jobs).run('api_keys.tell_of_end');
   const notices = async (service: TestService) =>
-    (await told(service)).map(({ data: { keyId, notice } }) => `${keyId} ${notice}`);
+    (await messagesOf(service)).map(({ data: { keyId, notice } }) => `${keyId} ${notice}`);
 
   it('is told 7 days and 1 day before the end, once each, whoever looks', async () => {
     const service = await open();
     await endpoint(service, NOTICES);
     const { id } = await service.issueKey({ expires: 30 * DAY });
     await service.issueKey();
-    await look(service);
+    await checkExpiry(service);
     service.clock.advance(23 * DAY - 1);
-    await look(service);
+    await checkExpiry(service);
     expect(await notices(service)).toEqual([]);
     service.clock.advance(1);
-    for (let times = 0; times < 3; times += 1) await look(service);
-    expect(await told(service)).toMatchObject([
+    for (let times = 0; times < 3; times += 1) await checkExpiry(service);
+    expect(await messagesOf(service)).toMatchObject([
       {
         type: 'api_key.expiring',
         data: {
@@ -107,11 +107,11 @@ describe('api_key.expiring', () => {
       },
     ]);
     service.clock.advance(6 * DAY);
-    await look(service);
+    await checkExpiry(service);
     service.clock.advance(DAY - 1);
-    await look(service);
+    await checkExpiry(service);
     service.clock.advance(1);
-    await look(service);
+    await checkExpiry(service);
     expect(await notices(service)).toEqual([`${id} 7d`, `${id} 1d`]);
   });
 
@@ -127,12 +127,12 @@ describe('api_key.expiring', () => {
     await keys.update(sooner.id, { expires: 2 * HOUR }, {}, SERVICE_ITSELF);
     service.clock.advance(HOUR);
     await keys.revoke(revoked.id, {}, SERVICE_ITSELF);
-    await look(service);
+    await checkExpiry(service);
     expect((await notices(service)).toSorted()).toEqual([`${soon.id} 7d`, `${sooner.id} 1d`].toSorted());
     service.clock.advance(DAY);
     await keys.update(soon.id, { expires: DAY }, {}, SERVICE_ITSELF);
-    await look(service);
-    await look(service);
+    await checkExpiry(service);
+    await checkExpiry(service);
     expect((await notices(service)).slice(2)).toEqual([`${soon.id} 1d`]);
   });
 
@@ -142,10 +142,12 @@ describe('api_key.expiring', () => {
     const { id } = await service.issueKey();
     service.clock.advance(10 * DAY);
     const { apiKey } = await service.app.get(KeyIssuingService).rotate(id, { grace: DAY }, SERVICE_ITSELF);
-    await look(service);
-    expect(await told(service)).toMatchObject([{ data: { keyId: id, notice: '1d', replacedBy: apiKey.id } }]);
+    await checkExpiry(service);
+    expect(await messagesOf(service)).toMatchObject([
+      { data: { keyId: id, notice: '1d', replacedBy: apiKey.id } },
+    ]);
     await service.app.get(KeyIssuingService).rotate(apiKey.id, { grace: 0 }, SERVICE_ITSELF);
-    await look(service);
+    await checkExpiry(service);
     expect(await notices(service)).toHaveLength(1);
   });
 
@@ -156,11 +158,11 @@ describe('api_key.expiring', () => {
     await endpoint(service, ['quota.threshold']);
     const { id } = await service.issueKey({ expires: 10 * DAY });
     service.clock.advance(4 * DAY);
-    await look(service);
-    expect(await told(service)).toEqual([]);
+    await checkExpiry(service);
+    expect(await messagesOf(service)).toEqual([]);
     const endpointId = await endpoint(service, NOTICES);
-    await look(service);
-    expect(await told(service)).toMatchObject([{ endpointId, data: { keyId: id } }]);
+    await checkExpiry(service);
+    expect(await messagesOf(service)).toMatchObject([{ endpointId, data: { keyId: id } }]);
   });
 
   it.each([
@@ -201,21 +203,21 @@ describe('api_key.banned', () => {
     await hammer(service, 3);
     const bannedUntil = new Date(Number(banned.headers.get('x-ratelimit-reset')) * 1000).toISOString();
     const { body } = await service.request('GET', '/account');
-    expect(await told(service)).toMatchObject([
+    expect(await messagesOf(service)).toMatchObject([
       {
         endpointId,
         type: 'api_key.banned',
         data: { keyId: body.key.id, prefix: body.key.prefix, label: null, bannedUntil: expect.any(String) },
       },
     ]);
-    const [{ data } = { data: {} }] = await told(service);
+    const [{ data } = { data: {} }] = await messagesOf(service);
     expect(Math.ceil(Date.parse(data.bannedUntil) / 1000)).toBe(Date.parse(bannedUntil) / 1000);
   });
 });
 
 describe('quota.threshold', () => {
   const reached = async (service: TestService) =>
-    (await told(service)).map(
+    (await messagesOf(service)).map(
       ({ data: { window, percent, limit, used } }) => `${window} ${percent} ${limit}: ${used}`,
     );
 
@@ -225,7 +227,7 @@ describe('quota.threshold', () => {
     await hammer(service, 7);
     expect(await reached(service)).toEqual([]);
     await hammer(service, 1);
-    expect(await told(service)).toEqual([
+    expect(await messagesOf(service)).toEqual([
       {
         endpointId,
         type: 'quota.threshold',
@@ -265,8 +267,8 @@ describe('quota.threshold', () => {
   it('is not told of addresses and of operations that are not counted', async () => {
     const service = await open({ plan: 'enterprise', limits: { perMinute: 100, perDay: 100 } });
     await endpoint(service, ['quota.threshold']);
-    for (let asked = 0; asked < 61; asked += 1) await service.request('GET', '/v1/pets', { key: null });
-    for (let asked = 0; asked < 61; asked += 1) await service.request('GET', '/account');
+    for (let sent = 0; sent < 61; sent += 1) await service.request('GET', '/v1/pets', { key: null });
+    for (let sent = 0; sent < 61; sent += 1) await service.request('GET', '/account');
     expect(await reached(service)).toEqual([]);
   });
 
@@ -277,12 +279,12 @@ describe('quota.threshold', () => {
     // It ends when the suite does: a request that waited for it would never be answered.
     let fail: (error: Error) => void = () => undefined;
     send.mockReturnValue(new Promise((_, reject) => (fail = reject)));
-    for (let asked = 0; asked < 5; asked += 1) expect((await hammer(service, 1)).status).toBe(200);
+    for (let sent = 0; sent < 5; sent += 1) expect((await hammer(service, 1)).status).toBe(200);
     expect((await hammer(service, 1)).status).toBe(429);
     expect(send).toHaveBeenCalled();
     send.mockRejectedValue(new Error('The database is away.'));
     service.clock.set('2026-11-21T00:00:00.000Z');
-    for (let asked = 0; asked < 5; asked += 1) expect((await hammer(service, 1)).status).toBe(200);
+    for (let sent = 0; sent < 5; sent += 1) expect((await hammer(service, 1)).status).toBe(200);
     fail(new Error('The database is away.'));
     await service.settled();
     send.mockRestore();
@@ -300,7 +302,9 @@ describe('two instances on one database', () => {
       instance.clock.advance(4 * DAY);
       await instance.app.get(Jobs).run('api_keys.tell_of_end');
     }
-    const messages = (await told(one)).map(({ data }) => data.percent ?? `${data.keyId} ${data.notice}`);
+    const messages = (await messagesOf(one)).map(
+      ({ data }) => data.percent ?? `${data.keyId} ${data.notice}`,
+    );
     expect(messages).toEqual([80, 100, `${id} 7d`]);
   });
 });

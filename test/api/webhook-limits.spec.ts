@@ -29,18 +29,18 @@ const HANGING: [what: string, answer: Responder][] = [
 
 // Statements on PostgreSQL have limits by the same timers: one that is under way when their time passes at once is given up, too.
 describe.skipIf(ON_POSTGRES)('an attempt that takes 15 s', () => {
-  it.each(HANGING)('and %s is given up, and told so', async (_, answer) => {
+  it.each(HANGING)('and %s is given up, and told so', async (_, respond) => {
     const { post, deliver, endpointAt, endpoint, deliveries } = await open();
-    const asked = gate();
+    const requested = gate();
     const hanging = await receive((response, received) => {
-      asked.open();
-      return answer(response, received);
+      requested.open();
+      return respond(response, received);
     });
     const { id } = await endpointAt(hanging.url);
     holdTimers();
     await post('X');
     const delivered = deliver();
-    await asked.opened;
+    await requested.opened;
     vi.advanceTimersByTime(LIMIT_MS - 1);
     expect(await isSettled(delivered)).toBe(false);
     expect(await deliveries()).toMatchObject([{ attempts: 0 }]);

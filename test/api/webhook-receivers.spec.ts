@@ -16,8 +16,8 @@ afterAll(() => service.close());
 beforeEach(() => clear());
 
 /** A receiver that answers so, after a message was sent to it. */
-async function sentTo(answer?: Responder) {
-  const receiver = await receive(answer);
+async function sentTo(respond?: Responder) {
+  const receiver = await receive(respond);
   await endpointAt(receiver.url);
   await post('X');
   await deliver();
@@ -28,7 +28,7 @@ it('an endpoint that fails is tried again by the schedule, in order, then disabl
   const [failing, healthy] = [await receive(respondWith(500)), await receive()];
   const { id } = await endpointAt(failing.url);
   await endpointAt(healthy.url, {}, ['pets.created', 'webhook_endpoint.disabled']);
-  const began = new Date(clock.now()).toISOString();
+  const startedAt = new Date(clock.now()).toISOString();
   const failed = () => service.metric('petstore_webhook_attempts_total', { outcome: 'failed' });
   const before = await failed();
   await post('First');
@@ -48,10 +48,10 @@ it('an endpoint that fails is tried again by the schedule, in order, then disabl
   const disabled = await endpoint(id);
   expect(disabled).toMatchObject({
     disabledBecause: 'failing',
-    failingSince: began,
+    failingSince: startedAt,
     lastError: 'It responded 500.',
   });
-  expect(clock.now() - Date.parse(began)).toBeGreaterThan(3 * DAY);
+  expect(clock.now() - Date.parse(startedAt)).toBeGreaterThan(3 * DAY);
   const mine = (await deliveries()).filter(({ endpointId }) => endpointId === id);
   expect(mine.map(({ state, attempts, status: code }) => [state, attempts, code])).toEqual([
     ['failed', 10, 500],
@@ -79,8 +79,8 @@ it.each([
   ['503 and nonsense', 503, 'soon', 5_000],
   ['503 and more seconds than there are instants', 503, '9'.repeat(30), DAY],
 ])('an endpoint waits as long as Retry-After asks with %s', async (_, code, after, wait) => {
-  const asked = after === 'in an hour' ? new Date(clock.now() + HOUR).toUTCString() : after;
-  const receiver = await sentTo(respondWith(code, { 'Retry-After': asked }));
+  const retryAfter = after === 'in an hour' ? new Date(clock.now() + HOUR).toUTCString() : after;
+  const receiver = await sentTo(respondWith(code, { 'Retry-After': retryAfter }));
   clock.advance(wait - 1_000);
   await deliver();
   expect(receiver.received).toHaveLength(1);
@@ -101,7 +101,7 @@ it.each([
   clock.step(step);
   clock.advance(wait);
   // Once, and then by the schedule: after half an hour.
-  for (let looks = 0; looks < 3; looks += 1) await deliver();
+  for (let runs = 0; runs < 3; runs += 1) await deliver();
   expect(receiver.received).toHaveLength(3);
   clock.advance(30 * 60_000 - 1);
   await deliver();
@@ -142,8 +142,8 @@ it.each([
   ['fields without end', flood('a: b\r\n', 10_000, 'HTTP/1.1 200 OK\r\n'), null, TOO_MUCH],
 ] satisfies [string, Responder, number | null, string][])(
   'a delivery has failed with %s',
-  async (_, answer, status, why) => {
-    const receiver = await sentTo(answer);
+  async (_, respond, status, why) => {
+    const receiver = await sentTo(respond);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/']);
     const error = expect.stringContaining(why) as string;
     expect(await deliveries()).toMatchObject([{ state: 'waiting', attempts: 1, status, error }]);

@@ -102,10 +102,10 @@ const WALKED: readonly Nested[] = [
 
 async function send(request: string, json: string): Promise<{ ms: number; outcome: unknown }> {
   const [method = '', path = ''] = request.split(' ');
-  const begin = process.cpuUsage();
-  const answer = await service.request(method, `/v1/${path}`, { json });
-  const { user, system } = process.cpuUsage(begin);
-  return { ms: (user + system) / 1_000, outcome: answer.status === 201 ? 201 : faultsOf(answer) };
+  const start = process.cpuUsage();
+  const response = await service.request(method, `/v1/${path}`, { json });
+  const { user, system } = process.cpuUsage(start);
+  return { ms: (user + system) / 1_000, outcome: response.status === 201 ? 201 : faultsOf(response) };
 }
 
 /** How many times as much processor time a body takes as one that has the same members as unknown fields. */

@@ -59,8 +59,8 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     });
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => {
-      const asked = new URL(request.url());
-      if (![proxy.url, service.url, 'null'].includes(asked.origin)) foreign.push(request.url());
+      const requested = new URL(request.url());
+      if (![proxy.url, service.url, 'null'].includes(requested.origin)) foreign.push(request.url());
     });
     await page.goto(from + path);
     return page;
@@ -138,9 +138,9 @@ describeWith('browser', 'the pages for people in a real browser', () => {
     await operation.locator('textarea').fill(`{"name":"Big","categoryId":${MAX_INT64}}`);
     const ids: string[] = [];
     for (const attempt of [1, 2]) {
-      const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+      const arrived = page.waitForResponse((response) => response.request().method() === 'POST');
       await operation.locator('.execute').click();
-      const response = await answered;
+      const response = await arrived;
       expect([attempt, response.status()]).toEqual([attempt, 201]);
       const shown = operation.locator('.live-responses-table .highlight-code');
       const id = /"id":(\d+)/.exec(await response.text())?.[1] ?? '';

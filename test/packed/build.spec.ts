@@ -34,9 +34,9 @@ const FILES: readonly (readonly [string, string])[] = [
 ];
 
 /** Makes the project in an empty folder. */
-async function makeProject(given?: string): Promise<string> {
+async function makeProject(source?: string): Promise<string> {
   const made = await folderOfTest();
-  const project = given ?? made;
+  const project = source ?? made;
   await writeFiles(project, FILES);
   for (const file of ['bin', 'scripts/build-if-stale.mjs'])
     await cp(join(ROOT, file), join(project, file), { recursive: true });
@@ -58,7 +58,8 @@ const build = (project: string) => run(project, 'scripts/build-if-stale.mjs', ['
 const petstore = (project: string, environment?: NodeJS.ProcessEnv) =>
   run(project, 'bin/petstore.js', [], environment);
 const idOf = async (project: string) => (await stat(join(project, 'dist'))).ino;
-const beside = async (project: string) => (await readdir(project)).filter((name) => name.startsWith('dist.'));
+const buildFolders = async (project: string) =>
+  (await readdir(project)).filter((name) => name.startsWith('dist.'));
 const touch = (project: string) => writeFile(join(project, 'src/newer.ts'), '');
 
 describe('a build', () => {
@@ -72,7 +73,7 @@ describe('a build', () => {
       1,
       expect.stringMatching(/broken\.ts:1:14[^]*The build failed.*The build before is still there\.\n$/),
     ]);
-    expect([await idOf(project), await beside(project)]).toEqual([before, []]);
+    expect([await idOf(project), await buildFolders(project)]).toEqual([before, []]);
   });
 
   it('that is killed leaves the one before, and the next removes what it left', async () => {
@@ -82,13 +83,13 @@ describe('a build', () => {
     await writeFile(join(project, 'wait'), '');
     const options = { cwd: project, detached: true, stdio: 'ignore' } as const;
     const child = spawn(process.execPath, ['scripts/build-if-stale.mjs', '--always'], options);
-    await expect.poll(() => beside(project)).toHaveLength(1);
+    await expect.poll(() => buildFolders(project)).toHaveLength(1);
     process.kill(-(child.pid ?? 0), 'SIGKILL');
     await once(child, 'close');
-    expect([await idOf(project), (await beside(project)).length]).toEqual([before, 1]);
+    expect([await idOf(project), (await buildFolders(project)).length]).toEqual([before, 1]);
     await rm(join(project, 'wait'));
     expect((await build(project)).code).toBe(0);
-    expect(await beside(project)).toEqual([]);
+    expect(await buildFolders(project)).toEqual([]);
   });
 
   it('is made anew by what starts the service when a source is newer, but not in production, or where .env cannot be read', async () => {
@@ -96,22 +97,22 @@ describe('a build', () => {
     await build(project);
     const before = await idOf(project);
     await touch(project);
-    const kept = { code: 0, stdout: 'It runs.\n', stderr: '' };
-    expect(await petstore(project, { NODE_ENV: 'production' })).toMatchObject(kept);
+    const expected = { code: 0, stdout: 'It runs.\n', stderr: '' };
+    expect(await petstore(project, { NODE_ENV: 'production' })).toMatchObject(expected);
     await writeFile(join(project, '.env'), 'NODE_ENV=production\n');
-    expect(await petstore(project)).toMatchObject(kept);
+    expect(await petstore(project)).toMatchObject(expected);
     await rm(join(project, '.env'));
     await mkdir(join(project, '.env'));
-    expect(await petstore(project)).toMatchObject(kept);
+    expect(await petstore(project)).toMatchObject(expected);
     await rm(join(project, '.env'), { recursive: true });
     expect(await idOf(project)).toBe(before);
-    const anew = { ...kept, stderr: 'Building…\n' };
+    const anew = { ...expected, stderr: 'Building…\n' };
     expect(await petstore(project)).toMatchObject(anew);
     expect(await idOf(project)).not.toBe(before);
     // It is part of the bundle, too.
     await utimes(join(project, 'bin/project-modules.js'), new Date(), new Date());
     expect(await petstore(project)).toMatchObject(anew);
-    expect(await petstore(project)).toMatchObject(kept);
+    expect(await petstore(project)).toMatchObject(expected);
   });
 
   it('is enough without what only a build needs, though a source is newer, and without the sources', async () => {
@@ -131,6 +132,6 @@ describe('a build', () => {
     expect(await Promise.race(both)).toMatchObject({ code: 0 });
     const first = await idOf(project);
     for (const one of await Promise.all(both)) expect(one).toMatchObject({ code: 0, stdout: 'It runs.\n' });
-    expect([await idOf(project), await beside(project)]).toEqual([first, []]);
+    expect([await idOf(project), await buildFolders(project)]).toEqual([first, []]);
   });
 });

@@ -14,7 +14,7 @@ import {
 } from '../support/service-process.js';
 
 /** All that came back, but for ids, times, and what is left of a minute that may have ended for one of the two. */
-async function answered(service: ServiceProcess, line: string, body: string): Promise<string> {
+async function responseTo(service: ServiceProcess, line: string, body: string): Promise<string> {
   const head = `${line} HTTP/1.1\r\nHost: store.example\r\nAuthorization: Bearer ${service.demoKey}\r\nConnection: close\r\n`;
   const length = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   return (await sendRaw(service.url, `${head}${length}\r\n${body}`)).replace(
@@ -39,9 +39,9 @@ it('the bundle answers as what was compiled alone', async () => {
     ['POST /v1/pets', '{"name":5,"age":2}'],
     ['POST /v1/pets', '{"name":'],
   ] as const) {
-    const text = await answered(bundle, line, body);
+    const text = await responseTo(bundle, line, body);
     expect(text, line).toMatch(/^HTTP\/1\.1 [2-4]\d\d /);
-    expect(text, line).toBe(await answered(source, line, body));
+    expect(text, line).toBe(await responseTo(source, line, body));
   }
 });
 
@@ -107,7 +107,7 @@ describe('the command line', () => {
 });
 
 const COMPILED = join(WITH_CATALOGUE, 'dist/.compiled');
-const kept = (): string[] =>
+const compiledFiles = (): string[] =>
   readdirSync(COMPILED, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
@@ -119,8 +119,8 @@ describe('code that V8 has compiled', () => {
     'is kept beside the build, and passed over where it is damaged',
     async () => {
       expect((await run(list)).stdout).toBe('[]\n');
-      expect(kept().length).toBeGreaterThan(100);
-      for (const file of kept()) writeFileSync(file, 'nothing that was compiled');
+      expect(compiledFiles().length).toBeGreaterThan(100);
+      for (const file of compiledFiles()) writeFileSync(file, 'nothing that was compiled');
       expect((await run(list)).stdout).toBe('[]\n');
     },
   );

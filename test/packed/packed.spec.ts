@@ -233,20 +233,20 @@ describe('what is packed, installed by npm with production dependencies alone', 
     await run(installed, 'npm', ['run', '-s', 'prestart'], { HOME: folder });
     const main = join(installed, manifest.scripts.start.replace('node ', ''));
     const service = await serviceOfTest(folder, { NODE_ENV: 'production' }, main);
-    const asked = new Set([...ADDRESSES, ...DOCUMENTS.flatMap((path) => [`${path}.json`, `${path}.yaml`])]);
+    const served = new Set([...ADDRESSES, ...DOCUMENTS.flatMap((path) => [`${path}.json`, `${path}.yaml`])]);
     const texts = new Map<string, string>();
     const refused = [];
-    for (const path of asked) {
+    for (const path of served) {
       const response = await fetch(service.url + path, { headers: { accept: 'text/html,*/*' } });
       const text = await response.text();
       texts.set(path, text);
       if (response.status !== 200) refused.push(`${response.status} ${path}: ${text}`);
       const isOwn = !path.includes('swagger-ui');
       if (isOwn && /^text\/(?:html|css|javascript)/.test(response.headers.get('content-type') ?? ''))
-        for (const found of pathsIn(text, response.url)) asked.add(found);
+        for (const found of pathsIn(text, response.url)) served.add(found);
     }
     expect(refused).toEqual([]);
-    expect([...asked]).toEqual(expect.arrayContaining(['/docs/errors', '/docs/guides/using-the-api']));
+    expect([...served]).toEqual(expect.arrayContaining(['/docs/errors', '/docs/guides/using-the-api']));
     for (const path of DOCUMENTS)
       expect(parse(texts.get(`${path}.yaml`) ?? '')).toEqual(JSON.parse(texts.get(`${path}.json`) ?? ''));
     expect(await service.stop()).toMatchObject({ code: 0, stderr: '' });
@@ -368,10 +368,10 @@ describe.skipIf(!HAS_PETS)(`a project that has it as a dependency${why}`, () => 
     const { key: issued } = JSON.parse(
       await petstoreThere('client', 'create', '--name', 'Ada', '--plan', 'free', '--issue-key', '--json'),
     ) as { key: { key: string } };
-    const wish = (petId: number) =>
+    const adoptionOf = (petId: number) =>
       service.request('POST', '/v1/adoptions', { key: issued.key, json: { petId, adopterName: 'Ada' } });
-    expect((await wish(1)).status).toBe(201);
-    expect(await wish(1)).toMatchObject({ status: 409, body: { code: 'pet_not_available' } });
+    expect((await adoptionOf(1)).status).toBe(201);
+    expect(await adoptionOf(1)).toMatchObject({ status: 409, body: { code: 'pet_not_available' } });
     expect(await service.stop()).toMatchObject({ code: 0 });
   });
 

@@ -72,12 +72,12 @@ it('the data of a client is exported, without secrets', async () => {
 
 it('a deletion takes the last errors along, also those that another instance has not written yet', async () => {
   const { clientId } = await busyClient(other);
-  const { clientId: kept } = await busyClient(other);
+  const { clientId: otherId } = await busyClient(other);
   await busyClient();
   await written();
   expect((await service.request('DELETE', `/admin/clients/${clientId}`)).status).toBe(200);
   await written(other);
-  expect([await errorsOf(clientId), await errorsOf(kept)]).toEqual([0, 1]);
+  expect([await errorsOf(clientId), await errorsOf(otherId)]).toEqual([0, 1]);
 });
 
 it('a deletion takes what operators are alerted to along, also what another instance has not written yet', async () => {

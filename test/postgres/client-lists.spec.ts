@@ -13,16 +13,16 @@ const { key: admin, id: adminKey } = await service.issueKey({
   plan: 'business',
   scopes: ['admin', 'pets:read'],
 });
-const ask = async (path: string) => {
+const request = async (path: string) => {
   await service.app.get(ClientRequests).flush();
   await service.app.get(DomainEvents).settled();
   const { body, headers } = await service.request('GET', `/admin/${path}`, { key: admin });
   return { body, total: headers.get('x-total-count'), link: headers.get('link') };
 };
 const namesIn = async (query: string) =>
-  (await ask(`clients?${query}`)).body.map(({ name }: Client) => name) as string[];
+  (await request(`clients?${query}`)).body.map(({ name }: Client) => name) as string[];
 const inState = async (state: string) => {
-  const { states } = (await ask('overview')).body as { states: { state: string; clients: number }[] };
+  const { states } = (await request('overview')).body as { states: { state: string; clients: number }[] };
   return states.find((one) => one.state === state)?.clients;
 };
 
@@ -73,7 +73,7 @@ describe('with 10,000 clients', async () => {
   await earnBan(service, flooder.key);
 
   it('adds up the requests of all clients in the last hour and today', async () => {
-    const { traffic } = (await ask('overview')).body;
+    const { traffic } = (await request('overview')).body;
     const { requests, refused } = traffic[0];
     expect(traffic[1]).toMatchObject({ requests, refused, since: '2026-11-20T00:00:00.000Z' });
     expect(requests).toBeGreaterThan(120);
@@ -81,21 +81,21 @@ describe('with 10,000 clients', async () => {
   });
 
   it('the overview names the client that floods first, and the list has those that are refused alone', async () => {
-    const { body } = await ask('overview');
+    const { body } = await request('overview');
     expect(body.clients).toBe(10_004);
     expect(body.refusedMost.map((one: { clientId: string }) => one.clientId)).toEqual([
       flooder.clientId,
       loud.clientId,
     ]);
     expect(body.refusedMost[1]).toMatchObject({ refused: 3 });
-    const list = await ask('usage?state=refused&limit=1');
+    const list = await request('usage?state=refused&limit=1');
     expect([list.total, list.body[0].id]).toEqual(['2', flooder.clientId]);
     const next = new URLSearchParams(/\?([^>]*)>; rel="next"/.exec(list.link ?? '')?.[1]);
-    expect((await ask(`usage?${next.toString()}`)).body[0].id).toBe(loud.clientId);
+    expect((await request(`usage?${next.toString()}`)).body[0].id).toBe(loud.clientId);
     expect(await inState('refused')).toBe(2);
     // The last requests of an hour are found in the next one.
     service.clock.advance(3_600_000);
-    expect([await inState('refused'), (await ask('overview')).body.refusedMost[1]]).toMatchObject([
+    expect([await inState('refused'), (await request('overview')).body.refusedMost[1]]).toMatchObject([
       2,
       { refused: 3 },
     ]);
@@ -106,24 +106,27 @@ describe('with 10,000 clients', async () => {
 
   it('lists those with a banned key until the ban is lifted', async () => {
     expect(await inState('banned')).toBe(1);
-    expect((await ask('clients?state=banned')).body[0].id).toBe(flooder.clientId);
+    expect((await request('clients?state=banned')).body[0].id).toBe(flooder.clientId);
     await service.request('POST', `/admin/keys/${flooder.id}/unban`, { key: admin });
     expect(await inState('banned')).toBe(0);
   });
 
   it('lists by plan, name and state, in the order that is asked for, with a total', async () => {
-    expect((await ask('clients?plan=enterprise')).total).toBe('0');
-    expect((await ask('clients?plan=business&name=client')).total).toBe('1000');
+    expect((await request('clients?plan=enterprise')).total).toBe('0');
+    expect((await request('clients?plan=business&name=client')).total).toBe('1000');
     expect(await namesIn('name=client&sort=-name&limit=2')).toEqual(['Client 9999', 'Client 9998']);
     expect(await namesIn('name=client&sort=-createdAt&limit=1')).toEqual(['Client 9999']);
-    const { id } = (await ask('clients?name=Client%204242')).body[0];
+    const { id } = (await request('clients?name=Client%204242')).body[0];
     await service.request('POST', `/admin/clients/${id}/suspend`, { key: admin });
     expect(await namesIn('state=suspended')).toEqual(['Client 4242']);
     await service.request('PATCH', `/admin/keys/${loud.id}`, { key: admin, json: { expires: '3d' } });
-    expect((await ask('clients?state=expiring')).body.map((one: Client) => one.id)).toEqual([loud.clientId]);
-    const expiring = async () => (await ask('keys?state=expiring')).body.map((one: { id: string }) => one.id);
+    expect((await request('clients?state=expiring')).body.map((one: Client) => one.id)).toEqual([
+      loud.clientId,
+    ]);
+    const expiring = async () =>
+      (await request('keys?state=expiring')).body.map((one: { id: string }) => one.id);
     expect(await expiring()).toEqual([loud.id]);
-    const expiry = async () => (await ask(`clients/${loud.clientId}`)).body.keyExpiresAt as string | null;
+    const expiry = async () => (await request(`clients/${loud.clientId}`)).body.keyExpiresAt as string | null;
     expect(await expiry()).toBe(new Date(service.clock.now() + 3 * 86_400_000).toISOString());
     await service.request('POST', `/admin/keys/${loud.id}/rotate`, { key: admin, json: { expires: '90d' } });
     expect([await expiry(), await inState('expiring'), await expiring()]).toEqual([null, 0, []]);
@@ -133,7 +136,7 @@ describe('with 10,000 clients', async () => {
 
   it('finds clients by name and id, keys by id and prefix, and errors by their request', async () => {
     const search = async (text: string) =>
-      (await ask(`search?text=${encodeURIComponent(text)}`)).body.map(
+      (await request(`search?text=${encodeURIComponent(text)}`)).body.map(
         ({ kind, id }: Record<string, string>) => `${kind} ${id}`,
       ) as string[];
     expect(await search('client 1')).toHaveLength(10);
@@ -150,12 +153,12 @@ describe('with 10,000 clients', async () => {
 
   it('filters the last errors by code and operation, with the name of the client', async () => {
     const query = new URLSearchParams({ code: 'pet_not_found', operation: 'GET /v1/pets/:petId' });
-    const { body } = await ask(`requests?${query.toString()}`);
+    const { body } = await request(`requests?${query.toString()}`);
     expect(body).toHaveLength(1);
     expect(body[0]).toMatchObject({ keyPrefix: admin.slice(0, 13), clientName: expect.any(String) });
-    expect((await ask('requests?code=none')).body).toEqual([]);
+    expect((await request('requests?code=none')).body).toEqual([]);
     const statuses = async (outcome: string) => {
-      const found = (await ask(`requests?outcome=${outcome}&limit=100`)).body as { status: number }[];
+      const found = (await request(`requests?outcome=${outcome}&limit=100`)).body as { status: number }[];
       return [...new Set(found.map(({ status }) => status))];
     };
     expect([await statuses('429'), await statuses('4xx'), await statuses('5xx')]).toEqual([[429], [404], []]);
@@ -185,7 +188,7 @@ it('reads of 10,000 clients no more rows than a page has, where an order or a st
       if (/^SELECT .* LIMIT /s.test(sql)) pages.push({ sql, parameters });
     };
     Object.assign(dataSource, { logger: noting });
-    await ask(path).finally(() => Object.assign(dataSource, { logger }));
+    await request(path).finally(() => Object.assign(dataSource, { logger }));
     let rows = 0;
     for (const { sql, parameters } of pages) {
       const [plan] = await dataSource.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, parameters);

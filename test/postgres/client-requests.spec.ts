@@ -27,15 +27,15 @@ async function open(options: TestServiceOptions = {}) {
   const service = await openForTest({ at: '2026-11-20T23:58:10.250Z', ...options });
   const admin = await service.issueKey({ plan: 'business', scopes: ALL });
   const flush = () => service.app.get(ClientRequests).flush();
-  const ask = async (path: string) => {
+  const request = async (path: string) => {
     await flush();
     await service.app.get(QuotaJournal).flush();
     return (await service.request('GET', path, { key: admin.key })).body;
   };
-  const usage = (days = 1) => ask(`/admin/clients/${service.clientId}?days=${days}`);
+  const usage = (days = 1) => request(`/admin/clients/${service.clientId}?days=${days}`);
   const get = (path: string, headers: Record<string, string> = {}) =>
     service.request('GET', path, { headers });
-  return { service, admin, flush, ask, usage, get };
+  return { service, admin, flush, ask: request, usage, get };
 }
 
 const requestsOf = (rows: readonly Record<string, unknown>[]) =>
@@ -43,7 +43,7 @@ const requestsOf = (rows: readonly Record<string, unknown>[]) =>
 
 describe('what came of the requests of a client', () => {
   it('is counted by key, operation, outcome, minute and day; what has no valid key is of nobody', async () => {
-    const { service, ask, usage, get } = await open({ plan: 'free' });
+    const { service, ask: request, usage, get } = await open({ plan: 'free' });
     const { headers } = await get('/v1/pets');
     await get('/v1/pets', { 'if-none-match': headers.get('etag') ?? '' });
     await get('/v1/pets?limit=x');
@@ -79,7 +79,7 @@ describe('what came of the requests of a client', () => {
     // The holder of the key sees the same.
     const own = (await get('/account/usage?days=2')).body;
     expect(requestsOf(own.operations)).toEqual(requestsOf(shown.operations));
-    const [listed] = await ask('/admin/usage?days=2&name=Test');
+    const [listed] = await request('/admin/usage?days=2&name=Test');
     expect(listed.days).toEqual(shown.days);
     expect(listed.outcomes[0]).toMatchObject({ outcome: '2xx', requests: 61 });
     // It used no quota, so it is not among the admitted requests.
@@ -115,7 +115,7 @@ describe('what came of the requests of a client', () => {
   });
 
   it('includes what was refused because the key has ended, which uses neither the key nor its quota', async () => {
-    const { service, admin, ask, usage } = await open();
+    const { service, admin, ask: request, usage } = await open();
     const { id, clientId, key } = await service.issueKey({ plan: 'free' });
     const post = (path: string, json?: object) =>
       service.request('POST', path, { key: admin.key, ...(json ? { json } : {}) });
@@ -125,14 +125,14 @@ describe('what came of the requests of a client', () => {
     const issued = (await post('/admin/keys', { clientId, expires: '1s' })).body;
     service.clock.advance(1_000);
     await service.request('GET', '/v1/pets', { key: issued.key });
-    const errors = await ask(`/admin/requests?client=${clientId}`);
+    const errors = await request(`/admin/requests?client=${clientId}`);
     expect(errors.map(({ code, keyId }: Record<string, string>) => [code, keyId])).toEqual([
       ['expired_api_key', issued.id],
       ['revoked_api_key', id],
     ]);
-    expect(await ask('/admin/search?text=revoked-1')).toMatchObject([{ kind: 'request', clientId }]);
+    expect(await request('/admin/search?text=revoked-1')).toMatchObject([{ kind: 'request', clientId }]);
     expect((await printedBy(service, ['request', 'show', 'revoked-1'])).stdout).toMatch(/revoked_api_key/);
-    const { outcomes, windows, lastUsedAt } = await ask(`/admin/clients/${clientId}`);
+    const { outcomes, windows, lastUsedAt } = await request(`/admin/clients/${clientId}`);
     expect(outcomes.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
       '401 expired_api_key uncounted',
       '401 revoked_api_key uncounted',
@@ -143,18 +143,18 @@ describe('what came of the requests of a client', () => {
   });
 
   it('is counted together where no client is known, for the last hour and the day', async () => {
-    const { service, ask } = await open();
-    const before = (await ask('/admin/overview')).traffic[0];
+    const { service, ask: request } = await open();
+    const before = (await request('/admin/overview')).traffic[0];
     for (let sent = 0; sent < 63; sent += 1) await service.request('GET', '/v1/pets', { key: null });
     await service.request('GET', '/v1/pets', { key: 'pst_test_wrong' });
-    const { traffic } = await ask('/admin/overview');
+    const { traffic } = await request('/admin/overview');
     expect(traffic.map(({ withoutKey }: { withoutKey: number }) => withoutKey)).toEqual([64, 64]);
     // Two requests for the overview itself, and no refusals.
     expect(traffic[0]).toMatchObject({ clientErrors: 0, refused: 0 });
     expect(traffic[0].requests).toBeLessThanOrEqual(before.requests + 2);
     expect((await printedBy(service, ['overview'])).stdout).toMatch(/\b64\b/);
     service.clock.advance(3_600_000);
-    expect((await ask('/admin/overview')).traffic[0].withoutKey).toBe(0);
+    expect((await request('/admin/overview')).traffic[0].withoutKey).toBe(0);
   });
 
   it('has a metric whose labels are few, and is deleted when it is old', async () => {
@@ -165,7 +165,7 @@ describe('what came of the requests of a client', () => {
     expect(await service.metric('petstore_client_requests_total', { outcome: '2xx' })).toBe(1);
     expect(await service.metric('petstore_client_requests_total', { outcome: '4xx' })).toBe(1);
     await usage();
-    const kept = async () => {
+    const retention = async () => {
       // What is written behind the sweep stays until the next.
       await flush();
       await service.app.get(Sweeper).sweep();
@@ -175,9 +175,9 @@ describe('what came of the requests of a client', () => {
       return rows.map(({ length_ms }) => length_ms);
     };
     service.clock.advance(3 * 3_600_000);
-    expect(await kept()).toEqual([86_400_000]);
+    expect(await retention()).toEqual([86_400_000]);
     service.clock.advance(91 * 86_400_000);
-    expect(await kept()).toEqual([]);
+    expect(await retention()).toEqual([]);
   });
 });
 
@@ -197,14 +197,14 @@ it('calls to deprecated operations that an earlier version has counted are kept,
     outcomes: [],
   });
   await goBack();
-  const kept = await database.query<{ calls: number | string }[]>('SELECT calls FROM deprecated_calls');
-  expect(kept.map(({ calls }) => Number(calls))).toEqual([7]);
+  const retention = await database.query<{ calls: number | string }[]>('SELECT calls FROM deprecated_calls');
+  expect(retention.map(({ calls }) => Number(calls))).toEqual([7]);
   await migrate(database);
 });
 
 describe('the last errors of a client', () => {
   it('are found by X-Request-Id, over HTTP and on the command line, without any secret', async () => {
-    const { service, ask, get } = await open();
+    const { service, ask: request, get } = await open();
     await get('/v1/pets/9?secret=hidden', { 'x-request-id': 'lost-1', cookie: 'hidden' });
     service.clock.advance(1_000);
     await get('/v1/pets?limit=x', { 'x-request-id': 'lost-2' });
@@ -221,9 +221,9 @@ describe('the last errors of a client', () => {
       code: 'pet_not_found',
       address: '127.0.0.1',
     };
-    expect(await ask('/admin/requests?requestId=lost-1')).toEqual([expected]);
-    expect(await ask('/admin/requests?requestId=found-1')).toEqual([]);
-    const ofClient = await ask(`/admin/requests?client=${service.clientId}`);
+    expect(await request('/admin/requests?requestId=lost-1')).toEqual([expected]);
+    expect(await request('/admin/requests?requestId=found-1')).toEqual([]);
+    const ofClient = await request(`/admin/requests?client=${service.clientId}`);
     expect(ofClient.map(({ requestId }: { requestId: string }) => requestId)).toEqual(['lost-2', 'lost-1']);
     const shown = await printedBy(service, ['request', 'show', 'lost-1', '--json']);
     expect(JSON.parse(shown.stdout)).toEqual([expected]);
@@ -296,17 +296,17 @@ describeWith('redis', 'two instances on one database', () => {
     const shared = { ...environment, ...databaseOf(one) };
     const start = () => TestService.open({ at: one.clock.instant(), environment: shared });
     const other = await start();
-    const askOther = (service: TestService) => service.request('GET', '/v1/pets/9', { key: one.key });
+    const requestOther = (service: TestService) => service.request('GET', '/v1/pets/9', { key: one.key });
     for (let sent = 0; sent < 120; sent += 1) {
       await get('/v1/pets/9');
-      await askOther(other);
+      await requestOther(other);
     }
     await flush();
     // A stop writes what is left.
     await other.close();
     const again = await start();
     onTestFinished(() => again.close());
-    await askOther(again);
+    await requestOther(again);
     await again.app.get(ClientRequests).flush();
     expect(requestsOf((await usage()).operations)).toEqual([[GET, '404 pet_not_found', 241, 241]]);
     const { items } = await again.app.get(RequestHistory).errors({ limit: 500 }, { clientId: one.clientId });

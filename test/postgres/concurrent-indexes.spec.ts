@@ -174,9 +174,9 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
       return rows.map(({ pid }) => pid);
     };
     /** Whether an instance waits for what the server makes for one that was killed. */
-    const looks = async () => {
-      const look = `SELECT FROM pg_stat_activity WHERE query LIKE '%"isBusy"%' AND pid <> pg_backend_pid()`;
-      return ((await session.query(look)).rowCount ?? 0) > 0;
+    const countBuilds = async () => {
+      const query = `SELECT FROM pg_stat_activity WHERE query LIKE '%"isBusy"%' AND pid <> pg_backend_pid()`;
+      return ((await session.query(query)).rowCount ?? 0) > 0;
     };
     /** Until `end` is called, what makes an index waits for a transaction that has written to the table. */
     const hold = async () => {
@@ -188,7 +188,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
         await writer.end();
       };
     };
-    return { url, session, builds, looks, hold };
+    return { url, session, builds, looks: countBuilds, hold };
   }
 
   it('writes go on while the index is made, and of two instances that start at once one makes it', async () => {
@@ -207,7 +207,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
     ['createIndex()', GadgetsIndex1795500000003],
     ['SQL', GadgetsSql1795500000003],
   ])('one that was killed while the server made the index by %s is run again', async (how, migration) => {
-    const { url, session, builds, looks, hold } = await withTable();
+    const { url, session, builds, looks: countBuilds, hold } = await withTable();
     for (const isEndedByServer of [true, false]) {
       const end = await hold();
       const proxy = await NetworkProxy.to(Number(new URL(url).port || 5432));
@@ -228,7 +228,7 @@ describe.runIf(ON_POSTGRES)('on PostgreSQL', () => {
       const database = await opened(url, migration);
       const again = migrate(database);
       if (!isEndedByServer) {
-        await expect.poll(looks).toBe(true);
+        await expect.poll(countBuilds).toBe(true);
         await end();
       }
       // What says CREATE without IF NOT EXISTS is taken at its word: the server has made the index by itself.

@@ -146,6 +146,6 @@ it.each<[what: string, entity: Type, says: string]>([
     'KeyAsText.id: without a transformer a bigint is read as text. Use @Int64Key().',
   ],
   ['one beside a relation', ReferenceAsText, 'Use @Int64Column().'],
-])('a bigint without a transformer stops the start: %s', async (_, entity, says) => {
-  await expect(TestService.open({ modules: [addedTable(entity)] })).rejects.toThrow(says);
+])('a bigint without a transformer stops the start: %s', async (_, entity, expected) => {
+  await expect(TestService.open({ modules: [addedTable(entity)] })).rejects.toThrow(expected);
 });

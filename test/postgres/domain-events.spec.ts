@@ -12,7 +12,7 @@ import { type TestServiceOptions } from '../kit/test-service.js';
 import { gate } from '../support/gate.js';
 import { openForAll, openForTest } from '../support/opened.js';
 
-const heard: [string, object][] = [];
+const received: [string, object][] = [];
 const throwing = { now: false };
 
 /** A listener as a team adds it: it greets new animals. */
@@ -24,20 +24,20 @@ class Greeter {
   async greet(event: PetCreated): Promise<void> {
     if (throwing.now) throw new Error('no voice');
     const committed = await this.dataSource.manager.existsBy(Pet, { id: event.id });
-    heard.push(['pet.created', { ...event, committed }]);
+    received.push(['pet.created', { ...event, committed }]);
   }
 
   @OnDomainEvent(CLIENTS_EVENTS['client.suspended'])
   @OnDomainEvent(CLIENTS_EVENTS['api_key.rotated'])
   note(event: ClientChanged): void {
-    heard.push(['changed', event]);
+    received.push(['changed', event]);
   }
 }
 @Module({ providers: [Greeter] })
 class GreeterModule {}
 
 beforeEach(() => {
-  heard.length = 0;
+  received.length = 0;
   throwing.now = false;
 });
 
@@ -50,8 +50,8 @@ async function open(options: TestServiceOptions = {}) {
 /** The service of all tests that leave it as it was. */
 const service = await openForAll({ modules: [GreeterModule], database: 'file' });
 
-async function told(count: number): Promise<void> {
-  await expect.poll(() => heard).toHaveLength(count);
+async function untilReceived(count: number): Promise<void> {
+  await expect.poll(() => received).toHaveLength(count);
 }
 
 describe('pet.created', () => {
@@ -59,8 +59,8 @@ describe('pet.created', () => {
     const create = (json: unknown) => service.request('POST', '/v1/pets', { json });
     await create({ name: 'Rex', categoryId: 1 });
     await create('{"name":"Max","categoryId":9007199254740993,"status":"sold"}');
-    await told(2);
-    expect(heard[1]).toMatchObject([
+    await untilReceived(2);
+    expect(received[1]).toMatchObject([
       'pet.created',
       { id: 2n, name: 'Max', categoryId: 9_007_199_254_740_993n, committed: true },
     ]);
@@ -73,7 +73,7 @@ describe('pet.created', () => {
     await create({ name: '', categoryId: 1 });
     // A listener that throws neither fails nor loses a request.
     throwing.now = true;
-    await told(1);
+    await untilReceived(1);
     expect((await create({ name: 'Unheard', categoryId: 1 })).status).toBe(201);
     await own.settled();
     throwing.now = false;
@@ -81,8 +81,8 @@ describe('pet.created', () => {
     const undone = await create({ name: 'Rolled back', categoryId: 1 }, { 'idempotency-key': 'l' });
     expect(undone.status).toBe(500);
     await create({ name: 'Last', categoryId: 1 });
-    await told(2);
-    expect(heard.map(([, event]) => (event as { name: string }).name)).toEqual(['Rex', 'Last']);
+    await untilReceived(2);
+    expect(received.map(([, event]) => (event as { name: string }).name)).toEqual(['Rex', 'Last']);
   });
 });
 
@@ -94,8 +94,8 @@ it('changes of clients and keys are told by the names of the audit trail', async
   await expect(own.app.get(ClientsService).suspend(own.clientId, {}, SERVICE_ITSELF)).rejects.toThrow(
     /already/,
   );
-  await told(2);
-  expect(heard.map(([, event]) => event)).toEqual([
+  await untilReceived(2);
+  expect(received.map(([, event]) => event)).toEqual([
     { clientId: own.clientId, keyId: id },
     { clientId: own.clientId },
   ]);
@@ -104,7 +104,7 @@ it('changes of clients and keys are told by the names of the audit trail', async
 describe('an event that is published in a transaction', () => {
   const publish = (name: string) =>
     service.app.get(DomainEvents).publish(PET_CREATED, { id: 1n, name, categoryId: 1n, status: 'sold' });
-  const names = () => heard.map(([, event]) => (event as { name: string }).name);
+  const names = () => received.map(([, event]) => (event as { name: string }).name);
   const undo = () => {
     throw new Error('undo');
   };
@@ -130,7 +130,7 @@ describe('an event that is published in a transaction', () => {
       }),
     ).rejects.toThrow('undo');
     publish('in none');
-    await told(3);
+    await untilReceived(3);
     // The listener asks the database before it notes an event, on PostgreSQL on another connection each time.
     expect(names().toSorted()).toEqual(['in none', 'inner', 'outer']);
   });
@@ -140,14 +140,14 @@ describe('an event that is published in a transaction', () => {
     const pets = dataSource.getRepository(Pet);
     const before = new Set((await pets.find()).map(({ name }) => name));
     for (let round = 0; round < 12; round += 1) {
-      let beside: Promise<void> | undefined;
+      let concurrent: Promise<void> | undefined;
       const failing = dataSource.transaction(async () => {
         const add = async (name: string) => {
           await pets.insert({ name, categoryId: 1n, status: 'sold' });
           publish(name);
         };
         // A statement that was sent too late is refused.
-        beside = add(`${round} a`)
+        concurrent = add(`${round} a`)
           .catch(() => undefined)
           .then(() => add(`${round} b`))
           .catch(() => undefined);
@@ -155,7 +155,7 @@ describe('an event that is published in a transaction', () => {
         undo();
       });
       await expect(failing).rejects.toThrow('undo');
-      await beside;
+      await concurrent;
     }
     await service.settled();
     const stored = (await pets.find()).map(({ name }) => name);
@@ -165,13 +165,13 @@ describe('an event that is published in a transaction', () => {
   it('is told at once by what has outlived a commit', async () => {
     const dataSource = service.app.get(DataSource);
     const end = gate();
-    let outlived: Promise<void> | undefined;
+    let lateWork: Promise<void> | undefined;
     await dataSource.transaction(async (manager) => {
       await manager.insert(Pet, { name: 'Rex', categoryId: 1n, status: 'sold' });
-      outlived = end.opened.then(() => publish('later'));
+      lateWork = end.opened.then(() => publish('later'));
     });
     end.open();
-    await outlived;
+    await lateWork;
     await expect.poll(names).toEqual(['later']);
   });
 });
@@ -185,7 +185,7 @@ describe('a change of a client', () => {
         await clients.suspend(own.clientId, { force: true }, SERVICE_ITSELF);
         // An event is published a turn later.
         await new Promise(setImmediate);
-        expect(heard).toEqual([]);
+        expect(received).toEqual([]);
         outcome();
       });
     await expect(
@@ -194,6 +194,6 @@ describe('a change of a client', () => {
       }),
     ).rejects.toThrow('undone');
     await suspending(() => undefined);
-    await expect.poll(() => heard).toEqual([['changed', { clientId: own.clientId }]]);
+    await expect.poll(() => received).toEqual([['changed', { clientId: own.clientId }]]);
   });
 });

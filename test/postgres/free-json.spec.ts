@@ -202,9 +202,9 @@ describe('free JSON', () => {
   it('keeps every other number', async () => {
     const meta = '{"a":9007199254740991,"b":[0.1,1e300,-0.5],"c":{"d":1e16,"e":1.10,"f":-0}}';
     const { status, body } = await post(`{"meta":${meta}}`);
-    const kept = { a: 9007199254740991, b: [0.1, 1e300, -0.5], c: { d: 1e16, e: 1.1, f: 0 } };
-    expect([status, body.meta]).toEqual([201, kept]);
-    expect((await post(`{"meta":${meta},"inner":{}}`, '/plain')).body.meta.meta).toEqual(kept);
+    const stored = { a: 9007199254740991, b: [0.1, 1e300, -0.5], c: { d: 1e16, e: 1.1, f: 0 } };
+    expect([status, body.meta]).toEqual([201, stored]);
+    expect((await post(`{"meta":${meta},"inner":{}}`, '/plain')).body.meta.meta).toEqual(stored);
   });
 });
 

@@ -23,7 +23,7 @@ const LIMITS = { plan: 'enterprise', perMinute: 10_000, perDay: 10_000 } as cons
 class PlainController {
   @Post()
   @HttpCode(200)
-  answer(): object {
+  response(): object {
     return {};
   }
 }
@@ -96,16 +96,19 @@ describe('a POST with an Idempotency-Key', () => {
     const { post, pets } = await open();
     let inProgress = 0;
     const patiently = async (): Promise<TestResponse> => {
-      const answer = await post('k-1');
-      if (answer.status !== 409) return answer;
+      const response = await post('k-1');
+      if (response.status !== 409) return response;
       inProgress += 1;
-      expect([answer.body.code, answer.headers.get('retry-after')]).toEqual(['idempotency_in_progress', '1']);
+      expect([response.body.code, response.headers.get('retry-after')]).toEqual([
+        'idempotency_in_progress',
+        '1',
+      ]);
       return patiently();
     };
-    const answers = await Promise.all(Array.from({ length: 20 }, patiently));
+    const responses = await Promise.all(Array.from({ length: 20 }, patiently));
     expect(inProgress).toBeGreaterThan(0);
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers.filter(({ headers }) => !headers.has('idempotent-replayed'))).toHaveLength(1);
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(responses.filter(({ headers }) => !headers.has('idempotent-replayed'))).toHaveLength(1);
     expect(await pets()).toBe(1);
   });
 

@@ -66,14 +66,14 @@ async function two() {
 
 /** A job that is under way until it is let go. */
 function underWay() {
-  const [begun, end] = [gate(), gate()];
+  const [hasStarted, end] = [gate(), gate()];
   const signals: AbortSignal[] = [];
   doing.count = (signal) => {
     signals.push(signal);
-    begun.open();
+    hasStarted.open();
     return end.opened;
   };
-  return { started: begun.opened, release: end.open, signals };
+  return { started: hasStarted.opened, release: end.open, signals };
 }
 
 describe('a job', () => {
@@ -84,10 +84,10 @@ describe('a job', () => {
     await jobs.runDue();
     expect(doing.ran).toEqual([]);
     clock.advance(1);
-    for (let looks = 0; looks < 3; looks += 1) await jobs.runDue();
+    for (let passes = 0; passes < 3; passes += 1) await jobs.runDue();
     expect(doing.ran).toEqual(['counted']);
     clock.advance(10 * MINUTE);
-    for (let looks = 0; looks < 3; looks += 1) await jobs.runDue();
+    for (let passes = 0; passes < 3; passes += 1) await jobs.runDue();
     expect(doing.ran).toEqual(['counted', 'counted']);
     clock.set('2026-11-21T03:30:00.000Z');
     await jobs.runDue();
@@ -270,7 +270,7 @@ describe('a database that refuses writes', () => {
     await jobs.runDue();
     await refuseWrites(dataSource, true);
     clock.advance(MINUTE);
-    for (let looks = 0; looks < 3; looks += 1) await jobs.runDue();
+    for (let passes = 0; passes < 3; passes += 1) await jobs.runDue();
     expect(doing.ran).toEqual([]);
     await refuseWrites(dataSource, false);
     await jobs.runDue();

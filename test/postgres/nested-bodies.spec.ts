@@ -47,16 +47,16 @@ describe('a fault in a line', () => {
     [() => '"x"', undefined],
     [() => 'null', undefined],
   ])('is named by its path: %#', async (lines, faults) => {
-    const answer = await buy(lines());
-    expect(answer.status).toBe(400);
-    if (faults) expect(faultsOf(answer)).toEqual(faults);
-    else expect(String(faultsOf(answer))).toContain('lines');
+    const response = await buy(lines());
+    expect(response.status).toBe(400);
+    if (faults) expect(faultsOf(response)).toEqual(faults);
+    else expect(String(faultsOf(response))).toContain('lines');
     expect(await rows()).toEqual([0, 0]);
   });
 
   it('is a reference to nothing, of each line that has one, and nothing is stored', async () => {
-    const answer = await buy(`[${line()},${line('', NOTHING)},${line()},${line('', -1)}]`);
-    expect([answer.status, answer.body.details]).toMatchObject([
+    const response = await buy(`[${line()},${line('', NOTHING)},${line()},${line('', -1)}]`);
+    expect([response.status, response.body.details]).toMatchObject([
       400,
       [
         {

@@ -27,27 +27,27 @@ const PET_FED = defineEvent<Sold>('pet.fed', { durable: true, key: ({ petId }) =
 const HOUR = 3_600_000;
 
 /** What the listeners were given, as `listener step`, and what they do about it. */
-const heard: string[] = [];
+const received: string[] = [];
 const deliveries: Delivery[] = [];
 const listeners = {
-  mailer: (_told: Sold, _delivery: Delivery): unknown => undefined,
-  ledger: (_told: Sold): unknown => undefined,
+  mailer: (_event: Sold, _delivery: Delivery): unknown => undefined,
+  ledger: (_event: Sold): unknown => undefined,
 };
 
 @Injectable()
 class Listeners {
   @OnDomainEvent(PET_SOLD, { listener: 'mailer' })
-  async mail(told: Sold, delivery: Delivery): Promise<void> {
-    heard.push(`mailer ${told.step}`);
+  async mail(sale: Sold, delivery: Delivery): Promise<void> {
+    received.push(`mailer ${sale.step}`);
     deliveries.push(delivery);
-    await listeners.mailer(told, delivery);
+    await listeners.mailer(sale, delivery);
   }
 
   @OnDomainEvent(PET_SOLD, { listener: 'ledger' })
   @OnDomainEvent(PET_FED, { listener: 'ledger' })
-  async note(told: Sold): Promise<void> {
-    heard.push(`ledger ${told.step}`);
-    await listeners.ledger(told);
+  async note(sale: Sold): Promise<void> {
+    received.push(`ledger ${sale.step}`);
+    await listeners.ledger(sale);
   }
 }
 @Module({ providers: [Listeners] })
@@ -57,7 +57,7 @@ const fail = () => {
   throw new Error('no connection');
 };
 const of = (listener: string) =>
-  heard.filter((line) => line.startsWith(listener)).map((line) => line.split(' ')[1]);
+  received.filter((line) => line.startsWith(listener)).map((line) => line.split(' ')[1]);
 
 async function open(options: TestServiceOptions = {}) {
   // In a database in memory, what reads beside a transaction waits for its end.
@@ -102,19 +102,19 @@ beforeEach(async () => {
   clock.advance(HOUR);
   await deliver();
   await service.repository(OutboxEvent).clear();
-  heard.length = 0;
+  received.length = 0;
   deliveries.length = 0;
 });
 
 describe('a durable event', () => {
   it('reaches each listener as it was published, exact int64 values too, right after the commit, and leaves no row', async () => {
-    const told: Sold[] = [];
-    listeners.mailer = (one) => told.push(one);
+    const sales: Sold[] = [];
+    listeners.mailer = (one) => sales.push(one);
     const event = { petId: 2n ** 63n - 1n, step: 'a' };
     await service.app.get(DomainEvents).publish(PET_SOLD, event);
-    await expect.poll(() => heard.toSorted()).toEqual(['ledger a', 'mailer a']);
+    await expect.poll(() => received.toSorted()).toEqual(['ledger a', 'mailer a']);
     await expect.poll(async () => (await waiting()) + (await waiting('ledger'))).toBe(0);
-    expect(told).toEqual([event]);
+    expect(sales).toEqual([event]);
     expect(deliveries[0]).toMatchObject({
       id: expect.any(BigInt),
       failures: 0,
@@ -129,7 +129,7 @@ describe('a durable event', () => {
         await manager.insert(Pet, { name: 'Rex', categoryId: 1n, status: 'sold' });
         await sell(1, step);
         await deliver();
-        expect(heard).toEqual([]);
+        expect(received).toEqual([]);
         end();
       });
     await expect(selling('undone', fail)).rejects.toThrow('no connection');
@@ -152,9 +152,9 @@ describe('a durable event', () => {
 
   itOnSqlite('makes no row where nobody listens durably', async () => {
     const none = await another({ modules: [] });
-    const told = none.service.collect(PET_SOLD);
+    const collected = none.service.collect(PET_SOLD);
     await none.sell(1, 'a');
-    await expect.poll(() => told).toHaveLength(1);
+    await expect.poll(() => collected).toHaveLength(1);
     expect(await none.dataSource.manager.count(OutboxEvent)).toBe(0);
   });
 
@@ -343,7 +343,7 @@ describe('different keys', () => {
   it('do not wait for one that is slow, however much waits behind it and whenever they come', async () => {
     const { held } = slowMailer();
     const slow = listeners.mailer;
-    listeners.mailer = (told, delivery) => told.petId === 1n && slow(told, delivery);
+    listeners.mailer = (sale, delivery) => sale.petId === 1n && slow(sale, delivery);
     const many = Array.from({ length: 110 }, (_, step) => step);
     await sellAll([
       ...many.map((step) => [1, `slow ${step}`] as const),

@@ -117,9 +117,9 @@ describe('a walk by rel="next"', () => {
     const ids: string[] = [];
     let next: string | undefined = '/v1/pets?limit=1';
     while (next !== undefined) {
-      const answer = await few.request('GET', next);
-      ids.push(/"id":(-?\d+)/.exec(answer.text)?.[1] ?? '');
-      next = linksOf(answer.headers.get('link')).next;
+      const page = await few.request('GET', next);
+      ids.push(/"id":(-?\d+)/.exec(page.text)?.[1] ?? '');
+      next = linksOf(page.headers.get('link')).next;
     }
     expect(ids).toEqual(['-9223372036854775808', '-1', '9223372036854775806', '9223372036854775807']);
     await few.close();
@@ -165,19 +165,19 @@ describe('the query plan', () => {
     async (filter) => {
       const first = await service.request('GET', `/v1/pets?limit=20&${filter}`);
       const dataSource = service.app.get(DataSource);
-      const asked: { sql: string; parameters: unknown[] }[] = [];
+      const queries: { sql: string; parameters: unknown[] }[] = [];
       const { logger } = dataSource;
       dataSource.logger = new Proxy(logger, {
         get: (target, name) =>
           name === 'logQuery'
-            ? (sql: string, parameters: unknown[]) => asked.push({ sql, parameters })
+            ? (sql: string, parameters: unknown[]) => queries.push({ sql, parameters })
             : Reflect.get(target, name),
       });
       for (const target of [`/v1/pets?limit=20&${filter}`, linksOf(first.headers.get('link')).next ?? '']) {
-        asked.length = 0;
+        queries.length = 0;
         // Another target, so that it is not answered from memory.
         expect((await service.request('GET', `${target}&asked=again`)).status).toBe(200);
-        const lists = asked.filter(({ sql }) => sql.includes('FROM "pets"'));
+        const lists = queries.filter(({ sql }) => sql.includes('FROM "pets"'));
         expect(lists).toHaveLength(1);
         const [{ sql, parameters } = { sql: '', parameters: [] }] = lists;
         const plan = await planOf(dataSource, sql, parameters);

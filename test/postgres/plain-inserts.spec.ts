@@ -126,7 +126,7 @@ const held: fc.Arbitrary<DeepPartial<Held>> = fc.record({
 });
 
 /** What an INSERT tells, with the id of its row in place of a number that differs from row to row. */
-function told({ identifiers, generatedMaps, raw }: InsertResult, id: unknown): unknown {
+function returned({ identifiers, generatedMaps, raw }: InsertResult, id: unknown): unknown {
   const named = (value: unknown): unknown =>
     typeof value === 'bigint' || typeof value === 'number' || typeof value === 'string'
       ? [typeof value, String(value) === String(id) ? 'the id' : value]
@@ -160,7 +160,7 @@ async function bothWays<Row extends ObjectLiteral & { id: unknown }>(
   const outcome = (results: readonly InsertResult[], entities: readonly Row[]) =>
     Promise.all(
       entities.map(async (row, index) => [
-        told(results[index] as InsertResult, row.id),
+        returned(results[index] as InsertResult, row.id),
         { ...row, id: typeof row.id },
         await stored(row),
       ]),
@@ -266,14 +266,14 @@ it.each(Object.entries(TRIGGERS))(
     for (const statement of statements) await database.query(statement);
     onTestFinished(() => database.query(`DROP TRIGGER odd${ON_POSTGRES ? ' ON pets' : ''}`));
     const names = Array.from({ length: 24 }, (_, index) => `${index % 3 === 0 ? 'odd' : 'even'} ${index}`);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       names.map((name) => plain.request('POST', '/v1/pets', { json: { name, categoryId: 1 } })),
     );
-    expect(answers.map((answer) => answer.status)).toEqual(
+    expect(responses.map((response) => response.status)).toEqual(
       names.map((name) => (name.startsWith('odd') ? status : 201)),
     );
-    for (const [at, { headers, status: answered }] of answers.entries()) {
-      if (answered !== 201) continue;
+    for (const [at, { headers, status: code }] of responses.entries()) {
+      if (code !== 201) continue;
       const { body } = await plain.request('GET', headers.get('location') ?? '');
       expect(body.name).toBe(names[at]);
     }

@@ -153,7 +153,7 @@ it('a write takes as many clients and bans as there are, whole or not at all', a
 it('two instances write the same rows in opposite orders without a deadlock', async () => {
   const one = await open({ database: 'file' });
   const other = await open({ environment: databaseOf(one.service) });
-  const told = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  const logged = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
   const clients = Array.from({ length: 3_000 }, (_, at) => `client:${at}`);
   const journals = [one, other].map(({ service }) => service.app.get(QuotaJournal));
   for (let round = 0; round < 5; round += 1) {
@@ -161,7 +161,7 @@ it('two instances write the same rows in opposite orders without a deadlock', as
       for (const client of at === 0 ? clients : clients.toReversed()) journal.noteCount(client, 0, 0);
     await Promise.all(journals.map((journal) => journal.flush()));
   }
-  expect(told.mock.calls).toEqual([]);
+  expect(logged.mock.calls).toEqual([]);
   const sums = 'SELECT count(*) AS clients, sum(used) AS used FROM quota_counts';
   const [row] = await one.rows(sums);
   expect([Number(row?.['clients']), Number(row?.['used'])]).toEqual([3_000, 30_000]);

@@ -150,7 +150,7 @@ it('is told apart row by row, when an animal is deleted while many refer to it',
   const adds = Array.from({ length: 40 }, (_, at) =>
     service.request('POST', '/v1/litters', { json: litter(`"motherId":${at % 2 === 0 ? pet : 77}`) }),
   );
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...adds,
     service.app
       .get(DataSource)
@@ -161,8 +161,8 @@ it('is told apart row by row, when an animal is deleted while many refer to it',
         () => undefined,
       ),
   ]);
-  const refused = answers.filter((answer) => answer?.status === 400);
+  const refused = responses.filter((response) => response?.status === 400);
   expect(refused.length).toBeGreaterThanOrEqual(20);
-  expect(answers.every((answer) => !answer || [201, 400].includes(answer.status))).toBe(true);
+  expect(responses.every((response) => !response || [201, 400].includes(response.status))).toBe(true);
   expect(await rows()).toBe(40 - refused.length);
 });

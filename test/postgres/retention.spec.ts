@@ -40,7 +40,7 @@ async function open(environment: Record<string, string> = {}) {
   const service = await openForTest({ at: AT, environment });
   const database = service.app.get(DataSource);
   let n = 0;
-  const put = async (table: Table, daysAgo: number, beyondMs = 0) => {
+  const insert = async (table: Table, daysAgo: number, beyondMs = 0) => {
     n += 1;
     const at = new Date(Date.parse(AT) - daysAgo * DAY - beyondMs).toISOString();
     await database.query(ENTRIES[table]({ at, n }));
@@ -49,7 +49,7 @@ async function open(environment: Record<string, string> = {}) {
     const [row] = await database.query<{ n: number | string }[]>(`SELECT COUNT(*) AS n FROM ${table}`);
     return Number(row?.n);
   };
-  return { service, put, count, sweep: () => service.app.get(Sweeper).sweep() };
+  return { service, put: insert, count, sweep: () => service.app.get(Sweeper).sweep() };
 }
 
 /** By table: the first age in days that is deleted with the settings of `open()`. */
@@ -63,26 +63,30 @@ const CASES: readonly (readonly [Table, gone: number])[] = [
 ];
 
 it('settings say after how many days the rows of a table go, and no others go', async () => {
-  const { put, count, sweep } = await open({
+  const {
+    put: insert,
+    count,
+    sweep,
+  } = await open({
     AUDIT_RETENTION_DAYS: '30',
     IDEMPOTENCY_RETENTION_DAYS: '7',
     USAGE_RETENTION_DAYS: '10',
   });
   const tables = Object.keys(ENTRIES) as Table[];
-  for (const table of tables) await put(table, 0);
+  for (const table of tables) await insert(table, 0);
   const before = await Promise.all(tables.map(count));
-  for (const [table, gone] of CASES) {
-    await put(table, gone, 1);
-    await put(table, gone - 1, 0);
+  for (const [table, deleted] of CASES) {
+    await insert(table, deleted, 1);
+    await insert(table, deleted - 1, 0);
   }
   await sweep();
   expect(await Promise.all(tables.map(count))).toEqual(before.map((rows) => rows + 1));
 });
 
 it('the audit trail is kept for ever unless a setting says otherwise', async () => {
-  const { put, count, sweep } = await open();
+  const { put: insert, count, sweep } = await open();
   const young = await count('audit_entries');
-  await put('audit_entries', 36_000);
+  await insert('audit_entries', 36_000);
   await sweep();
   expect(await count('audit_entries')).toBe(young + 1);
 });

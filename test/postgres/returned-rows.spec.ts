@@ -198,9 +198,9 @@ describe('an inserted entity has its own id, or none', () => {
     const again = tokens.create({ name: 't' });
     await tokens.upsert(again, ['name']);
     expect((await tokens.findOneByOrFail({ name: 't' })).id).toBe(again.id);
-    const taken = seats.create({ row: 'A', place: 1 });
-    const { identifiers } = await seats.insert([taken, { row: 'A', place: 2, state: 'sold' }]);
-    expect([taken.state, identifiers]).toEqual([
+    const seat = seats.create({ row: 'A', place: 1 });
+    const { identifiers } = await seats.insert([seat, { row: 'A', place: 2, state: 'sold' }]);
+    expect([seat.state, identifiers]).toEqual([
       'free',
       [
         { row: 'A', place: 1 },
@@ -326,12 +326,12 @@ describe('RETURNING', () => {
     expect((await notes().restore().where(where).returning('id, deleted_at').execute()).raw).toEqual([
       { ...key, deleted_at: null },
     ]);
-    const taken = manager.createQueryBuilder().delete().from(Note).where('text = :text', { text: 'c' });
-    expect(await taken.returning(['id', 'text']).execute()).toMatchObject({
+    const deletion = manager.createQueryBuilder().delete().from(Note).where('text = :text', { text: 'c' });
+    expect(await deletion.returning(['id', 'text']).execute()).toMatchObject({
       raw: [{ ...key, text: 'c' }],
       affected: 1,
     });
-    expect(await taken.execute()).toMatchObject({ raw: [], affected: 0 });
+    expect(await deletion.execute()).toMatchObject({ raw: [], affected: 0 });
     expect(
       await manager.transaction((within) =>
         within.createQueryBuilder().delete().from(Note).returning('*').execute(),

@@ -171,7 +171,7 @@ class Enveloping implements NestInterceptor {
   }
 }
 
-const answered = (id: string, type: Type = OwnerDto, status = 200) => described(id, { status, type });
+const declared = (id: string, type: Type = OwnerDto, status = 200) => described(id, { status, type });
 
 @Controller({ path: 'owners', version: '1' })
 @RequireScopes()
@@ -189,13 +189,13 @@ class OwnersController {
 
   @Post()
   @Idempotent()
-  @answered('create', OwnerDto, 201)
+  @declared('create', OwnerDto, 201)
   create(): Promise<Owner> {
     return this.created();
   }
 
   @Get('one')
-  @answered('one')
+  @declared('one')
   one(): Promise<Owner | null> {
     return this.owners.findOne({ where: { name: 'Ada' }, relations: { partner: true } });
   }
@@ -219,46 +219,46 @@ class OwnersController {
   }
 
   @Get('observed')
-  @answered('observed')
+  @declared('observed')
   observed(): Observable<Owner> {
     return from(this.owners.find()).pipe(map(([owner]) => owner as Owner));
   }
 
   @Get('cached')
   @Cached()
-  @answered('cached')
+  @declared('cached')
   async cached(): Promise<JsonText> {
     const [owner] = await this.owners.find();
     return new JsonText(JSON.stringify({ phone: owner?.phoneNumber, name: 'Ada', pinHash: owner?.pinHash }));
   }
 
   @Get('by-hand')
-  @answered('byHand')
+  @declared('byHand')
   async byHand(@Res() response: Response): Promise<void> {
     response.json(await this.owners.findOneBy({ name: 'Ada' }));
   }
 
   @Get('sent')
-  @answered('sent')
+  @declared('sent')
   async sent(@Res() response: Response): Promise<void> {
     response.send(await this.owners.find());
   }
 
   @Get('padded')
-  @answered('padded')
+  @declared('padded')
   async padded(@Res() response: Response): Promise<void> {
     response.jsonp(await this.owners.findOneBy({ name: 'Ada' }));
   }
 
   @Get('sent-text')
-  @answered('sentText')
+  @declared('sentText')
   async sentText(@Res() response: Response): Promise<void> {
     response.type('json').send(await this.typed());
   }
 
   @Get('typed')
   @Header('Content-Type', 'application/json')
-  @answered('typed')
+  @declared('typed')
   async typed(): Promise<string> {
     return JSON.stringify(await this.owners.findOneBy({ name: 'Ada' }), (_, value: unknown) =>
       typeof value === 'bigint' ? Number(value) : value,
@@ -272,7 +272,7 @@ class OwnersController {
   }
 
   @Get('text')
-  @answered('text')
+  @declared('text')
   async text(): Promise<string | undefined> {
     return (await this.owners.find())[0]?.pinHash;
   }
@@ -280,7 +280,7 @@ class OwnersController {
   @Post('enveloped')
   @Idempotent()
   @UseInterceptors(Enveloping)
-  @answered('enveloped', Envelope, 201)
+  @declared('enveloped', Envelope, 201)
   enveloped(): Promise<Owner> {
     return this.created();
   }
@@ -293,7 +293,7 @@ class OwnersController {
   }
 
   @Get('kennel')
-  @answered('kennel', Kennel)
+  @declared('kennel', Kennel)
   kennel(): object {
     const secret = HIDDEN;
     const [cat, dog] = [
@@ -319,7 +319,7 @@ class OwnersController {
   }
 
   @Get('mismatched')
-  @answered('mismatched', Kennel)
+  @declared('mismatched', Kennel)
   mismatched(): object {
     const other = { kind: 'cow', secret: HIDDEN };
     return { one: other, any: HIDDEN, sorted: { sort: 'cow', ...other }, inline: HIDDEN, lazy: null };
@@ -333,7 +333,7 @@ const warned = vi.spyOn(Logger.prototype, 'warn');
 
 const service = await openForAll({ modules: [OwnersModule], ...UNLIMITED, database: 'file' });
 
-async function ask(method: string, path: string, headers: Record<string, string> = {}) {
+async function request(method: string, path: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${service.url}/v1/owners${path}`, {
     method,
     headers: { authorization: `Bearer ${service.key}`, ...headers },
@@ -368,17 +368,17 @@ describe('a result that lacks a member which its DTO requires', () => {
     ['a text of JSON that is sent', '/sent-text', '{"id":2,"name":"Ada","nickname":null}'],
     ['a text', '/text', 'null'],
   ])('shows nothing else: %s', async (_, path, expected) => {
-    for (let asked = 0; asked < 2; asked += 1)
-      expect(await ask('GET', path)).toEqual({ status: 200, text: expected });
+    for (let sent = 0; sent < 2; sent += 1)
+      expect(await request('GET', path)).toEqual({ status: 200, text: expected });
   });
 
   it.each(['/raw', '/raw-many', '/sent'])('shows nothing else: %s', async (path) => {
-    const { status, text } = await ask('GET', path);
+    const { status, text } = await request('GET', path);
     expect([status, Object.keys(JSON.parse(text)[0])]).toEqual([200, expect.arrayContaining(['nickname'])]);
   });
 
   it('is told in the log, once', async () => {
-    await ask('GET', '/one');
+    await request('GET', '/one');
     const lines = warned.mock.calls.map(([line]: unknown[]) => String(line));
     const ofOne = lines.filter((line) => line.startsWith('The response of one '));
     expect(ofOne).toEqual([
@@ -387,22 +387,22 @@ describe('a result that lacks a member which its DTO requires', () => {
   });
 
   it('is not sent as a stream of objects', async () => {
-    expect((await ask('GET', '/streamed')).status).toBe(500);
+    expect((await request('GET', '/streamed')).status).toBe(500);
   });
 
   it.each([
     ['that is created', '', expect.stringMatching(/^\{"id":\d+,"name":"Ada","nickname":null,"phone":"1"\}$/)],
     ['in the envelope of an interceptor', '/enveloped', '{"data":{"name":"Ada"},"total":1}'],
   ])('and its stored response show nothing else: one %s', async (_, path, expected) => {
-    const first = await ask('POST', path, { 'idempotency-key': `k${path}` });
+    const first = await request('POST', path, { 'idempotency-key': `k${path}` });
     expect(first).toEqual({ status: 201, text: expected });
-    expect(await ask('POST', path, { 'idempotency-key': `k${path}` })).toEqual(first);
+    expect(await request('POST', path, { 'idempotency-key': `k${path}` })).toEqual(first);
   });
 
   it('is what ClassSerializerInterceptor makes of it where no DTO is declared, also when it is stored', async () => {
-    const first = await ask('POST', '/serialized', { 'idempotency-key': 's' });
+    const first = await request('POST', '/serialized', { 'idempotency-key': 's' });
     expect(first.text).toMatch(/"name":"Ada"/);
-    expect((await ask('POST', '/serialized', { 'idempotency-key': 's' })).text).toBe(first.text);
+    expect((await request('POST', '/serialized', { 'idempotency-key': 's' })).text).toBe(first.text);
   });
 });
 
@@ -412,7 +412,7 @@ describe('a member', () => {
       { kind: 'cat', name: 'Tom', lives: 9 },
       { kind: 'dog', name: 'Rex' },
     ];
-    expect(JSON.parse((await ask('GET', '/kennel')).text)).toEqual({
+    expect(JSON.parse((await request('GET', '/kennel')).text)).toEqual({
       one: dog,
       any: cat,
       all: { ...dog, lives: 1 },
@@ -429,6 +429,6 @@ describe('a member', () => {
   });
 
   it('is not shown where it matches none', async () => {
-    expect((await ask('GET', '/mismatched')).text).toBe('{"lazy":null}');
+    expect((await request('GET', '/mismatched')).text).toBe('{"lazy":null}');
   });
 });

@@ -417,9 +417,9 @@ const WRITES: readonly Verb[] = [
     'softDelete and restore',
     async (of) => {
       const { affected } = await of.softDelete(Thing, [1, 2]);
-      const [gone, all] = [await left(of), await of.count(Thing, { withDeleted: true })];
+      const [visible, all] = [await left(of), await of.count(Thing, { withDeleted: true })];
       const back = await of.restore(Thing, { id: 2 });
-      return [affected, gone, all, back.affected, await left(of)];
+      return [affected, visible, all, back.affected, await left(of)];
     },
     [2, ['three'], 3, 1, ['two', 'three']],
   ],
@@ -428,9 +428,9 @@ const WRITES: readonly Verb[] = [
     async (of) => {
       const thing = await one(of);
       await of.softRemove(thing);
-      const gone = await left(of);
+      const remaining = await left(of);
       await of.recover(thing);
-      return [gone, await left(of)];
+      return [remaining, await left(of)];
     },
     [
       ['two', 'three'],
@@ -489,9 +489,9 @@ const WRITES: readonly Verb[] = [
     'a soft deletion by a query builder',
     async (of) => {
       await of.createQueryBuilder().softDelete().from(Thing).where('name = :name', { name: 'one' }).execute();
-      const gone = await left(of);
+      const remaining = await left(of);
       await of.createQueryBuilder().restore().from(Thing).execute();
-      return [gone, await left(of)];
+      return [remaining, await left(of)];
     },
     [
       ['two', 'three'],

@@ -54,8 +54,8 @@ it.each([undefined, 'k-2'])(
 );
 
 it('of ten at once that want the same value, one has it', async () => {
-  const answers = await Promise.all(Array.from({ length: 10 }, () => add()));
-  expect(answers.map(([status]) => Number(status)).toSorted((a, b) => a - b)).toEqual([
+  const responses = await Promise.all(Array.from({ length: 10 }, () => add()));
+  expect(responses.map(([status]) => Number(status)).toSorted((a, b) => a - b)).toEqual([
     201,
     ...Array<number>(9).fill(409),
   ]);

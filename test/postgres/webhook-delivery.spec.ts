@@ -98,13 +98,13 @@ describe('a message', () => {
     const { service, endpointAt, manager } = all;
     const { id } = await endpointAt(NOWHERE);
     const { key } = await service.issueKey({ scopes: ['admin'] });
-    let asked: ReturnType<typeof service.request> | undefined;
+    let pending: ReturnType<typeof service.request> | undefined;
     await manager.transaction(async (inside) => {
       await inside.delete(WebhookEndpoint, id);
-      asked = service.request('POST', `/admin/webhooks/${id}/test`, { key });
+      pending = service.request('POST', `/admin/webhooks/${id}/test`, { key });
       if (ON_POSTGRES) await expect.poll(() => locked(inside)).toHaveLength(1);
     });
-    expect((await asked)?.body).toMatchObject({ code: 'webhook_endpoint_not_found' });
+    expect((await pending)?.body).toMatchObject({ code: 'webhook_endpoint_not_found' });
   });
 
   it('is not written while nobody subscribes, and is for who does before the request begins', async () => {
@@ -356,7 +356,7 @@ it('a message is not sent again and again while the database refuses to note tha
   };
   await post('Second');
   await expect.poll(() => receiver.names).toEqual(['First', 'Second']);
-  for (let looks = 0; looks < 3; looks += 1) await deliver();
+  for (let runs = 0; runs < 3; runs += 1) await deliver();
   await refuseWrites(manager.connection, false);
   await deliver();
   expect(receiver.names).toEqual(['First', 'Second']);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(() => clear());
 
-const asked = async (path: string, key = admin) => {
+const requestJson = async (path: string, key = admin) => {
   const audience = key === own ? '/account' : '/admin';
   return (await service.request('GET', `${audience}/webhooks/${path}`, { key })).body;
 };
@@ -24,8 +24,8 @@ const posted = (path: string, key = admin) =>
 const outcome = ({ status, body }: TestResponse) => `${status} ${body.code}`;
 
 /** An endpoint that has failed twice at the first of these messages, and is next attempted in some five minutes. */
-async function failing(names: readonly string[], answer: Responder = respondWith(500)) {
-  const receiver = await receive(answer);
+async function failing(names: readonly string[], respond: Responder = respondWith(500)) {
+  const receiver = await receive(respond);
   const { id } = await endpointAt(receiver.url);
   for (const name of names) await post(name);
   await deliver();
@@ -43,12 +43,12 @@ interface Shown {
 }
 
 /** The deliveries of an endpoint, oldest first. */
-const logOf = async (id: string) => ((await asked(`${id}/deliveries`)) as Shown[]).toReversed();
+const logOf = async (id: string) => ((await requestJson(`${id}/deliveries`)) as Shown[]).toReversed();
 
 it.each(['admin', 'own'])('a failing endpoint is retried at once by %s, in order', async (by) => {
   const key = by === 'own' ? own : admin;
   const { receiver, id } = await failing(['A', 'B', 'C']);
-  const { nextAttemptAt, failingSince } = await asked(id, key);
+  const { nextAttemptAt, failingSince } = await requestJson(id, key);
   expect(Date.parse(nextAttemptAt) - clock.now()).toBeGreaterThanOrEqual(5 * MINUTE);
   expect((await logOf(id)).map((one) => [one.waitingBefore, one.nextAttemptAt])).toEqual([
     [0, nextAttemptAt],
@@ -62,7 +62,7 @@ it.each(['admin', 'own'])('a failing endpoint is retried at once by %s, in order
   expect(retried.body).toMatchObject({ waiting: 3, failingSince, nextAttemptAt: now });
   await deliver();
   expect(receiver.names).toEqual(['A', 'A', 'A', 'B', 'C']);
-  expect(await asked(id, key)).toMatchObject({ waiting: 0, failingSince: null, nextAttemptAt: null });
+  expect(await requestJson(id, key)).toMatchObject({ waiting: 0, failingSince: null, nextAttemptAt: null });
   expect((await logOf(id)).map((one) => [one.waitingBefore, one.nextAttemptAt])).toEqual([
     [null, null],
     [null, null],
@@ -85,13 +85,13 @@ it('failing endpoints are listed with their number, and one says why its last at
   };
   expect(await listed('state=failing')).toEqual([[id], '1']);
   expect((await listed(''))[1]).toBe('2');
-  expect(await asked(id)).toMatchObject({ lastError: 'It responded 500.' });
+  expect(await requestJson(id)).toMatchObject({ lastError: 'It responded 500.' });
   expect(await errors()).toEqual({ failing: 'It responded 500.', healthy: null });
   receiver.respond = (response) => response.writeHead(204).end();
   await posted(`${id}/retry`);
   await deliver();
   expect(await listed('state=failing')).toEqual([[], '0']);
-  expect(await asked(id)).toMatchObject({ lastError: null });
+  expect(await requestJson(id)).toMatchObject({ lastError: null });
   expect(await errors()).toEqual({ failing: null, healthy: null });
   expect(await listed('state=disabled')).toEqual([[], '0']);
   await service.request('PATCH', `/admin/webhooks/${id}`, { key: admin, json: { enabled: false } });
@@ -122,7 +122,7 @@ it('a delivery is retried after those that wait before it, and only while it wai
 
 it('a test and a redelivery say when they are sent', async () => {
   const { id } = await failing(['A', 'B']);
-  const { nextAttemptAt } = await asked(id);
+  const { nextAttemptAt } = await requestJson(id);
   const test = await posted(`${id}/test`);
   expect(test.body).toMatchObject({ state: 'waiting', waitingBefore: 2, nextAttemptAt });
   const again = await posted(`${id}/deliveries/${(await logOf(id))[0]?.id}/redeliver`);
@@ -156,28 +156,28 @@ it('a retry during an attempt that is delivered leaves nothing failing', async (
   clock.advance(40 * MINUTE);
   await deliver();
   expect((await retried)?.status).toBe(200);
-  expect(await asked(id)).toMatchObject({ waiting: 0, failingSince: null, nextAttemptAt: null });
+  expect(await requestJson(id)).toMatchObject({ waiting: 0, failingSince: null, nextAttemptAt: null });
 });
 
 it('each attempt is shown with its time, status, duration, and the harmless beginning of its response', async () => {
-  const began = new Date(clock.now()).toISOString();
+  const startedAt = new Date(clock.now()).toISOString();
   const text = 'a\u001B[31m\u0000\u202Eb\nß';
   const { receiver, id } = await failing(['A'], (response) => response.writeHead(503).end(text));
-  for (const answer of [
+  for (const respond of [
     (response) => response.destroy(),
     (response) => response.writeHead(200).end(`${'x'.repeat(499)}ß${'y'.repeat(9_000)}`),
   ] satisfies Responder[]) {
-    receiver.respond = answer;
+    receiver.respond = respond;
     await posted(`${id}/retry`);
     await deliver();
   }
   const [delivery] = await logOf(id);
   const path = `${id}/deliveries/${delivery?.id}`;
-  const { attempts, attemptedAt, attemptLog } = await asked(path);
+  const { attempts, attemptedAt, attemptLog } = await requestJson(path);
   expect([attempts, attemptLog.length]).toEqual([4, 4]);
   const error = 'It responded 503.';
   expect(attemptLog[0]).toEqual({
-    at: began,
+    at: startedAt,
     status: 503,
     error,
     durationMs: expect.any(Number),
@@ -195,7 +195,7 @@ it('each attempt is shown with its time, status, duration, and the harmless begi
     response: 'x'.repeat(499),
   });
   // The host is not public: what it responds is not for its owner.
-  const { attemptLog: ofOwner } = await asked(path, own);
+  const { attemptLog: ofOwner } = await requestJson(path, own);
   expect(ofOwner[0]).toEqual({ ...attemptLog[0], response: null });
 });
 
@@ -206,6 +206,8 @@ it('the latest ten attempts are stored', async () => {
     await posted(`${id}/retry`);
     await deliver();
   }
-  const { attempts, attemptedAt, attemptLog } = await asked(`${id}/deliveries/${(await logOf(id))[0]?.id}`);
+  const { attempts, attemptedAt, attemptLog } = await requestJson(
+    `${id}/deliveries/${(await logOf(id))[0]?.id}`,
+  );
   expect([attempts, attemptLog.length, attemptLog.at(-1).at]).toEqual([12, 10, attemptedAt]);
 });

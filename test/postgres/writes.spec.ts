@@ -140,9 +140,9 @@ describe('one of a resource that is changed', async () => {
       ['nothing', () => '', 412],
     ])('with %s', async (_case, fieldOf, expected) => {
       const { path, tag, body } = await made();
-      const { status, body: answer } = await patch(path, { reason: 'Check' }, { 'if-match': fieldOf(tag) });
+      const { status, body: response } = await patch(path, { reason: 'Check' }, { 'if-match': fieldOf(tag) });
       expect(status).toBe(expected);
-      if (expected === 412) expect(answer.code).toBe('precondition_failed');
+      if (expected === 412) expect(response.code).toBe('precondition_failed');
       const { reason } = (await service.request('GET', path)).body;
       expect(reason).toBe(expected === 200 ? 'Check' : (body as typeof VISIT).reason);
     });
@@ -192,12 +192,12 @@ describe('one of a resource that is changed', async () => {
 
     it('lets exactly one of twenty concurrent changes through', async () => {
       const { path, tag } = await made();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_one, at) => patch(path, { note: `${at}` }, { 'if-match': tag })),
       );
-      const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+      const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
       expect(statuses).toEqual([200, ...Array<number>(19).fill(412)]);
-      const winner = answers.find(({ status }) => status === 200);
+      const winner = responses.find(({ status }) => status === 200);
       expect((await service.request('GET', path)).text).toBe(winner?.text);
     });
   });
@@ -240,8 +240,8 @@ describe('one of a resource that is changed', async () => {
       ['null', [' not_an_object']],
     ])('refuses %o: %o', async (json, faults) => {
       const { path, tag } = await made();
-      const answer = await patch(path, json);
-      expect([answer.status, faultsOf(answer)]).toEqual([400, faults]);
+      const response = await patch(path, json);
+      expect([response.status, faultsOf(response)]).toEqual([400, faults]);
       expect((await service.request('GET', path)).headers.get('etag')).toBe(tag);
     });
 
@@ -273,11 +273,11 @@ describe('one of a resource that is changed', async () => {
     it('answers 204 without a body, and then the resource is gone', async () => {
       const { path, tag } = await made();
       const headers = { 'if-match': tag };
-      const { status, text, headers: answered } = await service.request('DELETE', path, { headers });
+      const { status, text, headers: responseHeaders } = await service.request('DELETE', path, { headers });
       expect([status, text]).toEqual([204, '']);
       for (const name of ['content-type', 'content-length', 'transfer-encoding', 'etag'])
-        expect(answered.has(name), name).toBe(false);
-      expect(answered.get('x-ratelimit-remaining')).not.toBeNull();
+        expect(responseHeaders.has(name), name).toBe(false);
+      expect(responseHeaders.get('x-ratelimit-remaining')).not.toBeNull();
       for (const method of ['GET', 'DELETE']) expect((await service.request(method, path)).status).toBe(404);
       expect((await patch(path, {})).status).toBe(404);
     });
@@ -308,8 +308,8 @@ describe('one of a resource that is changed', async () => {
       const { path } = await made();
       const headers = { 'idempotency-key': `d${path}` };
       for (const replayed of [null, 'true']) {
-        const answer = await service.request('DELETE', path, { headers });
-        expect([answer.status, answer.text, answer.headers.get('idempotent-replayed')]).toEqual([
+        const response = await service.request('DELETE', path, { headers });
+        expect([response.status, response.text, response.headers.get('idempotent-replayed')]).toEqual([
           204,
           '',
           replayed,
@@ -336,8 +336,11 @@ describe('one of a resource that is changed', async () => {
 
   it('a path names its methods: 405, OPTIONS, and the types that PATCH takes', async () => {
     const { path } = await made();
-    const put = await service.request('PUT', path, { json: VISIT });
-    expect([put.status, put.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, PATCH']);
+    const replaced = await service.request('PUT', path, { json: VISIT });
+    expect([replaced.status, replaced.headers.get('allow')]).toEqual([
+      405,
+      'DELETE, GET, HEAD, OPTIONS, PATCH',
+    ]);
     const options = await service.request('OPTIONS', path);
     expect([options.status, options.headers.get('accept-patch')]).toEqual([
       204,

@@ -66,7 +66,7 @@ async function sixADay(folder: BackupFolder) {
 }
 
 /** Starts a service, which uses three requests up, backs up, uses up the rest, and restores; answers the next request. */
-async function answeredAfterRestore(environment: NodeJS.ProcessEnv) {
+async function respondAfterRestore(environment: NodeJS.ProcessEnv) {
   const folder = await BackupFolder.make();
   const send = await sixADay(folder);
   const service = await folder.start(environment);
@@ -83,16 +83,21 @@ async function answeredAfterRestore(environment: NodeJS.ProcessEnv) {
   await again.stop('SIGKILL');
   const { output } = await folder.shell('npx petstore db restore b.sqlite --yes --json 2>/dev/null');
   const restored = await folder.start(environment);
-  const answered = await send(restored);
+  const responses = await send(restored);
   expect(await folder.find(restored, added)).toEqual([404, undefined]);
   await restored.stop();
-  return { folder, answered, added, replaced: (JSON.parse(output) as { replaced: string }).replaced };
+  return {
+    folder,
+    answered: responses,
+    added,
+    replaced: (JSON.parse(output) as { replaced: string }).replaced,
+  };
 }
 
 describe('a restore', () => {
   it('has the quotas of the backup without Redis, and what it replaced is whole: that can be restored', async () => {
-    const { folder, answered, added, replaced } = await answeredAfterRestore({});
-    expect(answered).toEqual([200, undefined, '2']);
+    const { folder, answered: responses, added, replaced } = await respondAfterRestore({});
+    expect(responses).toEqual([200, undefined, '2']);
     expect((await stat(replaced)).mode & 0o777).toBe((await stat(folder.database)).mode & 0o777);
     expect((await folder.shell(`npx petstore db restore ${replaced} --yes`)).code).toBe(0);
     expect(await folder.find(await folder.start(), added)).toEqual([200, 'Added since']);
@@ -103,8 +108,11 @@ describeWith('redis-server', 'a restore beside Redis', () => {
   it('has the quotas of Redis, which no restore undoes', async () => {
     const redis = await RedisServer.ofTest();
     // A machine that is busy is no fault of Redis.
-    const { answered } = await answeredAfterRestore({ REDIS_URL: redis.url, REDIS_TIMEOUT_MS: '500' });
-    expect(answered).toEqual([429, 'daily_quota_exceeded', '0']);
+    const { answered: responses } = await respondAfterRestore({
+      REDIS_URL: redis.url,
+      REDIS_TIMEOUT_MS: '500',
+    });
+    expect(responses).toEqual([429, 'daily_quota_exceeded', '0']);
   });
 });
 

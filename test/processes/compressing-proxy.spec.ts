@@ -128,9 +128,9 @@ describeWith('nginx', 'behind a proxy that compresses JSON', () => {
   ])('%s keeps the tags of the service', async (_, prefix, site) => {
     const nginx = await started(COMPRESSION + site());
     const headers = { authorization: `Bearer ${service.key}`, 'accept-encoding': 'gzip' };
-    const answer = await nginx.requestRaw(`${prefix}/v1/pets`, { headers });
-    expect([answer.status, answer.headers['content-encoding']]).toEqual([200, undefined]);
-    expect(answer.headers.etag).toMatch(/^"/);
+    const result = await nginx.requestRaw(`${prefix}/v1/pets`, { headers });
+    expect([result.status, result.headers['content-encoding']]).toEqual([200, undefined]);
+    expect(result.headers.etag).toMatch(/^"/);
   });
 
   const prefixSite = (): string => `server {

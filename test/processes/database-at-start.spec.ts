@@ -21,7 +21,7 @@ const FASTER = 20;
 
 describeWith('faketime', 'a start whose PostgreSQL does not come', () => {
   it('waits for a minute and exits with 75, by which a supervisor tells it from a wrong setting', async () => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const databaseUrl = `postgres://petstore@127.0.0.1:${await freePort()}/petstore`;
     const starting = serviceOfTest(await folderOfTest(), {
       DATABASE_URL: databaseUrl.replace('@', ':secret@'),
@@ -34,7 +34,7 @@ describeWith('faketime', 'a start whose PostgreSQL does not come', () => {
         `^The service ended with 75:\\s+${reason} The start retries for 60 s\\.\nThe service could not start: ${reason}\\s+$`,
       ),
     );
-    expect((performance.now() - began) * FASTER).toBeGreaterThan(60_000);
+    expect((performance.now() - startedAt) * FASTER).toBeGreaterThan(60_000);
   });
 });
 
@@ -82,11 +82,11 @@ describeWith('postgres-server', 'a start before its PostgreSQL', () => {
     onTestFinished(() => server.remove());
     await server.query(`CREATE ROLE shop LOGIN PASSWORD 'right'`);
     await server.accept('host all shop 127.0.0.1/32 scram-sha-256');
-    const began = performance.now();
+    const startedAt = performance.now();
     const url = `postgres://${user}127.0.0.1:${server.port}${database}`;
     await expect(serviceOfTest(await folderOfTest(), { DATABASE_URL: url })).rejects.toThrow(
       new RegExp(`ended with 1:[^]*${why}`),
     );
-    expect(performance.now() - began).toBeLessThan(50_000);
+    expect(performance.now() - startedAt).toBeLessThan(50_000);
   });
 });

@@ -177,10 +177,10 @@ describeWith('postgres', 'a copy to PostgreSQL', () => {
   it('is refused when the file is written to while it is read', async () => {
     const file = await sourceWith(petsUpTo(300));
     let change: Promise<void> | undefined;
-    const tell = ({ done }: { done: number }) => {
+    const report = ({ done }: { done: number }) => {
       if (done > 1) change ??= onFile(file, `INSERT INTO jobs VALUES ('late', 1, 0)`);
     };
-    await expect(copy(file, { onProgress: tell })).rejects.toThrow(
+    await expect(copy(file, { onProgress: report })).rejects.toThrow(
       /was written to during the copy\. Stop the writer, then copy\.$/,
     );
     await change;

@@ -69,7 +69,7 @@ class Shop {
   }
 
   /** What the log tells of the database, but for what it tells of a busy machine. */
-  told(): string[] {
+  warnings(): string[] {
     return this.service.warnings.filter((msg) => !/write lock|Old rows/.test(msg));
   }
 }
@@ -83,7 +83,7 @@ function writing(shop: Shop, { mayEnd = false } = {}) {
     const { isRefused } = state;
     const name = `${client}-${at}`;
     const status = await shop.add(name).then(
-      (answer) => answer.status,
+      (response) => response.status,
       () => (mayEnd ? 503 : 0),
     );
     expect([isRefused ? 503 : 201, 503]).toContain(status);
@@ -118,7 +118,7 @@ describe('a database behind a link', () => {
     expect(await shop.names()).toEqual([]);
     await commit(file, 'Ada');
     expect(await shop.names()).toEqual(['Ada']);
-    expect(shop.told()).toEqual([]);
+    expect(shop.warnings()).toEqual([]);
   });
 
   it('is made where a link leads that leads nowhere yet', async () => {
@@ -186,13 +186,13 @@ describe('a service whose database', () => {
           body: UNAVAILABLE,
         });
       expect((await shop.request('GET', '/health/live')).status).toBe(200);
-      await expect.poll(() => shop.told()).toEqual([expect.stringContaining(file)]);
+      await expect.poll(() => shop.warnings()).toEqual([expect.stringContaining(file)]);
       if (undo) {
         undo(file);
         await shop.isReady(true);
         expect((await shop.add('Cid')).status).toBe(201);
         expect(await shop.names()).toEqual(['Ada', 'Ben', 'Cid']);
-        expect(shop.told()).toHaveLength(2);
+        expect(shop.warnings()).toHaveLength(2);
       }
       expect((await shop.service.stop()).code).toBe(0);
     },
@@ -206,14 +206,14 @@ describe('a service whose database', () => {
     // The service and SQLite have it in memory, until something is committed and the key is looked up anew.
     await expect.poll(async () => (await shop.request('GET', '/v1/pets')).status).toBe(503);
     const refused = { status: 503, retryAfter: expect.stringMatching(/^[1-9]/), body: UNAVAILABLE };
-    for (let asked = 0; asked < 20; asked += 1)
-      for (const answer of [await shop.add('Eve'), await shop.request('GET', '/v1/pets')])
-        expect(answer).toMatchObject(refused);
+    for (let sent = 0; sent < 20; sent += 1)
+      for (const response of [await shop.add('Eve'), await shop.request('GET', '/v1/pets')])
+        expect(response).toMatchObject(refused);
     const { body } = await shop.request('GET', '/health/ready');
     expect(body.message).toContain('the database file is corrupted');
     expect((await shop.request('GET', '/health/live')).status).toBe(200);
     await shop.service.stop();
-    expect(shop.told()).toEqual([
+    expect(shop.warnings()).toEqual([
       expect.stringMatching(/store\.sqlite is damaged \(SQLITE_.*backup.*petstore doctor/),
     ]);
     const { code, stdout } = await petstore(folder, ['doctor'], environmentOf(file));

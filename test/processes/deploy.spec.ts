@@ -120,12 +120,12 @@ describe('the image', () => {
 
       const healthcheck = commandOf(/^HEALTHCHECK .*CMD (\[.*\])$/m);
       const [command = '', ...args] = healthcheck;
-      const check = async (asked: number) => (await run(command, args, { PORT: String(asked) })).code;
+      const check = async (onPort: number) => (await run(command, args, { PORT: String(onPort) })).code;
       expect(await check(port)).toBe(0);
       expect(await check(await freePort())).toBe(1);
-      const gone = once(child, 'exit');
+      const exited = once(child, 'exit');
       child.kill('SIGTERM');
-      expect(await gone).toEqual([0, null]);
+      expect(await exited).toEqual([0, null]);
     },
   );
 });
@@ -142,12 +142,12 @@ describe('compose.yaml', () => {
       services: Record<string, { environment: Record<string, string> }>;
     };
     const environment = services.petstore?.environment ?? {};
-    const asked = /\$\{POSTGRES_PASSWORD:\?[^}]+\}/;
-    expect(environment.DATABASE_URL).toMatch(asked);
+    const required = /\$\{POSTGRES_PASSWORD:\?[^}]+\}/;
+    expect(environment.DATABASE_URL).toMatch(required);
     expect(environment.MAINTENANCE).toBe('${MAINTENANCE:-off}');
     const filled = Object.entries(environment).map(([name, value]) => [
       name,
-      value.replace(asked, 'secret').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
+      value.replace(required, 'secret').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
     ]);
     expect(faultsOf(Object.fromEntries(filled) as Record<string, string>)).toEqual([]);
   });

@@ -14,12 +14,13 @@ it('a service without a free file descriptor says so once, and once that some ar
     connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined),
   );
   onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
-  const said = () => service.lines.filter(({ context }) => context === 'Descriptors').map(({ msg }) => msg);
+  const messages = () =>
+    service.lines.filter(({ context }) => context === 'Descriptors').map(({ msg }) => msg);
   await expect
-    .poll(said)
+    .poll(messages)
     .toEqual([expect.stringMatching(/^No file descriptor is free \(EMFILE\): new connections are closed/)]);
   for (const socket of sockets) socket.destroy();
-  await expect.poll(said).toHaveLength(2);
-  expect(said()[1]).toMatch(/^File descriptors are free again, after \d+ s\.$/);
+  await expect.poll(messages).toHaveLength(2);
+  expect(messages()[1]).toMatch(/^File descriptors are free again, after \d+ s\.$/);
   expect((await service.request('GET', '/v1/pets')).status).toBe(200);
 });

@@ -13,7 +13,7 @@ import { fill, NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 const FILE = 'data/petstore.sqlite';
 
 /** A free port that something else listens on until the end of the test, which ends each connection. */
-async function taken(): Promise<number> {
+async function usedPort(): Promise<number> {
   const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -121,26 +121,26 @@ const FAULTS: readonly (readonly [
   ],
   [
     'a port that another program uses',
-    async () => ({ PORT: String(await taken()) }),
+    async () => ({ PORT: String(await usedPort()) }),
     'ports',
     /^PORT: port \d+ is in use; set PORT to a free port\.$/,
   ],
 ];
 
-it.each(FAULTS)('doctor finds %s', async (_, make, check, says) => {
+it.each(FAULTS)('doctor finds %s', async (_, make, check, expected) => {
   const path = await folderOfTest();
   await petstore(path, ['db', 'migrate']);
   const environment = (await make(path)) ?? {};
-  expect(await finding(path, check, environment)).toMatchObject(wrong(says));
+  expect(await finding(path, check, environment)).toMatchObject(wrong(expected));
 });
 
 it('doctor, and the start, find a file of settings that every user may read in production', async () => {
   const path = await folderOfTest();
   await writeFile(join(path, '.env'), 'NODE_ENV=production\n');
   await chmod(join(path, '.env'), 0o644);
-  const says = /\.env, which may contain passwords\. Run: chmod o= \.env$/;
+  const expected = /\.env, which may contain passwords\. Run: chmod o= \.env$/;
   const { code, stdout } = await petstore(path, ['doctor', '--json']);
-  expect([code, findingsIn(stdout).at(-1)]).toMatchObject([1, { check: 'permissions', ...wrong(says) }]);
+  expect([code, findingsIn(stdout).at(-1)]).toMatchObject([1, { check: 'permissions', ...wrong(expected) }]);
   await chmod(join(path, '.env'), 0o640);
   const last = async () => findingsIn((await petstore(path, ['doctor', '--json'])).stdout).at(-1);
   expect(await last()).toMatchObject({ state: 'ok', found: 'access to .env is restricted' });

@@ -13,13 +13,19 @@ interface Fault {
   /** Where the service runs. */
   readonly folder: () => Promise<string>;
   readonly environment?: NodeJS.ProcessEnv;
-  readonly begin: (folder: string, pid: number) => Promise<void> | void;
+  readonly start: (folder: string, pid: number) => Promise<void> | void;
   readonly end: (folder: string, pid: number) => Promise<void> | void;
-  readonly said: RegExp;
+  readonly expected: RegExp;
 }
 
 /** Makes a fault, in which writes are refused and reads are not and nothing acknowledged is lost; answers what the log told. */
-async function toldOf({ folder, environment = { NODE_ENV: 'production' }, begin, end, said }: Fault) {
+async function warningsDuring({
+  folder,
+  environment = { NODE_ENV: 'production' },
+  start,
+  end,
+  expected,
+}: Fault) {
   const path = await folder();
   const service = await serviceOfTest(path, environment);
   const { key } = await clientWithKey(path, environment);
@@ -35,7 +41,7 @@ async function toldOf({ folder, environment = { NODE_ENV: 'production' }, begin,
   const statusOf = async (target: string) => (await service.request('GET', target, { key })).status;
   expect(await add()).toBe(201);
 
-  await begin(path, service.pid);
+  await start(path, service.pid);
   // The log has some room left in the blocks that it has already, and a page of a table in PostgreSQL has room for some 25 rows.
   await expect.poll(add).toBe(503);
   for (let sent = 0; sent < 40; sent += 1) {
@@ -44,7 +50,7 @@ async function toldOf({ folder, environment = { NODE_ENV: 'production' }, begin,
   }
   expect(await statusOf('/v1/pets?limit=1')).toBe(200);
   await expect.poll(() => statusOf('/health/ready')).toBe(503);
-  expect((await service.request('GET', '/health/ready')).body.message).toMatch(said);
+  expect((await service.request('GET', '/health/ready')).body.message).toMatch(expected);
   expect(await statusOf('/health/live')).toBe(200);
 
   await end(path, service.pid);
@@ -63,17 +69,17 @@ const ONCE_EACH = [
 describe('a service recovers from a disk', () => {
   it.skipIf(NO_SMALL_DISK)('that is full', async () => {
     const end = (folder: string) => rm(join(folder, 'ballast'));
-    const fault = { folder: smallDisk, begin: fill, end, said: /the disk is full/ };
-    expect(await toldOf(fault)).toEqual(ONCE_EACH);
+    const fault = { folder: smallDisk, start: fill, end, expected: /the disk is full/ };
+    expect(await warningsDuring(fault)).toEqual(ONCE_EACH);
   });
 
   it.skipIf(spawnSync('prlimit', ['--version']).error)('that fails to write', async () => {
     const limit = (bytes: string) => (_: string, pid: number) =>
       void spawnSync('prlimit', ['--pid', `${pid}`, `--fsize=${bytes}:unlimited`]);
     // No file may grow beyond its first page.
-    const [begin, end] = [limit('4096'), limit('unlimited')];
-    const fault = { folder: folderOfTest, begin, end, said: /the disk fails|the disk is full/ };
-    expect(await toldOf(fault)).toEqual(ONCE_EACH);
+    const [start, end] = [limit('4096'), limit('unlimited')];
+    const fault = { folder: folderOfTest, start, end, expected: /the disk fails|the disk is full/ };
+    expect(await warningsDuring(fault)).toEqual(ONCE_EACH);
   });
 });
 
@@ -88,10 +94,10 @@ describeWith('postgres-server', 'a service recovers from a PostgreSQL', () => {
     const fault = {
       folder: folderOfTest,
       environment: { DATABASE_URL: server.url.replace(/postgres$/, 'store') },
-      begin: () => fill(disk),
+      start: () => fill(disk),
       end: () => rm(join(disk, 'ballast')),
-      said: /database/,
+      expected: /database/,
     };
-    expect(await toldOf(fault)).toEqual(ONCE_EACH);
+    expect(await warningsDuring(fault)).toEqual(ONCE_EACH);
   });
 });

@@ -50,7 +50,7 @@ describe('a client that never reads', () => {
     const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));
     for (const socket of sockets)
       socket.pause().write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a${END}`.repeat(600));
-    for (let asked = 0; asked < 20; asked += 1) expect(await innocent()).toBe(200);
+    for (let round = 0; round < 20; round += 1) expect(await innocent()).toBe(200);
     for (const socket of sockets) socket.destroy();
     await settled(before);
     expect(residentMiB() - memory).toBeLessThan(150);
@@ -69,7 +69,7 @@ describe('clients that send more heads behind a response that they do not read',
       sockets.push(...more);
       expect(await innocent()).toBe(200);
     }
-    for (let asked = 0; asked < 20; asked += 1) expect(await innocent()).toBe(200);
+    for (let round = 0; round < 20; round += 1) expect(await innocent()).toBe(200);
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(residentMiB()).toBeLessThan(450);
     for (const socket of sockets) socket.destroy();
@@ -84,44 +84,44 @@ describe('a client that sends thousands of requests at once', () => {
     const socket = (await open()).pause();
     const sent = `GET /x HTTP/1.1\r\nHost: a${END}`.repeat(500_000);
     socket.write(sent);
-    for (let asked = 0; asked < 20; asked += 1) expect(await innocent()).toBe(200);
+    for (let round = 0; round < 20; round += 1) expect(await innocent()).toBe(200);
     // Far more than the kernel takes of it.
     expect(socket.writableLength).toBeGreaterThan(0);
     expect(residentMiB() - memory).toBeLessThan(150);
     socket.destroy();
-    for (let asked = 0; asked < 10; asked += 1) expect(await innocent()).toBe(200);
+    for (let round = 0; round < 10; round += 1) expect(await innocent()).toBe(200);
     await settled(before);
   });
 
   it('does not delay others: they are served between its requests', async () => {
     const socket = await open();
-    let answers = 0;
-    socket.on('data', (chunk: Buffer) => (answers += statusesIn(chunk.toString('latin1')).length));
+    let responses = 0;
+    socket.on('data', (chunk: Buffer) => (responses += statusesIn(chunk.toString('latin1')).length));
     socket.write(`GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}\r\n`.repeat(3_000));
     await once(socket, 'data');
-    for (let asked = 0; asked < 10; asked += 1) expect(await innocent()).toBe(200);
-    const answeredMeanwhile = answers;
+    for (let round = 0; round < 10; round += 1) expect(await innocent()).toBe(200);
+    const respondedMeanwhile = responses;
     socket.destroy();
-    expect(answeredMeanwhile).toBeLessThan(3_000);
+    expect(respondedMeanwhile).toBeLessThan(3_000);
   });
 
   it('does not keep others from connecting, however many do the same', async () => {
-    const asked = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}\r\n`.repeat(40);
+    const burst = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}\r\n`.repeat(40);
     const { hostname, port } = new URL(service.url);
-    let answered = 0;
+    let responses = 0;
     // Each sends before the service has accepted it.
     const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname));
     for (const socket of sockets) {
-      socket.write(asked);
+      socket.write(burst);
       socket
         .setEncoding('latin1')
-        .on('data', (chunk: string) => (answered += chunk.split('HTTP/1.1 ').length - 1));
+        .on('data', (chunk: string) => (responses += chunk.split('HTTP/1.1 ').length - 1));
     }
-    await expect.poll(() => answered, { interval: 1 }).toBeGreaterThan(0);
+    await expect.poll(() => responses, { interval: 1 }).toBeGreaterThan(0);
     const { status } = await fetch(`${service.url}/health/live`, { headers: { connection: 'close' } });
-    const before = answered;
+    const before = responses;
     expect(status).toBe(200);
-    await expect.poll(() => answered).toBe(300 * 40);
+    await expect.poll(() => responses).toBe(300 * 40);
     expect(before).toBeLessThan((300 * 40) / 2);
     for (const socket of sockets) socket.destroy();
   });
@@ -129,8 +129,8 @@ describe('a client that sends thousands of requests at once', () => {
 
 describe('clients that come at once while the service does something else', () => {
   it('are all let in: as many as the kernel keeps for a server, not the 511 that Node asks for', async () => {
-    const kept = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
-    const clients = Math.min(1_000, kept);
+    const backlog = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+    const clients = Math.min(1_000, backlog);
     let connected: Socket[] = [];
     process.kill(service.pid, 'SIGSTOP');
     try {
@@ -139,10 +139,10 @@ describe('clients that come at once while the service does something else', () =
     } finally {
       process.kill(service.pid, 'SIGCONT');
     }
-    const answers = connected.map(receivedBy);
+    const responses = connected.map(receivedBy);
     for (const socket of connected)
       socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close${END}`);
-    const statuses = (await Promise.all(answers)).flatMap(statusesIn);
+    const statuses = (await Promise.all(responses)).flatMap(statusesIn);
     expect(statuses).toEqual(Array.from({ length: clients }, () => 200));
   });
 });
@@ -162,9 +162,9 @@ describe('clients that use up all descriptors', () => {
     ]);
     limit(`${descriptors() + 20}:`);
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open()));
-    const answered = receivedBy(held);
+    const responses = receivedBy(held);
     held.write(`GET /v1/pets?limit=1 HTTP/1.1\r\nHost: a\r\n${withKey()}Connection: close${END}`);
-    expect(statusesIn(await answered)).toEqual([200]);
+    expect(statusesIn(await responses)).toEqual([200]);
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => innocent().catch(String)).toBe(200);
     limit(`${String(most).trim()}:`);

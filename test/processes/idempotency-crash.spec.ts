@@ -13,7 +13,7 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
   const path = await folderOfTest();
   const { key } = await clientWithKey(path);
   const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
-  const kept = () => dataSource.manager.count(IdempotencyEntry);
+  const countEntries = () => dataSource.manager.count(IdempotencyEntry);
   const names = Array.from({ length: REQUESTS }, () => randomUUID());
 
   const post = (service: ServiceProcess, name: string) => {
@@ -21,35 +21,35 @@ it('kill -9 between the write and the answer, and a retry: every animal is there
     return service.request('POST', '/v1/pets', { key, json: { name, categoryId: 1 }, headers });
   };
 
-  const answered = new Map<string, string>();
+  const responses = new Map<string, string>();
   let unanswered = 0;
   for (const killAfter of [1, 20]) {
     const service = await ServiceProcess.start(path);
-    const before = await kept();
+    const before = await countEntries();
     const sent = names
-      .filter((name) => !answered.has(name))
+      .filter((name) => !responses.has(name))
       .map((name) =>
         post(service, name).then(
-          ({ status, text }) => void (status === 201 && answered.set(name, text)),
+          ({ status, text }) => void (status === 201 && responses.set(name, text)),
           () => (unanswered += 1),
         ),
       );
     // As soon as something is committed, with the rest under way.
-    while ((await kept()) < before + killAfter);
+    while ((await countEntries()) < before + killAfter);
     service.signal('SIGKILL');
     await Promise.all(sent);
   }
   // The kills came between writes and answers, or this would prove nothing.
   expect(unanswered).toBeGreaterThan(0);
-  expect(answered.size).toBeLessThan(REQUESTS);
+  expect(responses.size).toBeLessThan(REQUESTS);
 
   const service = await serviceOfTest(path);
   for (const name of names) {
     const { status, text } = await post(service, name);
     expect([status, JSON.parse(text)]).toEqual([201, expect.objectContaining({ name })]);
-    expect(text).toBe(answered.get(name) ?? text);
+    expect(text).toBe(responses.get(name) ?? text);
   }
   const pets = await dataSource.manager.find(Pet);
   expect(pets.map((pet) => pet.name).toSorted()).toEqual(names.toSorted());
-  expect(await kept()).toBe(REQUESTS);
+  expect(await countEntries()).toBe(REQUESTS);
 });

@@ -96,12 +96,12 @@ async function startWithLines() {
 describe('JSON lines', () => {
   it('tell requests apart without the key, have the level of the status and the ids of a well-formed trace', async () => {
     const { path, service, key, requests } = await startWithLines();
-    const ask = (to: string, id: string, more: object = {}, authorization = `Bearer ${key}`) =>
+    const request = (to: string, id: string, more: object = {}, authorization = `Bearer ${key}`) =>
       statusOf(service.url + to, { authorization, 'x-request-id': id, ...more });
-    await ask(`/v1/pets/5?x=${key}`, 'my-id.1', { traceparent: TRACEPARENT, tracestate: 'vendor=1' });
-    await ask(`/v1/${key}`, 'not well formed', {}, `Bearer ${key}x`);
-    await ask('/v1/pets', 'malformed', { traceparent: TRACEPARENT.toUpperCase() });
-    await ask('/v1/pets', 'twice', { traceparent: `${TRACEPARENT}, ${TRACEPARENT}` });
+    await request(`/v1/pets/5?x=${key}`, 'my-id.1', { traceparent: TRACEPARENT, tracestate: 'vendor=1' });
+    await request(`/v1/${key}`, 'not well formed', {}, `Bearer ${key}x`);
+    await request('/v1/pets', 'malformed', { traceparent: TRACEPARENT.toUpperCase() });
+    await request('/v1/pets', 'twice', { traceparent: `${TRACEPARENT}, ${TRACEPARENT}` });
     // Every operation on animals fails from now on.
     await onFile(join(path, 'data/petstore.sqlite'), 'DROP TABLE pets');
     const get = (headers: string) =>
@@ -181,11 +181,11 @@ describe('a log that cannot be written', () => {
       const { url, metrics, child, ended } = await startOn('pipe');
       child.stdout?.pause();
       // An address has few lines in the log.
-      const ask = (address: number, more = '') =>
+      const request = (address: number, more = '') =>
         `GET /favicon.ico HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'x'.repeat(128)}\r\nX-Forwarded-For: 10.0.0.${address}\r\n${more}\r\n`;
-      const many = Array.from({ length: 2_000 }, (_, at) => ask(at % 200));
+      const many = Array.from({ length: 2_000 }, (_, at) => request(at % 200));
       const dropped = async () => {
-        await sendRaw(url, many.join('') + ask(0, 'Connection: close\r\n'));
+        await sendRaw(url, many.join('') + request(0, 'Connection: close\r\n'));
         return Number(/^petstore_log_lines_dropped_total (\d+)/m.exec(await metrics())?.[1]);
       };
       await expect.poll(dropped, { interval: 1, timeout: 240_000 }).toBeGreaterThan(0);

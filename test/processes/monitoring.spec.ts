@@ -36,7 +36,7 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 );
 
 /** Labels that Prometheus itself gives to what it scrapes. */
-const GIVEN = ['instance', 'job'];
+const TARGET_LABELS = ['instance', 'job'];
 
 /** The labels of each metric of a scrape; those that have no sample now have none. */
 function labelsIn(scrape: string): Map<string, Set<string>> {
@@ -54,10 +54,10 @@ function labelsIn(scrape: string): Map<string, Set<string>> {
 }
 
 /** Words of the language of Prometheus that are no metric. */
-const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset', 'group_left', 'group_right']);
+const KEYWORDS = new Set(['and', 'or', 'unless', 'bool', 'offset', 'group_left', 'group_right']);
 
 /** The metrics that an expression names: any name that is not followed by `(`; and the labels that it selects or groups by. */
-function askedBy(expression: string) {
+function metricsIn(expression: string) {
   const labels: string[] = [];
   const collect = (_: string, names: string) => {
     labels.push(...(names.match(/[a-zA-Z_]\w*/g) ?? []));
@@ -69,7 +69,7 @@ function askedBy(expression: string) {
     .replace(/\{([^}]*)\}/g, collect)
     .replace(/\b(?:by|without|on|ignoring) *\(([^)]*)\)/g, collect);
   const names = [...rest.matchAll(/(?<![\w.])[a-zA-Z_:][\w:]*(?! *\(|\w)/g)].map(([name]) => name);
-  return { metrics: names.filter((name) => !WORDS.has(name)), labels };
+  return { metrics: names.filter((name) => !KEYWORDS.has(name)), labels };
 }
 
 const SOLD = defineEvent<{ petId: bigint }>('monitoring.sold', { durable: true, key: ({ petId }) => petId });
@@ -81,7 +81,7 @@ class Worker {
   }
 
   @OnDomainEvent(SOLD, { listener: 'monitoring' })
-  hear(): void {
+  handle(): void {
     // A listener that handles.
   }
 }
@@ -154,10 +154,13 @@ describeWith('postgres-server', 'on PostgreSQL with Redis, where it has all metr
     const ofSqlite = ['petstore_database_disk_free_bytes', 'petstore_database_disk_size_bytes'];
     for (const name of [...ofOthers, ...ofSqlite]) shown.set(name, new Set());
     const unknown = [...alerts, ...queries].flatMap(({ expr, ...from }) => {
-      const { metrics, labels } = askedBy(expr);
+      const { metrics, labels } = metricsIn(expr);
       const named = 'legendFormat' in from ? from.legendFormat : '';
       const all = [...labels, ...[...named.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label)];
-      const known = new Set([...GIVEN, ...metrics.flatMap((metric) => [...(shown.get(metric) ?? [])])]);
+      const known = new Set([
+        ...TARGET_LABELS,
+        ...metrics.flatMap((metric) => [...(shown.get(metric) ?? [])]),
+      ]);
       return [
         ...metrics.filter((metric) => !shown.has(metric)),
         ...all.filter((label) => !known.has(label)).map((label) => `${label} in ${expr}`),

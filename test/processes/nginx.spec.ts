@@ -35,7 +35,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     onTestFinished(() => nginx.stop());
     const codes = async (paths: readonly string[]) =>
       Promise.all(paths.map(async (path) => codeOf(await nginx.requestRaw(path))));
-    const kept = [
+    const internalPaths = [
       '/console',
       '/console/',
       '/admin',
@@ -44,7 +44,7 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
       '//admin/clients',
       '/x/../admin',
     ];
-    expect(new Set(await codes(kept))).toEqual(new Set(['route_not_found']));
+    expect(new Set(await codes(internalPaths))).toEqual(new Set(['route_not_found']));
     // There is no instance behind this nginx.
     expect(new Set(await codes(['/v1/pets', '/administrators', '/docs']))).toEqual(
       new Set(['service_unavailable']),
@@ -57,16 +57,16 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     const nginx = await Nginx.start(composeSite(services.map(({ url }) => url)));
     onTestFinished(() => nginx.stop());
     const statuses = async () => {
-      const answers = await Promise.all(Array.from({ length: 6 }, () => nginx.requestRaw('/v1/pets')));
-      return new Set(answers.map(({ status }) => status));
+      const results = await Promise.all(Array.from({ length: 6 }, () => nginx.requestRaw('/v1/pets')));
+      return new Set(results.map(({ status }) => status));
     };
     expect(await statuses()).toEqual(new Set([401]));
     for (const service of services) await expect.poll(() => service.output).toContain('"route":"/v1/pets"');
     await services[0]?.stop('SIGKILL');
     expect(await statuses()).toEqual(new Set([401]));
     await services[1]?.stop();
-    const answer = await nginx.requestRaw('/v1/pets');
-    expect([answer.status, codeOf(answer), answer.headers['retry-after']]).toEqual([
+    const response = await nginx.requestRaw('/v1/pets');
+    expect([response.status, codeOf(response), response.headers['retry-after']]).toEqual([
       503,
       'service_unavailable',
       '1',
@@ -83,11 +83,11 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
     const nginx = await Nginx.start(site(services.map(({ url }) => url)));
     onTestFinished(() => nginx.stop());
     const twelve = async () => {
-      const began = performance.now();
+      const startedAt = performance.now();
       const responses = await Promise.all(
         Array.from({ length: 12 }, async () => {
           const { status } = await nginx.requestRaw('/v1/pets');
-          return { status, ms: performance.now() - began };
+          return { status, ms: performance.now() - startedAt };
         }),
       );
       return {
@@ -141,9 +141,13 @@ describeWith('nginx', 'behind a real nginx with TLS', () => {
           [head('GET /v1/pets', `X: ${'a'.repeat(40_000)}\r\n`), 431, 'headers_too_large'],
         ];
         for (const [raw, status, code] of cases) {
-          const answer = await nginx.send(raw);
-          expect([raw.slice(0, 60), answer.status, codeOf(answer)]).toEqual([raw.slice(0, 60), status, code]);
-          expect(answer.headers).toMatchObject({
+          const response = await nginx.send(raw);
+          expect([raw.slice(0, 60), response.status, codeOf(response)]).toEqual([
+            raw.slice(0, 60),
+            status,
+            code,
+          ]);
+          expect(response.headers).toMatchObject({
             'content-type': 'application/json',
             'strict-transport-security': 'max-age=31536000',
           });

@@ -13,7 +13,7 @@ it.each([
   ['between commit and delivery', 2, [FIRST, SECOND]],
   // The second process waits until the lease of the killed one is over.
   ['while the listener handles the first', 2, [FIRST, FIRST, SECOND]],
-])('kill -9 %s: the next start delivers what was committed, in order', async (DIE, pets, heard) => {
+])('kill -9 %s: the next start delivers what was committed, in order', async (DIE, pets, received) => {
   const path = await folderOfTest();
   const killed = ServiceProcess.start(path, { PUBLISH: 'yes', DIE }, MAIN);
   const started = await killed.catch(() => undefined);
@@ -23,6 +23,6 @@ it.each([
   const dataSource = await dataSourceOfTest(`sqlite:${join(path, 'data/petstore.sqlite')}`);
   await expect.poll(() => dataSource.manager.count(OutboxEvent)).toBe(0);
   const lines = await readFile(join(path, 'heard.txt'), 'utf8').catch(() => '');
-  expect(lines.split('\n').filter((line) => line !== '')).toEqual(heard);
+  expect(lines.split('\n').filter((line) => line !== '')).toEqual(received);
   expect(await dataSource.manager.count(Pet)).toBe(pets);
 });

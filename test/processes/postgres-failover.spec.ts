@@ -54,9 +54,9 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     ['with Redis', true],
   ])('is over at once for a service %s: it never meets the old one again', async (_, isShared) => {
     const sessions = ['petstore', 'petstore, instance', 'petstore, snapshots'];
-    const told: string[] = [];
+    const logged: string[] = [];
     for (const level of ['log', 'warn', 'error'] as const)
-      vi.spyOn(Logger.prototype, level).mockImplementation((line: string) => void told.push(line));
+      vi.spyOn(Logger.prototype, level).mockImplementation((line: string) => void logged.push(line));
     onTestFinished(() => void vi.restoreAllMocks());
     const old = await PostgresServer.start();
     onTestFinished(() => old.remove());
@@ -83,7 +83,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     const { sent, end, statuses } = load(service);
     await expect.poll(() => sent.length).toBeGreaterThan(100);
 
-    told.length = 0;
+    logged.length = 0;
     await old.query('ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()');
     await expect.poll(() => statuses('POST', 0)).toContain(503);
     const ready = async () => (await fetch(`${service.url}/health/ready`)).status;
@@ -97,7 +97,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     const moved = performance.now();
 
     await expect.poll(() => statuses('POST', moved)).toContain(201);
-    await expect.poll(() => told.some((line) => line.includes('accepts writes again'))).toBe(true);
+    await expect.poll(() => logged.some((line) => line.includes('accepts writes again'))).toBe(true);
     const recovered = performance.now();
     expect(recovered - moved).toBeLessThan(5_000);
     await expect.poll(() => statuses('POST', recovered).length).toBeGreaterThan(AFTERWARDS / 2);
@@ -110,7 +110,7 @@ describeWith('postgres-server', 'a failover after which the old PostgreSQL lives
     await expect.poll(() => sessionsOf(old)).toEqual([]);
     await expect.poll(() => sessionsOf(standby)).toEqual(sessions);
     // A busy machine may also be told of as late to connect.
-    expect(told.filter((line) => /^PostgreSQL .* (?:written|writes)/.test(line))).toEqual([
+    expect(logged.filter((line) => /^PostgreSQL .* (?:written|writes)/.test(line))).toEqual([
       expect.stringContaining('cannot be written'),
       expect.stringContaining('accepts writes again'),
     ]);

@@ -17,9 +17,9 @@ const REFUSED_WITHIN_MS = 5_000;
 /** The same once the service knows of the trouble. */
 const KNOWN_WITHIN_MS = 1_000;
 /** How long keys are remembered at most, in milliseconds: later their look-ups need connections, too. */
-const KEYS_KEPT_MS = 1_000;
+const KEYS_CACHED_MS = 1_000;
 /** Connections of the service, and those of a process beside them: for its locks, for snapshots, and for a try. */
-const [POOL, BESIDE_THE_POOL] = [3, 3];
+const [POOL, OUTSIDE_THE_POOL] = [3, 3];
 
 /** What is sent while something is wrong. */
 const REQUESTS = {
@@ -37,7 +37,7 @@ let service: ServiceProcess;
 let key: string;
 let sent = 0;
 
-async function ask(what: Sent, of = service, as = key) {
+async function request(what: Sent, of = service, as = key) {
   const { path, ...more }: { path: string; method?: string; isKeyed?: boolean } = REQUESTS[what];
   const since = performance.now();
   sent += 1;
@@ -51,28 +51,28 @@ async function ask(what: Sent, of = service, as = key) {
   const ms = Math.round(performance.now() - since);
   return { what, status, id, limit: headers.get('X-RateLimit-Limit'), isRefusal, ms };
 }
-type Answer = Awaited<ReturnType<typeof ask>>;
+type Response = Awaited<ReturnType<typeof request>>;
 
-const isAnswered = ({ status }: Answer) => status === 200 || status === 201;
-const isAsPromised = (answer: Answer) =>
-  isAnswered(answer) || (answer.status === 503 && answer.isRefusal && answer.ms < REFUSED_WITHIN_MS);
+const succeeded = ({ status }: Response) => status === 200 || status === 201;
+const isAsPromised = (result: Response) =>
+  succeeded(result) || (result.status === 503 && result.isRefusal && result.ms < REFUSED_WITHIN_MS);
 const statusOf = async (path: string) => (await service.request('GET', path)).status;
 const linesWith = (text: string) => service.output.split('\n').filter((line) => line.includes(text)).length;
 const backAgain = async () => {
   const statuses = async () =>
-    Promise.all([...ALL.map(async (what) => (await ask(what)).status), statusOf('/health/ready')]);
+    Promise.all([...ALL.map(async (what) => (await request(what)).status), statusOf('/health/ready')]);
   await expect.poll(statuses).toEqual([200, 200, 201, 201, 200]);
 };
 
 /** Four clients that add animals; answers the ids that were acknowledged. */
 function writing() {
   const acknowledged: number[] = [];
-  const wrong: Answer[] = [];
+  const wrong: Response[] = [];
   const end = keepDoing(4, async (client) => {
-    const answer = await ask(client % 2 === 0 ? 'write' : 'write with an Idempotency-Key');
-    if (answer.id !== undefined) acknowledged.push(answer.id);
-    if (!isAsPromised(answer)) wrong.push(answer);
-    await pause(answer.status === 201 ? 0 : 50);
+    const result = await request(client % 2 === 0 ? 'write' : 'write with an Idempotency-Key');
+    if (result.id !== undefined) acknowledged.push(result.id);
+    if (!isAsPromised(result)) wrong.push(result);
+    await pause(result.status === 201 ? 0 : 50);
   });
   return { acknowledged, wrong, end };
 }
@@ -112,84 +112,84 @@ const locked = async (table: string) => {
 const endOthers = async () => void (await Promise.all(others.splice(0).map((one) => one.end())));
 let ending: Promise<void> | undefined;
 
-interface Trouble {
+interface Failure {
   readonly name: string;
-  readonly begin: () => unknown;
+  readonly start: () => unknown;
   readonly end: () => unknown;
   /** What is refused at once when the service knows of it; undefined where each request finds out anew. */
   readonly refused?: 'all' | 'writes';
   /** Whether requests hang in it, so that its end must come after those that hang were refused. */
   readonly hangs?: boolean;
   /** How the log tells that it begins and that it is over, once each. */
-  readonly told?: readonly [string, string];
+  readonly logged?: readonly [string, string];
 }
 const AWAY = ['does not respond:', 'responds again'] as const;
 
-const TROUBLES: readonly Trouble[] = [
+const FAILURES: readonly Failure[] = [
   {
     name: 'was stopped',
-    begin: () => server.stop('fast'),
+    start: () => server.stop('fast'),
     end: () => server.start('max_connections=40'),
     refused: 'all',
-    told: AWAY,
+    logged: AWAY,
   },
   {
     name: 'crashed',
-    begin: () => server.stop('immediate'),
+    start: () => server.stop('immediate'),
     end: () => server.start('max_connections=40'),
     refused: 'all',
-    told: AWAY,
+    logged: AWAY,
   },
   {
     name: 'stands still',
     hangs: true,
-    begin: () => server.signal('SIGSTOP'),
+    start: () => server.signal('SIGSTOP'),
     end: () => server.signal('SIGCONT'),
     refused: 'all',
-    told: AWAY,
+    logged: AWAY,
   },
   {
     name: 'is behind a network that swallows everything',
     hangs: true,
-    begin: () => (proxy.swallows = true),
+    start: () => (proxy.swallows = true),
     end: () => (proxy.swallows = false),
     refused: 'all',
-    told: AWAY,
+    logged: AWAY,
   },
   {
     name: 'was made read-only',
-    begin: () => reload('ALTER SYSTEM SET default_transaction_read_only = on'),
+    start: () => reload('ALTER SYSTEM SET default_transaction_read_only = on'),
     end: () => reload('ALTER SYSTEM RESET default_transaction_read_only'),
     refused: 'writes',
-    told: ['cannot be written:', 'accepts writes again'],
+    logged: ['cannot be written:', 'accepts writes again'],
   },
   {
     name: 'answers no commit',
     hangs: true,
-    begin: holdCommits,
+    start: holdCommits,
     end: releaseCommits,
     refused: 'writes',
-    told: ['does not confirm commits;', 'confirms commits again'],
+    logged: ['does not confirm commits;', 'confirms commits again'],
   },
   {
     name: 'has a table locked',
     hangs: true,
-    begin: () => locked('pets'),
+    start: () => locked('pets'),
     end: endOthers,
-    told: ['does not keep up:', 'keeps up again'],
+    logged: ['does not keep up:', 'keeps up again'],
   },
   {
     name: 'has the table of keys locked, which are looked up anew',
     hangs: true,
-    begin: async () => {
+    start: async () => {
       await locked('api_keys');
-      await pause(KEYS_KEPT_MS);
+      await pause(KEYS_CACHED_MS);
     },
     end: endOthers,
   },
   {
     name: 'has no connection left',
-    begin: async () => {
+    start: async () => {
       proxy.cut();
       const full = async () => {
         for (;;) others.push(await another());
@@ -200,7 +200,7 @@ const TROUBLES: readonly Trouble[] = [
   },
   {
     name: 'ends all sessions again and again',
-    begin: () => {
+    start: () => {
       ending = (async () => {
         for (let times = 0; times < 15; times += 1) {
           await server.endSessions();
@@ -230,7 +230,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     key = service.demoKey;
     await server.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 100000000`);
     // The plan of a client may be a second old.
-    await vi.waitFor(async () => expect((await ask('list')).limit).toBe('1000000'), 60_000);
+    await vi.waitFor(async () => expect((await request('list')).limit).toBe('1000000'), 60_000);
   });
   afterAll(async () => {
     await service.stop();
@@ -239,49 +239,49 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     await removeFolder();
   });
 
-  it.each(TROUBLES)(
+  it.each(FAILURES)(
     '$name refuses with 503 within 5 s, loses nothing acknowledged, and is back by itself',
-    async ({ name, begin, end, hangs, refused, told }) => {
+    async ({ name, start, end, hangs, refused, logged }) => {
       await backAgain();
-      const count = () => (told ?? []).map(linesWith);
+      const count = () => (logged ?? []).map(linesWith);
       // On a busy machine what came before may have been slow, too.
       await expect.poll(() => new Set(count()).size).toBeLessThan(2);
       const before = count();
       const stacks = linesWith('"stack"');
       const { acknowledged, wrong, end: endWriting } = writing();
       await expect.poll(() => acknowledged.length).toBeGreaterThan(20);
-      await begin();
-      const answers: Promise<Answer>[] = [];
+      await start();
+      const responses: Promise<Response>[] = [];
       try {
         const lasting = hangs ? REFUSED_WITHIN_MS + 500 : 2_000;
         for (const until = performance.now() + lasting; performance.now() < until;) {
-          answers.push(...ALL.map((what) => ask(what)));
+          responses.push(...ALL.map((what) => request(what)));
           await pause(400);
         }
-        const all = await Promise.all(answers);
-        expect(all.filter((answer) => !isAsPromised(answer))).toEqual([]);
+        const all = await Promise.all(responses);
+        expect(all.filter((result) => !isAsPromised(result))).toEqual([]);
         if (hangs) expect(all.some(({ status }) => status === 503)).toBe(true);
         expect(await statusOf('/health/live')).toBe(200);
         if (refused) {
           await expect.poll(() => statusOf('/health/ready')).toBe(503);
-          const isRefused = ({ what }: Answer) => refused === 'all' || what.startsWith('write');
+          const isRefused = ({ what }: Response) => refused === 'all' || what.startsWith('write');
           // On a busy machine any one may be late.
           const unexpected = async () =>
-            (await Promise.all(ALL.map((what) => ask(what)))).filter(
-              (one) => isAnswered(one) === isRefused(one) || one.ms > KNOWN_WITHIN_MS,
+            (await Promise.all(ALL.map((what) => request(what)))).filter(
+              (one) => succeeded(one) === isRefused(one) || one.ms > KNOWN_WITHIN_MS,
             );
           await expect.poll(unexpected).toEqual([]);
-          if (refused === 'writes') expect(await sessions()).toBeLessThanOrEqual(POOL + BESIDE_THE_POOL);
+          if (refused === 'writes') expect(await sessions()).toBeLessThanOrEqual(POOL + OUTSIDE_THE_POOL);
         }
       } finally {
         await end();
       }
       await backAgain();
       await endWriting();
-      await expect.poll(sessions).toBeLessThanOrEqual(POOL + BESIDE_THE_POOL);
+      await expect.poll(sessions).toBeLessThanOrEqual(POOL + OUTSIDE_THE_POOL);
       expect(wrong).toEqual([]);
       expect([name, await lost(acknowledged)]).toEqual([name, []]);
-      if (told) await expect.poll(count).toEqual(before.map((lines) => lines + 1));
+      if (logged) await expect.poll(count).toEqual(before.map((lines) => lines + 1));
       expect(linesWith('"stack"')).toBe(stacks);
     },
   );
@@ -290,7 +290,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     const before = linesWith(AWAY[0]);
     for (let times = 0; times < 2; times += 1) {
       await server.endSessions();
-      expect((await ask('list')).status).toBe(200);
+      expect((await request('list')).status).toBe(200);
     }
     expect(linesWith(AWAY[0])).toBe(before);
     await backAgain();
@@ -307,16 +307,16 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
             .on('end', () => resolve(`${response.statusCode} ${response.headers['retry-after']}`));
         }).on('error', reject);
       });
-    const asked = Array.from({ length: 12 }, (_, at) => at);
+    const indexes = Array.from({ length: 12 }, (_, at) => at);
     await server.endSessions();
-    await Promise.all(asked.map(() => status('/health/live')));
+    await Promise.all(indexes.map(() => status('/health/live')));
     const read = ['--pid', String(service.pid), '--nofile', '--output=SOFT', '--noheadings'];
     const most = (await run('prlimit', read)).stdout.trim();
     await run('prlimit', ['--pid', String(service.pid), '--nofile=10:']);
     try {
-      const answers = await Promise.all(asked.map((at) => status(`/v1/pets?limit=${at + 1}`)));
-      expect(answers.filter((answer) => answer !== '503 1' && answer !== '200 undefined')).toEqual([]);
-      expect(answers).toContain('503 1');
+      const responses = await Promise.all(indexes.map((at) => status(`/v1/pets?limit=${at + 1}`)));
+      expect(responses.filter((result) => result !== '503 1' && result !== '200 undefined')).toEqual([]);
+      expect(responses).toContain('503 1');
     } finally {
       await run('prlimit', ['--pid', String(service.pid), `--nofile=${most}:`]);
     }
@@ -327,9 +327,9 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
     it('has lost the connection of one that hangs: nobody waits for that any more', async () => {
       onTestFinished(releaseCommits);
       await holdCommits();
-      const asked = ask('write');
+      const pending = request('write');
       await expect.poll(() => commitsHeld('postgres')).toBeGreaterThan(0);
-      expect(isAsPromised(await asked)).toBe(true);
+      expect(isAsPromised(await pending)).toBe(true);
       proxy.cut();
       await releaseCommits();
       await backAgain();
@@ -342,7 +342,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
       onTestFinished(releaseCommits);
       await holdCommits();
       await vi.waitFor(async () => {
-        await Promise.all(Array.from({ length: POOL }, () => ask('write')));
+        await Promise.all(Array.from({ length: POOL }, () => request('write')));
         expect(await statusOf('/health/ready')).toBe(503);
       }, 60_000);
       proxy.forget();
@@ -370,19 +370,19 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
       };
       onTestFinished(releaseCommits);
       await holdCommits();
-      let answered = 0;
+      let responded = 0;
       const hanging = new Set<number>();
-      while (answered < 20) {
-        if ((await ask('list', counting, counting.demoKey)).status === 200) answered += 1;
+      while (responded < 20) {
+        if ((await request('list', counting, counting.demoKey)).status === 200) responded += 1;
         hanging.add(await commitsHeld('counted'));
         await pause(200);
       }
       expect(Math.max(...hanging)).toBeGreaterThan(0);
       proxy.cut();
       await releaseCommits();
-      await expect.poll(counted).toEqual({ requests: answered, used: answered });
+      await expect.poll(counted).toEqual({ requests: responded, used: responded });
       await pause(3 * KNOWN_WITHIN_MS);
-      expect(await counted()).toEqual({ requests: answered, used: answered });
+      expect(await counted()).toEqual({ requests: responded, used: responded });
     });
 
     it('was away: those that hang are given up once, with every older connection, and then keep their places', async () => {
@@ -393,7 +393,7 @@ describeWith('postgres-server', 'a service whose PostgreSQL', () => {
         DATABASE_STATEMENT_TIMEOUT_MS: '500',
       });
       onTestFinished(async () => void (await narrow.stop()));
-      const post = async () => (await ask('write', narrow, narrow.demoKey)).status;
+      const post = async () => (await request('write', narrow, narrow.demoKey)).status;
       await expect.poll(post).toBe(201);
       onTestFinished(releaseCommits);
       await holdCommits();

@@ -11,12 +11,12 @@ it('counts of the day survive a stop by any signal exactly and kill -9 but for t
   const { key } = await jsonHere(path, ['key', 'issue', '--client', clientId]);
   const shown = () => jsonHere(path, ['client', 'show', clientId]);
   const start = () => serviceOfTest(path);
-  const ask = async (service: ServiceProcess, by: string) => {
+  const request = async (service: ServiceProcess, by: string) => {
     const { headers, body } = await service.request('GET', '/v1/pets?limit=1', { key: by });
     const left = Number(/"day";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
     return { left, code: (body as { code?: string }).code };
   };
-  const dayLeft = async (service: ServiceProcess) => (await ask(service, key)).left;
+  const dayLeft = async (service: ServiceProcess) => (await request(service, key)).left;
 
   // A ban takes 20 seconds to earn: this one is from before the start.
   await onFile(
@@ -26,7 +26,7 @@ it('counts of the day survive a stop by any signal exactly and kill -9 but for t
   );
   const first = await start();
   for (let sent = 0; sent < 25; sent += 1) await dayLeft(first);
-  expect((await ask(first, bannedKey)).code).toBe('api_key_banned');
+  expect((await request(first, bannedKey)).code).toBe('api_key_banned');
   let second = first;
   for (const [at, signal] of (['SIGTERM', 'SIGINT', 'SIGTERM'] as const).entries()) {
     expect((await second.stop(signal)).code).toBe(0);
@@ -35,11 +35,11 @@ it('counts of the day survive a stop by any signal exactly and kill -9 but for t
   }
   // Written when another process can see them.
   await expect.poll(async () => (await shown()).days[0]?.requests).toBe(28);
-  expect((await ask(second, bannedKey)).code).toBe('api_key_banned');
+  expect((await request(second, bannedKey)).code).toBe('api_key_banned');
   expect((await shown()).bans).toMatchObject([{ keyId: bannedId }]);
   await jsonHere(path, ['key', 'unban', bannedId]);
   await expect
-    .poll(async () => (await ask(second, bannedKey)).code, { interval: 300 })
+    .poll(async () => (await request(second, bannedKey)).code, { interval: 300 })
     .not.toBe('api_key_banned');
   const left = await dayLeft(second);
   await second.stop('SIGKILL');

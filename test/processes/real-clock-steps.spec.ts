@@ -20,7 +20,7 @@ async function open() {
 }
 
 /** What is answered; `at` is when by the service's clock, in ms since the Unix epoch, to the second. */
-async function ask(service: ServiceProcess, key: string) {
+async function request(service: ServiceProcess, key: string) {
   const { status, headers, body } = await service.request('GET', '/v1/pets?limit=1', { key });
   return {
     status,
@@ -34,7 +34,7 @@ async function ask(service: ServiceProcess, key: string) {
 /** Waits until the service's clock is as far ahead of the machine's as it was set. */
 async function clockIs(ahead: number, service: ServiceProcess, key: string): Promise<void> {
   await expect
-    .poll(async () => Math.abs((await ask(service, key)).at - Date.now() - ahead * SECOND), {
+    .poll(async () => Math.abs((await request(service, key)).at - Date.now() - ahead * SECOND), {
       timeout: 60_000,
       interval: 250,
     })
@@ -56,7 +56,7 @@ describeWith('faketime', 'a started service whose clock is set', () => {
     );
     const second = await start();
     const expectBanned = async (service: ServiceProcess, ahead: number): Promise<void> => {
-      const { code, retryAfter, at, reset } = await ask(service, key);
+      const { code, retryAfter, at, reset } = await request(service, key);
       expect(code, `${ahead} s ahead`).toBe('api_key_banned');
       expect(retryAfter).toBeGreaterThan(BAN_SECONDS / 2);
       expect(retryAfter).toBeLessThanOrEqual(BAN_SECONDS);
@@ -73,6 +73,6 @@ describeWith('faketime', 'a started service whose clock is set', () => {
     await expectBanned(third, -48 * HOUR);
     await setClock(0);
     await clockIs(0, third, other);
-    expect((await ask(third, key)).status).toBe(200);
+    expect((await request(third, key)).status).toBe(200);
   }, 600_000);
 });

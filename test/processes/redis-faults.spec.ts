@@ -100,10 +100,10 @@ async function send(instances: readonly Instance[], client: string, times: numbe
   let admitted = 0;
   let slowestMs = 0;
   for (let sent = 0; sent < times; sent += 1) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const { store } = instances[sent % instances.length] as Instance;
     if ((await store.take(requestOf(client), now)).admitted) admitted += 1;
-    slowestMs = Math.max(slowestMs, performance.now() - began);
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
   }
   return { admitted, slowestMs };
 }
@@ -135,7 +135,7 @@ interface Fault {
   readonly options?: readonly string[];
   /** Whether it loses its data. */
   readonly forgets?: true;
-  readonly begin: (server: RedisServer) => unknown;
+  readonly start: (server: RedisServer) => unknown;
   readonly end: (server: RedisServer) => unknown;
 }
 
@@ -143,33 +143,33 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'is killed and returns empty',
     forgets: true,
-    begin: (server) => server.kill(),
+    start: (server) => server.kill(),
     end: (server) => server.start(),
   },
   {
     name: 'is killed and returns with what it had',
     options: ['--appendonly', 'yes'],
-    begin: (server) => server.kill(),
+    start: (server) => server.kill(),
     end: (server) => server.start(),
   },
   {
     name: 'stands still and goes on',
-    begin: (server) => server.signal('SIGSTOP'),
+    start: (server) => server.signal('SIGSTOP'),
     end: (server) => server.signal('SIGCONT'),
   },
   {
     name: 'is full',
-    begin: (server) => server.command('CONFIG', 'SET', 'maxmemory', '1'),
+    start: (server) => server.command('CONFIG', 'SET', 'maxmemory', '1'),
     end: (server) => server.command('CONFIG', 'SET', 'maxmemory', '0'),
   },
   {
     name: 'becomes a replica',
-    begin: (server) => server.command('REPLICAOF', '127.0.0.1', '1'),
+    start: (server) => server.command('REPLICAOF', '127.0.0.1', '1'),
     end: (server) => server.command('REPLICAOF', 'NO', 'ONE'),
   },
   {
     name: 'asks for another password',
-    begin: (server) => {
+    start: (server) => {
       server.command('CONFIG', 'SET', 'requirepass', 'other');
       server.command('-a', 'other', 'CLIENT', 'KILL', 'TYPE', 'normal');
     },
@@ -177,12 +177,12 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'no longer lets us write',
-    begin: (server) => server.command('ACL', 'SETUSER', 'default', '-@write'),
+    start: (server) => server.command('ACL', 'SETUSER', 'default', '-@write'),
     end: (server) => server.command('ACL', 'SETUSER', 'default', '+@write'),
   },
   {
     name: 'cannot save',
-    begin: async (server) => {
+    start: async (server) => {
       server.command('CONFIG', 'SET', 'save', '3600 1');
       server.command('CONFIG', 'SET', 'dir', '/proc');
       server.command('BGSAVE');
@@ -200,7 +200,7 @@ const OUTAGES = process.env['PETSTORE_TEST_WHOLE'] === undefined ? 3 : 10;
 describeWith('redis-server', 'when Redis', () => {
   it.each(FAULTS)(
     '$name, no more than the bound is admitted, no request waits, and two lines tell',
-    async ({ begin, end, forgets, options = [] }) => {
+    async ({ start, end, forgets, options = [] }) => {
       const { server, instances } = await together(2, ...options);
       const lines = listen();
       const attempts = vi.spyOn(Redis.prototype, 'connect');
@@ -210,7 +210,7 @@ describeWith('redis-server', 'when Redis', () => {
         { name: 'full', used: LIMIT },
       ];
       for (const { name, used } of clients) expect((await send(instances, name, used)).admitted).toBe(used);
-      await begin(server);
+      await start(server);
       let slowestMs = 0;
       for (const client of clients) {
         const during = await send(instances, client.name, 2 * LIMIT);
@@ -336,9 +336,9 @@ describeWith('redis-server', 'a client gets so many times its limit in a window:
 
 describeWith('redis-server', 'a ban', () => {
   const bannedUntil = async ({ store }: Instance, client: string, now: number) => {
-    const { bannedUntil: looked } = await store.peek(requestOf(client), now);
-    expect((await store.take(requestOf(client), now)).bannedUntil).toBe(looked);
-    return looked;
+    const { bannedUntil: peeked } = await store.peek(requestOf(client), now);
+    expect((await store.take(requestOf(client), now)).bannedUntil).toBe(peeked);
+    return peeked;
   };
 
   it('holds in the instances that have seen it while Redis is away, and again in all with its data', async () => {

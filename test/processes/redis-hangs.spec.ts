@@ -110,12 +110,12 @@ describeWith('redis-server', 'nothing waits for ever for a Redis', () => {
       const store = await open(location());
       await expect.poll(isUp(store), BACK_WITHIN).toBe(true);
       swallow(true);
-      const asked = [
+      const requests = [
         store.take(REQUEST, Date.now()),
         store.peek(REQUEST, Date.now()),
         store.unban('key', 'client:a', Date.now()),
       ];
-      expect(await Promise.all(asked.map(outcome))).toEqual([
+      expect(await Promise.all(requests.map(outcome))).toEqual([
         'done',
         'done',
         expect.stringContaining('the ban cannot be lifted while Redis is unavailable'),

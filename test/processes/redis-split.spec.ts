@@ -7,7 +7,7 @@ import { folderOfTest, ServiceProcess } from '../support/service-process.js';
 const COUNTED = 'Quotas are counted in Redis';
 const REFUSAL =
   /Another instance on this database uses a different Redis server.*Set the same REDIS_URL for all instances/;
-const TOLD_WITHIN = { timeout: 60_000, interval: 50 };
+const LOGGED_WITHIN = { timeout: 60_000, interval: 50 };
 
 const count = (service: ServiceProcess, line: RegExp | string) => service.output.split(line).length - 1;
 
@@ -32,12 +32,15 @@ describeWith('postgres', 'instances on one PostgreSQL', () => {
     const before = [one, same].map((instance) => count(instance, COUNTED));
     await first.kill();
     for (const instance of [one, same])
-      await vi.waitFor(() => expect(instance.output).toContain('Redis failed'), TOLD_WITHIN);
+      await vi.waitFor(() => expect(instance.output).toContain('Redis failed'), LOGGED_WITHIN);
     // While it is away, it stays the one that they count in.
     await expect(started(other.url)).rejects.toThrow(REFUSAL);
     await first.start();
     for (const [at, instance] of [one, same].entries())
-      await vi.waitFor(() => expect(count(instance, COUNTED)).toBeGreaterThan(before[at] ?? 0), TOLD_WITHIN);
+      await vi.waitFor(
+        () => expect(count(instance, COUNTED)).toBeGreaterThan(before[at] ?? 0),
+        LOGGED_WITHIN,
+      );
     await expect(started(other.url)).rejects.toThrow(REFUSAL);
   });
 });

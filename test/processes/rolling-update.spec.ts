@@ -21,25 +21,25 @@ const EXCLUDED_MS = 11_000;
 function shopping(nginx: Nginx, key: string) {
   const refused: string[] = [];
   const added = new Set<string>();
-  let answers = 0;
+  let responses = 0;
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const ask = async (expected: number, path: string, more: object) => {
-    const answer = await nginx.requestRaw(path, { headers, ...more }).catch(String);
-    if (typeof answer === 'string' || answer.status !== expected)
-      refused.push(JSON.stringify([path, answer]));
-    answers += 1;
+  const request = async (expected: number, path: string, more: object) => {
+    const response = await nginx.requestRaw(path, { headers, ...more }).catch(String);
+    if (typeof response === 'string' || response.status !== expected)
+      refused.push(JSON.stringify([path, response]));
+    responses += 1;
   };
   const end = keepDoing(CLIENTS, async (client, at) => {
     const name = `${client}-${at}`;
-    await ask(201, '/v1/pets', { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
+    await request(201, '/v1/pets', { method: 'POST', body: JSON.stringify({ name, categoryId: 1 }) });
     added.add(name);
-    await ask(200, '/v1/pets?limit=5', {});
+    await request(200, '/v1/pets?limit=5', {});
   });
-  const untilAnswered = async (more: number) => {
-    const enough = answers + more;
-    await expect.poll(() => answers, { interval: 5 }).toBeGreaterThanOrEqual(enough);
+  const untilResponses = async (more: number) => {
+    const enough = responses + more;
+    await expect.poll(() => responses, { interval: 5 }).toBeGreaterThanOrEqual(enough);
   };
-  return { refused, added, end, untilAnswered };
+  return { refused, added, end, untilAnswered: untilResponses };
 }
 
 describeWith('nginx', 'an update of two instances behind nginx, one after the other', () => {

@@ -18,17 +18,17 @@ const json = (...args: string[]) => jsonHere(folder, args, { NODE_ENV: 'producti
 async function knownClient(plan = 'pro') {
   const order = ['--plan', plan];
   const { clientId: client, id, key } = await clientWithKey(folder, { NODE_ENV: 'production' }, order);
-  const ask = async () => {
+  const request = async () => {
     const { headers, body } = await service.request('GET', '/v1/pets?limit=1', { key });
     return { code: (body as { code?: string }).code ?? 200, policy: headers.get('ratelimit-policy') };
   };
   // The server has seen the key, so that whatever it caches is there to be wrong.
-  expect((await ask()).code).toBe(200);
-  return { client, id, ask };
+  expect((await request()).code).toBe(200);
+  return { client, id, ask: request };
 }
 
 it('a server that runs beside the command line on one SQLite file learns of each order', async () => {
-  const { client, id, ask } = await knownClient();
+  const { client, id, ask: request } = await knownClient();
   const business = '"minute";q=1000;w=60, "day";q=100000;w=86400';
   // The order counts as given when its process has ended.
   for (const [expected, ...order] of [
@@ -40,13 +40,13 @@ it('a server that runs beside the command line on one SQLite file learns of each
   ] as const) {
     await json(...order);
     await expect
-      .poll(ask, { timeout: WITHIN_MS, interval: 1, message: order.join(' ') })
+      .poll(request, { timeout: WITHIN_MS, interval: 1, message: order.join(' ') })
       .toMatchObject(expected);
   }
 });
 
 it('the command line sees what the server counts: both windows, the last use, the day', async () => {
-  const { client, ask } = await knownClient();
+  const { client, ask: request } = await knownClient();
   interface Seen {
     readonly windows: readonly { readonly used: number }[];
     readonly lastUsedAt: string | null;
@@ -54,7 +54,7 @@ it('the command line sees what the server counts: both windows, the last use, th
   }
   // A minute that turns in between begins anew.
   const isSeen = async () => {
-    await ask();
+    await request();
     const { windows, lastUsedAt, days }: Seen = await json('client', 'show', client);
     const [minute = 0, day = 0] = windows.map(({ used }) => used);
     return lastUsedAt !== null && day >= 2 && minute >= 1 && minute <= day && days[0]?.requests === day;

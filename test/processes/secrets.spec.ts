@@ -11,10 +11,10 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   const environment = { LOG_LEVEL: 'trace' };
   const service = await serviceOfTest(path, environment);
   const firstKey = service.demoKey;
-  const said: string[] = [];
+  const output: string[] = [];
   const run = async (...args: string[]) => {
     const { stdout, stderr } = await petstoreHere(path, args, environment);
-    said.push(stderr);
+    output.push(stderr);
     return stdout;
   };
   const { id: client } = JSON.parse(
@@ -34,7 +34,7 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
     const { text, body } = await service.request(method, target, { key: issued.key, ...options });
     const made = (body as { key?: string }).key;
     if (made !== undefined) keys.add(made);
-    else said.push(text);
+    else output.push(text);
     return body as { id: string; key: string };
   };
   const other = await send('POST', '/admin/keys', {
@@ -73,12 +73,12 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   await run('key', 'show', other.key);
   await run('key', 'revoke', other.key, '--yes');
   await run('key', 'show', `pst_test_${'0'.repeat(30)}2Wj70T`);
-  said.push(
+  output.push(
     await run('audit', 'list', '--json'),
     await run('audit', 'list'),
     await run('key', 'list', '--json'),
   );
-  said.push(JSON.stringify(await send('GET', '/admin/audit?limit=100')));
+  output.push(JSON.stringify(await send('GET', '/admin/audit?limit=100')));
   const [, port = ''] = /Metrics on port (\d+)/.exec(service.output) ?? [];
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   expect(metrics).toContain('http_requests_total');
@@ -102,9 +102,9 @@ it('no key stands in database files, logs, audit trail or metrics, whatever is d
   for (const [place, text] of Object.entries(places)) expect(holdsApiKey(text), place).toBe(false);
   // The database holds what signs webhooks; nothing else does, and no answer but the one that made it.
   expect(hooks.every((secret) => secret.startsWith('whsec_'))).toBe(true);
-  for (const secret of hooks) expect((places.logs + metrics + said.join()).includes(secret)).toBe(false);
+  for (const secret of hooks) expect((places.logs + metrics + output.join()).includes(secret)).toBe(false);
   // What was answered may repeat to a caller what it sent; the audit trail and the lists may not.
-  expect(said.slice(-4).some(holdsApiKey)).toBe(false);
+  expect(output.slice(-4).some(holdsApiKey)).toBe(false);
   expect([...keys].every((key) => new RegExp(API_KEY_PATTERN).test(`key=${key};`))).toBe(true);
 });
 
@@ -115,7 +115,7 @@ it('no password stands in what the service and its commands say of an address, l
     const DATABASE_URL = `postgres://shop:${password}@${nobody}/shop`;
     const environment = { DATABASE_URL, REDIS_URL: `redis://shop:${password}@${nobody}` };
     const copy = ['db', 'copy', '--from', 'sqlite:absent.sqlite', '--to', DATABASE_URL];
-    const said = await Promise.all([
+    const output = await Promise.all([
       ServiceProcess.start(path, environment).then(() => 'started', String),
       ServiceProcess.start(path, { REDIS_URL: `${environment.REDIS_URL}/x` }).then(() => 'started', String),
       ...[['client', 'list'], ['doctor'], copy].map(async (args) => {
@@ -123,7 +123,7 @@ it('no password stands in what the service and its commands say of an address, l
         return `${code}: ${stdout}${stderr}`;
       }),
     ]);
-    for (const text of said) {
+    for (const text of output) {
       expect(text).not.toMatch(/^started|^0:|SEC\s*RET|\n\s+at /);
       if (password !== 'SECRET') expect(text).toMatch(/_URL: the value is not allowed|--to: This must be/);
     }

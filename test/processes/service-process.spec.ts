@@ -33,7 +33,7 @@ const MOMENTS: Record<string, (path: string, output: string) => boolean> = {
 /** Kills a first start as soon as the moment has come; answers what it has printed. */
 async function firstStartKilled(
   path: string,
-  hasCome: (path: string, output: string) => boolean,
+  isReached: (path: string, output: string) => boolean,
 ): Promise<string> {
   const child = spawn(process.execPath, [join(SERVICE, 'dist/bundle/main.js')], {
     cwd: path,
@@ -42,14 +42,14 @@ async function firstStartKilled(
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
-  const kill = () => hasCome(path, output) && child.kill('SIGKILL');
+  const kill = () => isReached(path, output) && child.kill('SIGKILL');
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
     kill();
   });
-  const looks = setInterval(kill, 1);
+  const timer = setInterval(kill, 1);
   await once(child, 'close');
-  clearInterval(looks);
+  clearInterval(timer);
   return output;
 }
 
@@ -67,13 +67,13 @@ describe('an argument of the start', () => {
     ['--help', 0, USAGE, /^$/],
     ['--version', 0, new RegExp(`^${version()}\\n$`), /^$/],
     ['--port=4000', 2, /^$/, /^Unknown argument "--port=4000"\.\n\nUsage: /],
-  ])('%s ends with code %i and makes nothing', async (args, expected, told, complained) => {
+  ])('%s ends with code %i and makes nothing', async (args, expectedCode, printed, printedError) => {
     const path = await folderOfTest();
     const { code, stdout, stderr } = await serviceWith(path, args.split(' '));
     expect([code, stdout, stderr]).toEqual([
-      expected,
-      expect.stringMatching(told),
-      expect.stringMatching(complained),
+      expectedCode,
+      expect.stringMatching(printed),
+      expect.stringMatching(printedError),
     ]);
     expect(await readdir(path)).toEqual([]);
   });
@@ -82,15 +82,15 @@ describe('an argument of the start', () => {
 it('the start has V8 keep the heap small, unless it was started with the option', async () => {
   const preload = `data:text/javascript,import v8 from 'node:v8';const set = v8.setFlagsFromString;
     v8.setFlagsFromString = (flag) => { process.stderr.write(flag); set(flag); };`;
-  const asked = (...options: string[]) =>
+  const run = (...options: string[]) =>
     promisify(execFile)(
       process.execPath,
       ['--import', preload, ...options, join(SERVICE, 'dist/bundle/main.js'), '--version'],
       { env: BARE_ENVIRONMENT },
     );
   const [pretenuring, growing] = ['--no-allocation-site-pretenuring', '--heap-growing-percent=100'];
-  expect((await asked()).stderr).toBe(pretenuring + growing);
-  expect((await asked('--heap_growing_percent=30')).stderr).toBe(pretenuring);
+  expect((await run()).stderr).toBe(pretenuring + growing);
+  expect((await run('--heap_growing_percent=30')).stderr).toBe(pretenuring);
 });
 
 it('a start that fails writes JSON lines, one for each wrong setting, where its log is JSON', async () => {
@@ -155,12 +155,12 @@ describe('the first start', () => {
   beforeAll(async () => {
     ({ path, remove } = await emptyFolder());
     await writeFile(join(path, '.env'), 'DATABASE_URL=sqlite:other/place.sqlite\nLOG_LEVEL=error\n');
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const port = String((taken.address() as AddressInfo).port);
+    const usedPort = createServer().listen(0, '127.0.0.1');
+    await once(usedPort, 'listening');
+    const port = String((usedPort.address() as AddressInfo).port);
     for (const variable of ['PORT', 'MANAGEMENT_PORT'])
       refused.push(await ServiceProcess.start(path, { [variable]: port }).then(() => 'started', String));
-    taken.close();
+    usedPort.close();
     const list = join(path, 'loaded-modules');
     service = await ServiceProcess.start(path, {
       LOG_LEVEL: 'info',
@@ -214,9 +214,9 @@ describe('the first start', () => {
 });
 
 describe('a first start', () => {
-  it.each(Object.entries(MOMENTS))('shows a key that works when it is killed %s', async (_, hasCome) => {
+  it.each(Object.entries(MOMENTS))('shows a key that works when it is killed %s', async (_, isReached) => {
     const path = await folderOfTest();
-    const killed = await firstStartKilled(path, hasCome);
+    const killed = await firstStartKilled(path, isReached);
     const service = await serviceOfTest(path);
     // Shown twice at most, where it was killed between the text and the commit: then the first was never there.
     const key = service.demoKey || demoKeyIn(killed);

@@ -31,7 +31,7 @@ function get(
 }
 
 /** What the log says when a stop begins. */
-const BEGUN = 'finishing the requests in flight';
+const STOPPING = 'finishing the requests in flight';
 
 /** When a line of the log with a text was written. */
 function timeOf(output: string, text: string): number {
@@ -55,8 +55,8 @@ describe('a stop', () => {
     const agents = Array.from({ length: 32 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     const clients = agents.map(async (agent) => {
       for (;;) {
-        const answer = await get(service.url, agent);
-        if ('failed' in answer || answer.connection === 'close') return answer;
+        const result = await get(service.url, agent);
+        if ('failed' in result || result.connection === 'close') return result;
       }
     });
     for (const agent of agents) await get(service.url, agent);
@@ -84,19 +84,19 @@ describe('a stop', () => {
     const { service, key } = await start();
     const body = '{"name":"Last","categoryId":1}';
     const slow = posting(service, key, body.length);
-    const answered = new Promise<number | undefined>((resolve) =>
+    const arrived = new Promise<number | undefined>((resolve) =>
       slow.on('response', (response) => resolve(response.resume().statusCode)),
     );
     slow.write(body.slice(0, 5));
     // The request is in flight once the service has answered another one sent after it.
     await service.request('GET', '/health/live');
     const stopped = service.stop('SIGTERM');
-    await expect.poll(() => service.output).toContain(BEGUN);
+    await expect.poll(() => service.output).toContain(STOPPING);
     // On new connections: one that is kept, or not accepted yet, may still bring a request when the stop begins.
     const anew = () => get(service.url, new Agent());
     await expect.poll(anew).toEqual({ failed: 'ECONNREFUSED' });
     slow.end(body.slice(5));
-    expect(await answered).toBe(201);
+    expect(await arrived).toBe(201);
     expect((await stopped).code).toBe(0);
   });
 
@@ -111,7 +111,7 @@ describe('a stop', () => {
     expect(service.output).not.toContain('Counters cannot be written');
     const { code, stdout } = await service.stop('SIGTERM');
     expect(code).toBe(0);
-    expect(timeOf(stdout, 'Stopped') - timeOf(stdout, BEGUN)).toBeLessThan(60_000);
+    expect(timeOf(stdout, 'Stopped') - timeOf(stdout, STOPPING)).toBeLessThan(60_000);
   });
 });
 
@@ -142,14 +142,14 @@ describe('a process that is paused serves what has arrived in time when it conti
 
   it('on kept connections, though a stop closes idle ones', async () => {
     const { service, key } = await start();
-    const kept = await Promise.all(Array.from({ length: 8 }, () => connected(service, HEALTH, 1)));
+    const idle = await Promise.all(Array.from({ length: 8 }, () => connected(service, HEALTH, 1)));
     const stopped = service.stop('SIGTERM');
-    await expect.poll(() => service.output).toContain(BEGUN);
+    await expect.poll(() => service.output).toContain(STOPPING);
     await paused(service, 500, () => {
-      for (const { socket } of kept) socket.write(post(key));
+      for (const { socket } of idle) socket.write(post(key));
     });
-    await Promise.all(kept.map(({ closed }) => closed));
-    expect(kept.map(({ statuses }) => statuses())).toEqual(kept.map(() => [200, 201]));
+    await Promise.all(idle.map(({ closed }) => closed));
+    expect(idle.map(({ statuses }) => statuses())).toEqual(idle.map(() => [200, 201]));
     expect((await stopped).code).toBe(0);
   });
 
@@ -160,7 +160,7 @@ describe('a process that is paused serves what has arrived in time when it conti
       REQUEST_TIMEOUT_MS: '2000',
     });
     const half = post(key).length - 5;
-    const [fresh, head, body, late, kept] = await Promise.all([
+    const [fresh, head, body, late, idle] = await Promise.all([
       connected(service, '', 0),
       connected(service, post(key).slice(0, 20), 0),
       connected(service, post(key).slice(0, half), 0),
@@ -168,14 +168,14 @@ describe('a process that is paused serves what has arrived in time when it conti
       connected(service, HEALTH, 1),
     ]);
     await paused(service, 5_000, () => {
-      kept.socket.write(HEALTH);
+      idle.socket.write(HEALTH);
       fresh.socket.write(HEALTH);
       head.socket.write(post(key).slice(20));
       body.socket.write(post(key).slice(half));
       late.socket.write(post(key).slice(20, 40));
     });
     await expect
-      .poll(() => [fresh, head, body, late, kept].map(({ statuses }) => statuses()))
+      .poll(() => [fresh, head, body, late, idle].map(({ statuses }) => statuses()))
       .toEqual([[200], [201], [201], [408], [200, 200]]);
   });
 });

@@ -17,14 +17,15 @@ async function importing(folder: string, text: string): Promise<NodeJS.ProcessEn
 async function start(text: string) {
   const folder = await folderOfTest();
   const service = await serviceOfTest(folder, await importing(folder, text));
-  const ask = async (path: string, headers = {}) => (await service.request('GET', path, { headers })).status;
-  return { service, ask };
+  const request = async (path: string, headers = {}) =>
+    (await service.request('GET', path, { headers })).status;
+  return { service, ask: request };
 }
 
 it('the service runs with the register file of the documentation, and loses no span at a stop', async () => {
   const text = (await filesOfGuide('docs/operations/tracing.md')).get('tracing.mjs') ?? '';
-  const { service, ask } = await start(text);
-  await ask('/v1/pets/1');
+  const { service, ask: request } = await start(text);
+  await request('/v1/pets/1');
   expect(service.output).toContain('Requests are traced by the registered OpenTelemetry SDK');
   const { code, stdout } = await service.stop();
   expect([code, stdout]).toEqual([0, expect.stringContaining("name: 'GET /v1/pets/{petId}'")]);
@@ -32,7 +33,7 @@ it('the service runs with the register file of the documentation, and loses no s
 });
 
 /** Tells at the exit whether the process has loaded the API, which the bundle has no copy of that it could use in its place. */
-const TELLS_OF_API = `
+const REPORTS_API = `
 import { createRequire } from 'node:module';
 process.on('exit', () => {
   const loaded = Object.keys(createRequire(import.meta.url).cache).some((file) => /@opentelemetry.api.build/.test(file));
@@ -46,10 +47,10 @@ it.each([
     `import { diag, DiagConsoleLogger } from '@opentelemetry/api';\ndiag.setLogger(new DiagConsoleLogger(), 0);`,
     'API loaded',
   ],
-])('the API of OpenTelemetry %s', async (_, more, told) => {
-  const { service, ask } = await start(`${TELLS_OF_API}\n${more}`);
-  expect(await ask('/v1/pets', { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` })).toBe(200);
+])('the API of OpenTelemetry %s', async (_, more, expected) => {
+  const { service, ask: request } = await start(`${REPORTS_API}\n${more}`);
+  expect(await request('/v1/pets', { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` })).toBe(200);
   const { stdout } = await service.stop();
-  expect(stdout).toContain(told);
+  expect(stdout).toContain(expected);
   expect(stdout).not.toContain('traced by');
 });

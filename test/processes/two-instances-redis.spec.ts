@@ -33,7 +33,7 @@ async function untilKnown(services: readonly TestService[]): Promise<void> {
 const CLIENT = { plan: 'enterprise', limits: { perMinute: 10, perDay: 1_000 } } as const;
 
 /** Adds an endpoint that is told of an event; answers what it is told, in order, once both instances have written it. */
-async function toldOf(event: string, services: readonly [TestService, TestService]) {
+async function messagesOf(event: string, services: readonly [TestService, TestService]) {
   const [one] = services;
   const url = 'https://shop.example.com/';
   const endpoint = await addEndpoint(
@@ -56,9 +56,9 @@ async function toldOf(event: string, services: readonly [TestService, TestServic
 describeWith('redis-server', 'what two instances find out that count in one Redis', () => {
   it('of the shares of a quota is told once for each window, whichever of them reaches it', async () => {
     const { one, other, services } = await twoInstances(CLIENT);
-    const told = await toldOf('quota.threshold', services);
+    const messages = await messagesOf('quota.threshold', services);
     const shares = async () =>
-      (await told()).map(
+      (await messages()).map(
         ({ window, percent, used }) => `${String(window)} ${String(percent)}: ${String(used)}`,
       );
     await hammer(one, 4, one.key);
@@ -82,7 +82,7 @@ describeWith('redis-server', 'what two instances find out that count in one Redi
 
   it('of a ban is told once, though both refuse the key', async () => {
     const { one, other, services } = await twoInstances(CLIENT);
-    const told = await toldOf('api_key.banned', services);
+    const messages = await messagesOf('api_key.banned', services);
     const keyId = ((await one.request('GET', '/account')).body as { key: { id: string } }).key.id;
     await hammer(one, 11, one.key);
     for (const service of services) service.clock.advance(2_000);
@@ -90,7 +90,7 @@ describeWith('redis-server', 'what two instances find out that count in one Redi
     other.clock.advance(19_000);
     for (const service of [other, one, other])
       expect((await hammer(service, 1, one.key)).body.code).toBe('api_key_banned');
-    expect(await told()).toMatchObject([{ keyId, bannedUntil: expect.stringMatching(/Z$/) as string }]);
+    expect(await messages()).toMatchObject([{ keyId, bannedUntil: expect.stringMatching(/Z$/) as string }]);
   });
 });
 

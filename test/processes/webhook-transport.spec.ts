@@ -21,7 +21,7 @@ interface Started {
   readonly endpointAt: (url: string) => Promise<string>;
   readonly post: (name: string) => Promise<void>;
   /** Numbers of look-ups that the system's resolver had at once. */
-  readonly lookUpsBySystem: () => number[];
+  readonly lookupsBySystem: () => number[];
   /** How the latest delivery of an endpoint ended; undefined while it was not tried. */
   readonly outcome: (endpointId: string) => Promise<string | undefined>;
 }
@@ -53,9 +53,9 @@ const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   folder = await makeCertificates();
   const { path, remove } = await emptyFolder();
-  names = await NameServer.start((name, asked) => {
+  names = await NameServer.start((name, queries) => {
     if (name === 'mixed.test') return ['127.0.0.1', PUBLIC, '::1', '::ffff:127.0.0.1'];
-    if (name === 'rebound.test') return asked === 0 ? [PUBLIC] : ['127.0.0.1'];
+    if (name === 'rebound.test') return queries === 0 ? [PUBLIC] : ['127.0.0.1'];
     return NAMES[name] ?? [PUBLIC];
   });
   const started = await ServiceProcess.start(path, {
@@ -79,7 +79,7 @@ beforeAll(async () => {
       const { status } = await started.request('POST', '/v1/pets', { json: { name, categoryId: 1 } });
       expect(status).toBe(201);
     },
-    lookUpsBySystem: () =>
+    lookupsBySystem: () =>
       [...started.output.matchAll(/look-ups by the system: (\d+)/g)].map(([, running]) => Number(running)),
     outcome: async (endpointId) => {
       const order = { id: 'DESC' } as const;
@@ -178,7 +178,7 @@ describe('the name of a receiver', () => {
       expect([name, await service.outcome(id)]).toEqual([name, NO_ADDRESS]);
     }
     // A look-up that is not answered occupies one of the threads that PostgreSQL's name needs as well.
-    expect(new Set(service.lookUpsBySystem())).toEqual(new Set([1]));
+    expect(new Set(service.lookupsBySystem())).toEqual(new Set([1]));
     expect(trap.connections).toBe(0);
   });
 

@@ -11,11 +11,11 @@ import { NO_SMALL_DISK, smallDisk } from '../support/small-disk.js';
 describe('a backup', () => {
   it('is one file of its owner alone, and leaves nothing beside it or the database', async () => {
     const [folder, database] = [await folderOfTest(), await storeWith(pet(1), pet(2))];
-    const beside = await readdir(join(database, '..'));
+    const files = await readdir(join(database, '..'));
     await backUpTo(join(folder, 'b.sqlite'), { database });
     expect(await readdir(folder)).toEqual(['b.sqlite']);
     expect((await stat(join(folder, 'b.sqlite'))).mode & 0o777).toBe(0o600);
-    expect(await readdir(join(database, '..'))).toEqual(beside);
+    expect(await readdir(join(database, '..'))).toEqual(files);
   });
 
   it('has the user version, and the ids that deleted rows had', async () => {
@@ -139,12 +139,12 @@ describe('a backup', () => {
       (file) => onFile(file, 'CREATE TABLE invoices (id)'),
       /is the database of another program \(tables invoices\)\. Set DATABASE_URL to another file/,
     ],
-  ])('of a database %s is refused, because no restore would take it', async (_, make, told) => {
+  ])('of a database %s is refused, because no restore would take it', async (_, make, message) => {
     const folder = await folderOfTest();
     const database = join(await folderOfTest(), 'other.sqlite');
     await writeFile(database, '');
     await make(database);
-    await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(told);
+    await expect(backUpTo(join(folder, 'b.sqlite'), { database })).rejects.toThrow(message);
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -131,10 +131,10 @@ describe('a database that is not there', () => {
     ['key revoke x --yes', 1, ABSENT],
     ['db status', 0, ABSENT],
     ['openapi', 0, /^$/],
-  ])('is not made by %s', async (call, code, told) => {
+  ])('is not made by %s', async (call, code, message) => {
     const fresh = await folderOfTest();
     const finished = await petstoreHere(fresh, call.split(' '));
-    expect([finished.code, finished.stderr]).toEqual([code, expect.stringMatching(told)]);
+    expect([finished.code, finished.stderr]).toEqual([code, expect.stringMatching(message)]);
     expect(existsSync(join(fresh, 'data'))).toBe(false);
   });
 

@@ -57,7 +57,7 @@ describe('on a terminal', () => {
   it('a question is left by Ctrl-D and Ctrl-C, also behind a yes that was not sent, in place of a key, or when it cannot be seen', async () => {
     const { id } = await makeKey();
     const revoke = `key revoke ${id}`;
-    for (const [command, question, keys, code, said] of [
+    for (const [command, question, keys, code, output] of [
       [revoke, '? [y/N] ', CTRL_D, 1, /Nothing was changed\.\r\n$/],
       [revoke, '? [y/N] ', `yes${CTRL_C}`, 130, /Nothing was changed\.\r\n$/],
       ['key verify -', 'Key: ', CTRL_D, 2, /Key: Standard input is empty/],
@@ -67,7 +67,7 @@ describe('on a terminal', () => {
       await terminal.shows(question);
       terminal.type(keys);
       expect(await terminal.end()).toBe(code);
-      expect(terminal.screen).toMatch(said);
+      expect(terminal.screen).toMatch(output);
     }
     const unseen = OnTerminal.petstore(folder, `key revoke ${id} 2> told.txt`);
     expect(await unseen.end()).toBe(1);

@@ -66,7 +66,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       .issue({ clientId, scopes, ...(label === undefined ? {} : { label }) }, SERVICE_ITSELF);
     return { key: secret, id: apiKey.id, prefix: apiKey.prefix };
   };
-  const trouble = () => tab.page.locator('#polling-error');
+  const pollingError = () => tab.page.locator('#polling-error');
   const heading = (name: string) => tab.page.getByRole('heading', { name, exact: true });
   const show = async (name: string) => {
     await tab.show(`#/clients/${named.get(name)}`);
@@ -75,10 +75,10 @@ describeWith('browser', 'the console when something goes wrong', () => {
   };
   const order = async (method: string, path: string, json?: unknown, by = key) =>
     (await service.request(method, path, { key: by, json })).body;
-  const asked = (part = '/admin/') => tab.requested.filter((url) => url.includes(part)).length;
-  const look = () => tab.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+  const requestCount = (part = '/admin/') => tab.requested.filter((url) => url.includes(part)).length;
+  const showPage = () => tab.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
   const pass = (seconds: number) => tab.page.clock.runFor(seconds * 1_000);
-  const answer = (
+  const response = (
     pattern: string,
     status: number,
     contentType: string,
@@ -86,7 +86,9 @@ describeWith('browser', 'the console when something goes wrong', () => {
     headers: Record<string, string> = {},
   ) => tab.page.route(pattern, (route) => route.fulfill({ status, contentType, body, headers }));
   const refuseForAMinute = (pattern: string) =>
-    answer(pattern, 429, 'application/json', errorBody(429, 'rate_limit_exceeded'), { 'retry-after': '60' });
+    response(pattern, 429, 'application/json', errorBody(429, 'rate_limit_exceeded'), {
+      'retry-after': '60',
+    });
   /** Holds requests to these addresses back until `goOn`. */
   const hold = async (pattern: string) => {
     const [reached, goOn] = [gate(), gate()];
@@ -108,7 +110,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await tab.dialog.getByLabel('Grace').selectOption('0');
       await tab.inDialog('Rotate').click();
       const secret = await tab.dialog.getByLabel('The new key').inputValue();
-      await look();
+      await showPage();
       await pass(20);
       await tab.dialog.getByText('This tab continues with the new one').waitFor();
       expect(await tab.stored('key')).toBe(secret);
@@ -168,41 +170,41 @@ describeWith('browser', 'the console when something goes wrong', () => {
     it('holds for typing, for coming back to the tab and for every view, and ends by itself', async () => {
       await refuseForAMinute('**/admin/**');
       await pass(5);
-      await trouble().getByText('This key has used up its quota.').waitFor();
-      const before = asked();
+      await pollingError().getByText('This key has used up its quota.').waitFor();
+      const before = requestCount();
       for (const letter of 'corner') {
         await tab.page.getByLabel('Find by name').press(letter);
         await pass(1);
       }
-      for (let times = 0; times < 5; times += 1) await look();
+      for (let times = 0; times < 5; times += 1) await showPage();
       await tab.show('#/audit');
       await heading('Audit trail').waitFor();
-      await trouble().getByText('This key has used up its quota.').waitFor();
+      await pollingError().getByText('This key has used up its quota.').waitFor();
       await tab.show(`#/clients/${named.get('Corner Pets')}`);
       await tab.show('#/clients?name=corner');
       await heading('Clients').waitFor();
       await pass(30);
-      expect(asked() - before).toBe(0);
+      expect(requestCount() - before).toBe(0);
       await tab.page.unrouteAll();
       await pass(40);
       await expect.poll(() => tab.page.locator('.row').count()).toBe(1);
-      expect(await trouble().innerText()).toBe('');
+      expect(await pollingError().innerText()).toBe('');
     });
 
     it('is broken by "Try now" once in a while', async () => {
       await refuseForAMinute('**/admin/**');
       await pass(5);
       await tab.button('Try now').waitFor();
-      const before = asked();
+      const before = requestCount();
       for (let times = 0; times < 5; times += 1) {
         await tab.button('Try now').click();
-        await trouble().getByText('Retrying in').waitFor();
+        await pollingError().getByText('Retrying in').waitFor();
       }
-      await expect.poll(() => asked() - before).toBe(1);
+      await expect.poll(() => requestCount() - before).toBe(1);
       await tab.page.unrouteAll();
       await pass(31);
       await tab.button('Try now').click();
-      await expect.poll(() => trouble().innerText()).toBe('');
+      await expect.poll(() => pollingError().innerText()).toBe('');
     });
 
     it('holds after a refused order, too, and the order says so', async () => {
@@ -212,10 +214,10 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await tab.inDialog('Suspend').click();
       await tab.dialog.getByText('rate_limit_exceeded').waitFor();
       await tab.inDialog('Cancel').click();
-      const before = asked();
+      const before = requestCount();
       await pass(30);
-      expect(asked() - before).toBe(0);
-      await trouble().getByText('This key has used up its quota.').waitFor();
+      expect(requestCount() - before).toBe(0);
+      await pollingError().getByText('This key has used up its quota.').waitFor();
     });
   });
 
@@ -224,40 +226,40 @@ describeWith('browser', 'the console when something goes wrong', () => {
       await show('Corner Pets');
       proxy.cutsBodies = true;
       await pass(5);
-      await trouble().getByText('The service is unavailable.').waitFor();
+      await pollingError().getByText('The service is unavailable.').waitFor();
       proxy.cutsBodies = false;
       await pass(31);
-      await expect.poll(() => trouble().innerText()).toBe('');
+      await expect.poll(() => pollingError().innerText()).toBe('');
     });
 
     it('is told when it has another shape, and asked for again', async () => {
-      await answer('**/admin/usage*', 200, 'application/json', '{"hello":"world"}');
+      await response('**/admin/usage*', 200, 'application/json', '{"hello":"world"}');
       await pass(5);
-      await trouble().getByText('A proxy responds instead of the service').waitFor();
+      await pollingError().getByText('A proxy responds instead of the service').waitFor();
       await tab.page.unrouteAll();
       await pass(31);
-      await expect.poll(() => trouble().innerText()).toBe('');
+      await expect.poll(() => pollingError().innerText()).toBe('');
     });
 
     it('passes when it is of a proxy, or of a service that fails for a while', async () => {
       await show('Corner Pets');
       for (const [what, status, type, body] of PASSING) {
-        await answer('**/admin/clients/*', status, type, body);
+        await response('**/admin/clients/*', status, type, body);
         await pass(31);
         await tab.button('Try now').waitFor();
         const shown = [await heading('Corner Pets').isVisible(), await heading('Keys').isVisible()];
         expect([what, ...shown]).toEqual([what, true, true]);
         await tab.page.unrouteAll();
-        const before = asked('/admin/clients/');
+        const before = requestCount('/admin/clients/');
         await pass(31);
-        await expect.poll(() => trouble().innerText()).toBe('');
-        expect(asked('/admin/clients/')).toBeGreaterThan(before);
+        await expect.poll(() => pollingError().innerText()).toBe('');
+        expect(requestCount('/admin/clients/')).toBeGreaterThan(before);
       }
     });
 
     it('is none of a client that is gone: the page says so, and offers nothing to do with it', async () => {
       await show('Corner Pets');
-      await answer('**/admin/clients/*', 404, 'application/json', errorBody(404, 'client_not_found'));
+      await response('**/admin/clients/*', 404, 'application/json', errorBody(404, 'client_not_found'));
       await pass(5);
       await heading('Not found').waitFor();
       expect(await tab.page.locator('main button').count()).toBe(0);
@@ -267,7 +269,7 @@ describeWith('browser', 'the console when something goes wrong', () => {
       [401, 'expired_api_key'],
       [403, 'client_suspended'],
     ])('is none of a key that works no more: %i %s signs out', async (status, code) => {
-      await answer('**/admin/usage*', status, 'application/json', errorBody(status, code));
+      await response('**/admin/usage*', status, 'application/json', errorBody(status, code));
       await pass(5);
       await tab.page.getByText(`You were signed out. This is why. (${code})`).waitFor();
       expect(await tab.page.evaluate('({ ...sessionStorage })')).toEqual({});

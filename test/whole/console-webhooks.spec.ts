@@ -28,8 +28,8 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
   });
 
   const deliver = () => service.app.get(WebhookDispatcher).deliver();
-  const asked = async (path: string) => (await service.request('GET', path, { key })).body;
-  const endpoint = () => asked(`/admin/webhooks/${endpointId}`);
+  const fetchBody = async (path: string) => (await service.request('GET', path, { key })).body;
+  const endpoint = () => fetchBody(`/admin/webhooks/${endpointId}`);
 
   it('lists the endpoints of all clients, and shows what one was sent, by the keyboard alone', async () => {
     await tab.page.getByRole('link', { name: 'Webhooks' }).focus();
@@ -130,7 +130,7 @@ describeWith('browser', 'what operators do in the console with webhooks and the 
     await tab.button('Delete').click();
     await tab.inDialog('Delete for good').click();
     await tab.page.getByRole('heading', { name: 'Plan and usage' }).waitFor();
-    await expect.poll(async () => (await asked('/admin/webhooks')).length).toBe(1);
+    await expect.poll(async () => (await fetchBody('/admin/webhooks')).length).toBe(1);
   });
 
   it('filters the audit trail, and exports what passes', async () => {

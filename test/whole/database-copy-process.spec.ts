@@ -26,7 +26,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
   let file: string;
   let key: string;
   let removeFolder: () => Promise<void>;
-  let before: { answers: unknown[]; lists: unknown[]; used: number };
+  let before: { responses: unknown[]; lists: unknown[]; used: number };
 
   const SQLITE = () => ({ DATABASE_URL: `sqlite:${file}` });
   const POSTGRES = () => ({ DATABASE_URL: server.url });
@@ -45,13 +45,13 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     const json = { name: 'New', categoryId: 1 };
     return ((await service.request('POST', '/v1/pets', { key, json })).body as { id: number }).id;
   };
-  const answersOf = async (service: ServiceProcess) => {
-    const answers: unknown[] = [];
+  const responsesOf = async (service: ServiceProcess) => {
+    const responses: unknown[] = [];
     for (const path of PATHS) {
       const { status, headers, text } = await service.request('GET', path, { key });
-      answers.push([path, { status, tag: headers.get('ETag'), text }]);
+      responses.push([path, { status, tag: headers.get('ETag'), text }]);
     }
-    return answers;
+    return responses;
   };
   const lists = async (environment: NodeJS.ProcessEnv): Promise<unknown[]> => [
     await jsonHere(folder, ['key', 'list'], environment),
@@ -77,17 +77,17 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
        DELETE FROM pets WHERE id > ${ANIMALS}`,
     );
     expect(await add(service)).toBe(100_011);
-    const answers = await answersOf(service);
-    const beside = (await readdir(folder)).toSorted();
+    const responses = await responsesOf(service);
+    const files = (await readdir(folder)).toSorted();
     const served = await petstore(folder, command());
     expect([served.code, served.stdout]).toEqual([1, '']);
     expect(served.stderr).toMatch(/^A process serves .*petstore\.sqlite\. Stop the service/);
-    expect((await readdir(folder)).toSorted()).toEqual(beside);
-    expect(await answersOf(service)).toEqual(answers);
+    expect((await readdir(folder)).toSorted()).toEqual(files);
+    expect(await responsesOf(service)).toEqual(responses);
     await service.stop();
     await onFile(file, 'DELETE FROM pets WHERE id = 100011');
-    before = { answers, lists: await lists(SQLITE()), used: await usedOf(SQLITE()) };
-    expect(before.answers).toContainEqual(['/v1/pets/100003', expect.objectContaining({ status: 404 })]);
+    before = { responses, lists: await lists(SQLITE()), used: await usedOf(SQLITE()) };
+    expect(before.responses).toContainEqual(['/v1/pets/100003', expect.objectContaining({ status: 404 })]);
     expect(before.used).toBe(2 * PATHS.length + 1);
   });
   afterAll(async () => {
@@ -118,9 +118,9 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
   };
 
   it('leaves an empty database, or has all, whenever it is killed by -9', async () => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const { code, stdout, stderr } = await petstore(folder, command(await empty('first'), '--json'));
-    const lasted = performance.now() - began;
+    const lasted = performance.now() - startedAt;
     const { tables } = JSON.parse(stdout) as { tables: Record<string, unknown>[] };
     expect([code, stderr]).toEqual([0, '']);
     expect(tables).toContainEqual({ name: 'pets', rows: ANIMALS, lastId: 100_011 });
@@ -175,7 +175,7 @@ describeWith('postgres-server', 'a store of 100,000 animals that moves to Postgr
     expect(await usedOf(POSTGRES())).toBe(before.used);
     const service = await ServiceProcess.start(folder, POSTGRES());
     onTestFinished(async () => void (await service.stop()));
-    expect(await answersOf(service)).toEqual(before.answers);
+    expect(await responsesOf(service)).toEqual(before.responses);
     expect(await add(service)).toBe(100_012);
     await service.stop();
     expect(await usedOf(POSTGRES())).toBe(before.used + PATHS.length + 1);

@@ -84,9 +84,9 @@ describeWith('postgres', 'a copy to PostgreSQL is refused, and no row copied,', 
     target.rows(`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace`);
 
   describe('for', () => {
-    it.each([...ROWS, ...SCHEMAS])('%s', async (_, statements, told) => {
+    it.each([...ROWS, ...SCHEMAS])('%s', async (_, statements, message) => {
       const file = await sourceWith(...statements);
-      await expect(target.copy(file)).rejects.toThrow(told);
+      await expect(target.copy(file)).rejects.toThrow(message);
       expect(await tables()).toEqual([]);
     });
   });

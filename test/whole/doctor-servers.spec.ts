@@ -44,8 +44,8 @@ describeWith('redis-server', 'doctor asks Redis by what the service asks with', 
     ],
     ['that it keeps them in a log', ['appendonly', 'yes'], 'ok', /^it stores counts$/],
     ['that it keeps them in snapshots', ['save', '60 1'], 'ok', /^it stores counts$/],
-  ])('and finds %s', async (_, words, state, found) => {
-    const { url } = await redisAfter('CONFIG', 'SET', ...words);
+  ])('and finds %s', async (_, args, state, found) => {
+    const { url } = await redisAfter('CONFIG', 'SET', ...args);
     expect(await ofRedis(url)).toMatchObject({ state, found: expect.stringMatching(found) as string });
   });
 

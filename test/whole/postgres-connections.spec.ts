@@ -131,11 +131,11 @@ describeWith('postgres-server', 'a service and the way to its PostgreSQL', () =>
 
     const authority = (ca?: string) => (ca === undefined ? {} : { DATABASE_CA: join(certificates, ca) });
 
-    function withoutSecrets(told: string): string {
-      expect(told).not.toContain('wrong-secret');
-      expect(told).not.toContain(PASSWORD);
-      expect(told).not.toMatch(/\n\s+at /);
-      return told;
+    function withoutSecrets(text: string): string {
+      expect(text).not.toContain('wrong-secret');
+      expect(text).not.toContain(PASSWORD);
+      expect(text).not.toMatch(/\n\s+at /);
+      return text;
     }
   });
 });
@@ -189,16 +189,16 @@ describeWith('postgres-server', 'a service whose user may have few connections',
     await client.connect();
     onTestFinished(() => client.end());
     await client.query(`UPDATE clients SET plan = 'enterprise', per_minute = 1000000, per_day = 1000000`);
-    const ask = (limitOfPage: number) => service.request('GET', `/v1/pets?limit=${limitOfPage}`);
-    await expect.poll(async () => (await ask(1)).headers.get('x-ratelimit-limit')).toBe('1000000');
+    const request = (limitOfPage: number) => service.request('GET', `/v1/pets?limit=${limitOfPage}`);
+    await expect.poll(async () => (await request(1)).headers.get('x-ratelimit-limit')).toBe('1000000');
     await limit(1);
     await client.query('BEGIN; LOCK TABLE pets IN ACCESS EXCLUSIVE MODE');
-    const crowd = Array.from({ length: 24 }, (_, at) => ask(at + 2));
+    const crowd = Array.from({ length: 24 }, (_, at) => request(at + 2));
     await expect.poll(() => service.output).toContain('does not keep up');
     await client.query('COMMIT');
     const refused = (await Promise.all(crowd)).filter(({ status }) => status !== 200);
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
-    for (let times = 0; times < 20; times += 1) expect((await ask(times + 30)).status).toBe(200);
+    for (let times = 0; times < 20; times += 1) expect((await request(times + 30)).status).toBe(200);
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
     expect(service.warnings).toEqual([expect.stringContaining('does not keep up: too many connections')]);
     expect((await service.stop()).code).toBe(0);
@@ -220,10 +220,10 @@ describeWith('pgbouncer', 'a service before whose PostgreSQL there is a pooler',
 
   it('serves in session mode', async () => {
     const service = await start('session');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, at) => service.request('GET', `/v1/pets?limit=${at + 1}`)),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await service.stop()).code).toBe(0);
   });
 

@@ -42,9 +42,9 @@ describeWith('redis-server', 'on a Redis Cluster', () => {
       const stale: number[] = [];
       for (let round = 0; round < 20; round += 1) {
         const pet = { name: 'Rex', categoryId: 1, status: 'pending' };
-        const answer = await instances.all[round % 3]?.request('POST', '/v1/pets', { key, json: pet });
-        expect(answer?.status).toBe(201);
-        const id = answer?.body.id as number;
+        const response = await instances.all[round % 3]?.request('POST', '/v1/pets', { key, json: pet });
+        expect(response?.status).toBe(201);
+        const id = response?.body.id as number;
         const isListed = ({ body }: TestResponse) => (body as { id: number }[]).some((one) => one.id === id);
         if (!(await lists()).every(isListed)) stale.push(id);
       }

@@ -18,7 +18,7 @@ describeWith('redis-server', 'a Redis that comes and goes every two seconds for 
     >([
       ['killed', 2, (redis) => redis.kill(), (redis) => redis.start()],
       ['paused', 2, (redis) => redis.signal('SIGSTOP'), (redis) => redis.signal('SIGCONT')],
-    ])('%s: no request fails, and a client gets at most %d times its limit', async (_, most, go, come) => {
+    ])('%s: no request fails, and a client gets at most %d times its limit', async (_, most, go, start) => {
       const redis = await RedisServer.ofTest('--appendonly', 'yes', '--appendfsync', 'always');
       const instances = await Instances.start(2, {
         DATABASE_URL: await postgresOfTest(),
@@ -31,7 +31,7 @@ describeWith('redis-server', 'a Redis that comes and goes every two seconds for 
       for (let times = 0; times < TIMES; times += 1) {
         await go(redis);
         await pause(EVERY_MS);
-        await come(redis);
+        await start(redis);
         await pause(EVERY_MS);
       }
       await instances.untilInRedis();

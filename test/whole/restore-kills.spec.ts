@@ -70,11 +70,11 @@ describe('a restore that is killed', () => {
       const last = await restoreKilled(database, backups[0], 0, environment);
       expect(last).toMatchObject({ code: 0, stdout: expect.stringContaining('Restored') });
       expect(await contentOf(database)).toBe('Pet 10');
-      const kept = (await readdir(folder))
+      const replacedFiles = (await readdir(folder))
         .filter((name) => ![basename(database), `${basename(database)}-server`].includes(name))
         .toSorted();
-      for (const name of kept) expect(name).toMatch(/^petstore\.sqlite\.replaced-\w+(-\d+)?$/);
-      for (const name of kept)
+      for (const name of replacedFiles) expect(name).toMatch(/^petstore\.sqlite\.replaced-\w+(-\d+)?$/);
+      for (const name of replacedFiles)
         expect(['Pet 1,Pet 2', 'Pet 10', 'Pet 20']).toContain(await contentOf(join(folder, name)));
     },
   );

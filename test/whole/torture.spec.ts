@@ -93,12 +93,12 @@ describeWith('faketime', `torture with another clock and seed ${SEED}`, () => {
       await pause(1_200);
     };
     const store = await TorturedStore.start({ environment });
-    const began = performance.now();
+    const startedAt = performance.now();
     const service = store.instance;
     await make([() => setClock(random.between(-7_200, 7_200)), () => service.kill()], random);
     const outcome = await store.outcome();
     expect(outcome).toMatchObject(ALL_WELL);
-    const minutes = Math.ceil((performance.now() - began) / 60_000) + 1;
+    const minutes = Math.ceil((performance.now() - startedAt) / 60_000) + 1;
     // Each step may open one minute, each crash lose the counts of its last second.
     expect(outcome.admission.total).toBeLessThanOrEqual(
       SMALL_LIMIT * (minutes + steps) + outcome.admission.lost,

@@ -109,11 +109,13 @@ describe('the package of the typed client', () => {
 
   it('does not compile what the service would refuse, or what may be rounded', async () => {
     const wrong = (code: string) => `${USED}\nexport async function wrong() {\n  ${code}\n}\n`;
-    const said = await compiled(REFUSED.map(wrong));
-    const complaints = [...said.matchAll(/used-(\d+)\.ts\((\d+),\d+\): error TS/g)];
-    expect(new Set(complaints.map(([, index]) => Number(index))), said).toEqual(new Set(REFUSED.keys()));
+    const diagnostics = await compiled(REFUSED.map(wrong));
+    const complaints = [...diagnostics.matchAll(/used-(\d+)\.ts\((\d+),\d+\): error TS/g)];
+    expect(new Set(complaints.map(([, index]) => Number(index))), diagnostics).toEqual(
+      new Set(REFUSED.keys()),
+    );
     const last = USED.split('\n').length;
-    for (const [, , line] of complaints) expect(Number(line), said).toBeGreaterThan(last);
+    for (const [, , line] of complaints) expect(Number(line), diagnostics).toBeGreaterThan(last);
   });
 });
 

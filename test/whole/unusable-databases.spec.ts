@@ -116,26 +116,29 @@ const CASES: readonly (readonly [string, Prepare, RegExp])[] = [
 ];
 
 describe.skipIf(!reachable)('a database that cannot be used, because it', () => {
-  it.each(CASES)('%s, is told in one line that says what to do', async (_, prepare, says) => {
+  it.each(CASES)('%s, is told in one line that says what to do', async (_, prepare, expected) => {
     const path = await folder();
     await prepare(path);
-    const told = await serviceOfTest(path, { NODE_ENV: 'production' }, MAIN, NOBODY).then(() => '', String);
-    expect(told).toMatch(/^Error: The service ended with 1:\n\n.*\n$/);
-    expect(told).toContain(FILE);
-    expect(told).toMatch(says);
+    const message = await serviceOfTest(path, { NODE_ENV: 'production' }, MAIN, NOBODY).then(
+      () => '',
+      String,
+    );
+    expect(message).toMatch(/^Error: The service ended with 1:\n\n.*\n$/);
+    expect(message).toContain(FILE);
+    expect(message).toMatch(expected);
   });
 
   it('was migrated by a newer version, or is on /proc, is told by the command line in the same line', async () => {
     const path = await folder();
     await migratedByNewer(path);
-    for (const [file, says] of [
+    for (const [file, expected] of [
       [FILE, NEWER],
       ['/proc/petstore/petstore.sqlite', /cannot be created \(ENOENT\).*DATABASE_URL/],
       ['/proc/petstore.sqlite', /cannot be (?:created|used).*DATABASE_URL/],
     ] as const) {
-      const told = await petstoreHere(path, ['db', 'migrate'], { DATABASE_URL: `sqlite:${file}` });
-      expect(told).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^.*\n$/) });
-      expect(told.stderr).toMatch(says);
+      const result = await petstoreHere(path, ['db', 'migrate'], { DATABASE_URL: `sqlite:${file}` });
+      expect(result).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^.*\n$/) });
+      expect(result.stderr).toMatch(expected);
     }
   });
 });

@@ -24,9 +24,9 @@ it('webhook listen asks whether the service runs when no message arrives', async
   const settings = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' };
   await petstore(path, ['client', 'create', '--name', 'Shop', '--plan', 'free'], settings);
   const { child, outcome } = spawnPetstore(path, ['webhook', 'listen'], settings);
-  let said = '';
-  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  await expect.poll(() => said).toContain('The test message has not arrived. Is the service running, with');
+  let output = '';
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await expect.poll(() => output).toContain('The test message has not arrived. Is the service running, with');
   child.kill('SIGINT');
   expect(await outcome).toMatchObject({ code: 0, stderr: expect.stringContaining('was deleted') });
 });

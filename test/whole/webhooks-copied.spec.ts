@@ -43,7 +43,7 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
     const { service: old, deliver: deliverOld } = await openOn(databaseUrl);
     const { key } = old;
     const before = callsOf(old, key);
-    const [gone, waiting] = [
+    const [finished, waiting] = [
       await before.make(`${receiver.url}/gone`),
       await before.make(`${receiver.url}/waiting`),
     ];
@@ -55,7 +55,7 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
     await old.app.get(BackgroundLoops).stop();
     for (const name of ['C', 'D']) await before.post(name);
     const disabled = { enabled: false, disabledBecause: 'gone', disabledAt: AT };
-    expect(await before.endpoint(gone)).toMatchObject(disabled);
+    expect(await before.endpoint(finished)).toMatchObject(disabled);
     expect(await before.endpoint(waiting)).toMatchObject({ waiting: 2, failingSince: AT });
     await old.close();
     await target.copy(databaseUrl.replace('sqlite:', ''));
@@ -69,13 +69,13 @@ describeWith('postgres', 'webhooks of a store that is copied to PostgreSQL', () 
     await deliver();
     // The pause after the failure has been copied, too.
     expect(receiver.received).toEqual([]);
-    expect(await after.endpoint(gone)).toMatchObject(disabled);
+    expect(await after.endpoint(finished)).toMatchObject(disabled);
     service.clock.advance(6_000);
     await deliver();
     expect(sentTo('/waiting')).toEqual(['A', 'B', 'C', 'D', 'E']);
     expect(await after.endpoint(waiting)).toMatchObject({ waiting: 0, failingSince: null });
     expect(sentTo('/gone')).toEqual([]);
-    await after.enable(gone);
+    await after.enable(finished);
     await after.post('F');
     await deliver();
     expect(sentTo('/gone')).toEqual(['F']);

@@ -69,9 +69,9 @@ describe('POST /v1/pets', () => {
     ['an array', '[{"name":"a","categoryId":1}]', [' not_an_object']],
     ['null', 'null', [' not_an_object']],
   ])('refuses %s, naming every fault', async (_, text, faults) => {
-    const answer = await post(text);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(faultsOf(answer).toSorted()).toEqual(faults);
+    const created = await post(text);
+    expect([created.status, created.body.code]).toEqual([400, 'validation_failed']);
+    expect(faultsOf(created).toSorted()).toEqual(faults);
   });
 
   it.each<[what: string, text: string, says?: RegExp]>([
@@ -90,10 +90,10 @@ describe('POST /v1/pets', () => {
     ['a character beyond the basic plane', '🐕', /position 0/],
     ['an unknown escape', '["\\q"]', /position \d/],
   ])('refuses %s as malformed, and says where it is wrong', async (_, text, says = /./) => {
-    const answer = await post(text);
-    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
-    expect(answer.body.message).toMatch(says);
-    expect([answer.body.message, answer.text].every((shown: string) => shown.isWellFormed())).toBe(true);
+    const created = await post(text);
+    expect([created.status, created.body.code]).toEqual([400, 'malformed_json']);
+    expect(created.body.message).toMatch(says);
+    expect([created.body.message, created.text].every((shown: string) => shown.isWellFormed())).toBe(true);
   });
 
   it('refuses a value nested as deep as may be by its rule, and takes brackets in a text', async () => {

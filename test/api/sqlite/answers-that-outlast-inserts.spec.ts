@@ -79,8 +79,8 @@ async function open() {
   });
   const pets = service.repository(Pet);
   const add = async (name: string, status = 'available') => {
-    const answer = await service.request('POST', '/v1/pets', { json: { name, categoryId: 1, status } });
-    expect(answer.status).toBe(201);
+    const response = await service.request('POST', '/v1/pets', { json: { name, categoryId: 1, status } });
+    expect(response.status).toBe(201);
   };
   const cache = service.app.get(ResponseCache);
   return { service, pets, add, cache };
@@ -164,7 +164,7 @@ describe('answers from the cache among inserts', () => {
     for (let count = 0; count < 5; count += 1) await add('First', count % 2 ? 'sold' : 'available');
     const [first] = await pets.find({ order: { id: 'ASC' }, take: 1 });
     const targets = {
-      kept: [
+      retained: [
         `/v1/pets/${first?.id}`,
         '/v1/pets?limit=2',
         '/v1/pets?limit=4',
@@ -177,13 +177,13 @@ describe('answers from the cache among inserts', () => {
       expect((await service.request('GET', path)).status).toBe(200);
       return cache.use.misses > misses;
     };
-    for (const path of [...targets.kept, ...targets.void])
+    for (const path of [...targets.retained, ...targets.void])
       expect([path, await isRead(path)]).toEqual([path, true]);
     await add('New', 'sold');
-    for (const path of targets.kept) expect([path, await isRead(path)]).toEqual([path, false]);
+    for (const path of targets.retained) expect([path, await isRead(path)]).toEqual([path, false]);
     for (const path of targets.void) expect([path, await isRead(path)]).toEqual([path, true]);
     await pets.update({ id: first?.id ?? 0n }, { name: 'Other' });
-    for (const path of targets.kept) expect([path, await isRead(path)]).toEqual([path, true]);
+    for (const path of targets.retained) expect([path, await isRead(path)]).toEqual([path, true]);
   });
 
   it('do not outlast a change by another process, whose commit comes between those of the inserts', async () => {

@@ -12,10 +12,10 @@ import { HTTP_ERRORS } from '../../../src/core/errors/http.errors.js';
 import { TestService } from '../../kit/test-service.js';
 import { openForTest } from '../../support/opened.js';
 
-async function open(): Promise<{ service: TestService; looked: () => number }> {
+async function open(): Promise<{ service: TestService; queries: () => number }> {
   const service = await openForTest({ database: 'file' });
   const first = vi.spyOn(service.app.get(JsonReader, { strict: false }), 'first');
-  return { service, looked: () => first.mock.calls.filter(([sql]) => sql.includes('digest')).length };
+  return { service, queries: () => first.mock.calls.filter(([sql]) => sql.includes('digest')).length };
 }
 
 /** A credential that is refused in one way or another. */
@@ -32,7 +32,7 @@ async function refusedKey(service: TestService, kind: string): Promise<string | 
 
 type Read = (...query: Parameters<JsonReader['first']>) => ReturnType<JsonReader['first']>;
 
-const ask = (service: TestService, key: string) => service.request('GET', '/v1/pets', { key });
+const request = (service: TestService, key: string) => service.request('GET', '/v1/pets', { key });
 
 describe('looking a key up', () => {
   it('finds the row that TypeORM finds, with its client', async () => {
@@ -48,12 +48,12 @@ describe('looking a key up', () => {
   });
 
   it('is done once for requests that come together, and not for what lacks the checksum of a key', async () => {
-    const { service, looked } = await open();
-    for (const key of ['pst_test_x', `${service.key.slice(0, -1)}_`]) await ask(service, key);
-    expect(looked()).toBe(0);
+    const { service, queries } = await open();
+    for (const key of ['pst_test_x', `${service.key.slice(0, -1)}_`]) await request(service, key);
+    expect(queries()).toBe(0);
     const { key } = await service.issueKey();
-    await Promise.all(Array.from({ length: 20 }, () => ask(service, key)));
-    expect(looked()).toBe(1);
+    await Promise.all(Array.from({ length: 20 }, () => request(service, key)));
+    expect(queries()).toBe(1);
   });
 
   it('finds a key as soon as it is issued, though it was asked for before', async () => {
@@ -63,30 +63,30 @@ describe('looking a key up', () => {
     const manager = service.app.get(DataSource).manager;
     const row = await manager.findOneByOrFail(ApiKey, { digest });
     await manager.delete(ApiKey, { digest });
-    expect((await ask(service, key)).status).toBe(401);
+    expect((await request(service, key)).status).toBe(401);
     await manager.insert(ApiKey, row);
-    expect((await ask(service, key)).status).toBe(200);
+    expect((await request(service, key)).status).toBe(200);
   });
 });
 
 describe('an address that has used up its minute', () => {
   it('is looked up one request at a time, beside others; one that fails keeps none from its turn', async () => {
     const { service } = await open();
-    for (let sent = 0; sent < 60; sent += 1) await ask(service, 'x');
+    for (let sent = 0; sent < 60; sent += 1) await request(service, 'x');
     const reader = service.app.get(JsonReader, { strict: false });
     const first = Reflect.get(Object.getPrototypeOf(reader) as object, 'first') as Read;
-    let [running, most, looked] = [0, 0, 0];
+    let [running, most, lookups] = [0, 0, 0];
     vi.spyOn(reader, 'first').mockImplementation(async (...query) => {
       // The service reads other things meanwhile.
       if (!query[0].includes('digest')) return Reflect.apply(first, reader, query);
       running += 1;
       most = Math.max(most, running);
-      looked += 1;
-      if (looked === 1) return Promise.reject(new Error('SQLITE_IOERR')).finally(() => (running -= 1));
+      lookups += 1;
+      if (lookups === 1) return Promise.reject(new Error('SQLITE_IOERR')).finally(() => (running -= 1));
       return Reflect.apply(first, reader, query).finally(() => (running -= 1));
     });
     const statuses = await Promise.all(
-      Array.from({ length: 30 }, async () => (await ask(service, generateApiKey('test'))).status),
+      Array.from({ length: 30 }, async () => (await request(service, generateApiKey('test'))).status),
     );
     expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 29 }, () => 429), 503]);
     expect(most).toBe(1);
@@ -109,7 +109,7 @@ describe('a database that does not answer', () => {
     const reader = service.app.get(JsonReader, { strict: false });
     const broken = vi.spyOn(reader, 'first').mockRejectedValue(failure);
     for (let sent = 0; sent < 5; sent += 1) {
-      const { status, body, headers } = await ask(service, key);
+      const { status, body, headers } = await request(service, key);
       expect([status, headers.get('x-ratelimit-remaining'), headers.get('retry-after')]).toEqual([
         503,
         '60',
@@ -118,8 +118,8 @@ describe('a database that does not answer', () => {
       expect(body.message).toContain(`: the database ${reason}.`);
     }
     broken.mockRestore();
-    expect((await ask(service, key)).status).toBe(200);
-    expect((await ask(service, 'x')).headers.get('x-ratelimit-remaining')).toBe('59');
+    expect((await request(service, key)).status).toBe(200);
+    expect((await request(service, 'x')).headers.get('x-ratelimit-remaining')).toBe('59');
   });
 });
 
@@ -133,7 +133,7 @@ it('a request counts for the address whose key is unknown, malformed, missing, r
     expect([kinds[at], headers.get('x-ratelimit-limit')]).toEqual([kinds[at], '60']);
     expect(headers.get('x-ratelimit-remaining')).toBe(String(59 - at));
   }
-  for (let sent = keys.length; sent < 60; sent += 1) await ask(service, 'x');
+  for (let sent = keys.length; sent < 60; sent += 1) await request(service, 'x');
   for (const key of keys) {
     const { status, body } = await service.request('GET', '/v1/pets', { key });
     expect([status, body.code]).toEqual([429, 'rate_limit_exceeded']);

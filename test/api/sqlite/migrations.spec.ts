@@ -48,7 +48,7 @@ it('Idempotency-Keys that were kept as they were sent are kept by what they say;
   const dataSource = await migrated();
   const rewrites = `SELECT 1 FROM schema_migrations WHERE name LIKE 'ParsedIdempotencyKeys%'`;
   while ((await dataSource.query<unknown[]>(rewrites)).length > 0) await dataSource.undoLastMigration();
-  const kept = [
+  const entries = [
     ['a', 'bare', '01', 'stays'],
     ['a', '"quoted"', '01', 'moves'],
     ['a', '"say \\"hi\\""', '01', 'moves'],
@@ -59,7 +59,7 @@ it('Idempotency-Keys that were kept as they were sent are kept by what they say;
     ['a', '"second"', '01', 'goes'],
     ['b', '"first"', '01', 'is of another client'],
   ];
-  for (const [client, key, minute, body] of kept)
+  for (const [client, key, minute, body] of entries)
     await dataSource.query(
       `INSERT INTO idempotency_entries (client_id, key, digest, status, headers, body, created_at)
        VALUES (?, ?, 'd', 201, '{}', ?, ?)`,

@@ -36,13 +36,13 @@ async function foreignWriter(service: TestService, file: string): Promise<() => 
 
 /** A transaction of this process holds the write connection. */
 async function ownWriter(service: TestService): Promise<() => Promise<void>> {
-  const [begun, end] = [gate(), gate()];
+  const [started, end] = [gate(), gate()];
   const writing = service.app.get(DataSource).transaction(async (manager) => {
     await manager.query(`UPDATE pets SET name = 'Rex'`);
-    begun.open();
+    started.open();
     await end.opened;
   });
-  await begun.opened;
+  await started.opened;
   return async () => {
     end.open();
     await writing;
@@ -61,11 +61,11 @@ function foreigner(file: string): { run: (sql: string) => Promise<void>; close: 
 describe.each([
   ['another process holds the write lock', foreignWriter],
   ['a transaction of this process takes long', ownWriter],
-])('while %s', (_, begin) => {
+])('while %s', (_, start) => {
   it("the first request of a client's day, keys that are not cached and every list answer", async () => {
     const { service, file } = await open();
     const other = await service.issueKey({ plan: 'pro' });
-    const release = await begin(service, file);
+    const release = await start(service, file);
     const { key } = other;
     const first = await service.request('GET', '/v1/pets', { key });
     expect([first.status, first.headers.get('x-ratelimit-remaining')]).toEqual([200, '299']);
@@ -85,7 +85,7 @@ describe.each([
 
   it('a query of a module that begins with WITH answers', async () => {
     const { service, file } = await open();
-    const release = await begin(service, file);
+    const release = await start(service, file);
     const query = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) AS sum FROM n`;
     expect(await service.app.get(DataSource).query(query)).toEqual([{ sum: 6 }]);
     await release();
@@ -147,8 +147,8 @@ describe('while another process holds the write lock for longer than is waited',
     ];
     for (const [method, path, options] of writes) {
       const { status, headers: sent, body } = await service.request(method, path, options);
-      const told = (body as { code: string }).code;
-      expect([method, path, status, told]).toEqual([method, path, 503, 'service_unavailable']);
+      const code = (body as { code: string }).code;
+      expect([method, path, status, code]).toEqual([method, path, 503, 'service_unavailable']);
       expect(Number(sent.get('retry-after'))).toBeGreaterThan(0);
     }
     await run('COMMIT');
@@ -160,17 +160,17 @@ describe('while another process holds the write lock for longer than is waited',
   it('hundreds of writes wait once for it, not one group after the other, and later ones hardly at all', async () => {
     const { service, file } = await open();
     const { run, close } = foreigner(file);
-    const began = performance.now();
+    const startedAt = performance.now();
     const refusedAfter = async () => {
       const sent = performance.now();
       const { status } = await service.request('POST', '/v1/pets', { json: { name: 'Rex', categoryId: 1 } });
       expect(status).toBe(503);
-      return { sinceBegin: performance.now() - began, waited: performance.now() - sent };
+      return { sinceStart: performance.now() - startedAt, waited: performance.now() - sent };
     };
     await run('BEGIN IMMEDIATE');
     // More than one group.
     const all = await Promise.all(Array.from({ length: 520 }, refusedAfter));
-    const times = all.map(({ sinceBegin }) => sinceBegin);
+    const times = all.map(({ sinceStart }) => sinceStart);
     expect(Math.max(...times)).toBeLessThan(2 * Math.min(...times));
     expect((await refusedAfter()).waited).toBeLessThan(Math.min(...times) / 2);
     await run('COMMIT');

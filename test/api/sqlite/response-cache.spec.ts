@@ -18,21 +18,21 @@ describe('what is cached', () => {
     await service.seed();
     const first = await service.request('GET', '/v1/pets?limit=2');
     const { logger } = service.app.get(DataSource);
-    const asked: string[] = [];
+    const statements: string[] = [];
     service.app.get(DataSource).logger = new Proxy(logger, {
       get: (target, name) =>
-        name === 'logQuery' ? (sql: string) => asked.push(sql) : (Reflect.get(target, name) as unknown),
+        name === 'logQuery' ? (sql: string) => statements.push(sql) : (Reflect.get(target, name) as unknown),
     });
     // What happens after the demo data was added may commit between two requests.
     await vi.waitFor(async () => {
-      asked.length = 0;
+      statements.length = 0;
       const second = await service.request('GET', '/v1/pets?limit=2');
       expect([second.status, second.text, second.headers.get('etag')]).toEqual([
         200,
         first.text,
         first.headers.get('etag'),
       ]);
-      expect(asked.filter((sql) => sql.includes('pets'))).toEqual([]);
+      expect(statements.filter((sql) => sql.includes('pets'))).toEqual([]);
     }, 30_000);
     service.app.get(DataSource).logger = logger;
   });
@@ -128,13 +128,13 @@ describe('what is not cached, although its handler is @Cached()', () => {
   it('a value that is no JsonText, of which a warning says so once, and an answer with a cookie, which belongs to its request', async () => {
     const service = await openForTest({ modules: [NumbersModule] });
     const warned = vi.spyOn(Logger.prototype, 'warn');
-    const told = [];
-    for (let asked = 0; asked < 3; asked += 1)
-      told.push(((await service.request('GET', '/v1/numbers/value')).body as NumberDto).number);
-    expect(new Set(told).size).toBe(3);
+    const numbers = [];
+    for (let at = 0; at < 3; at += 1)
+      numbers.push(((await service.request('GET', '/v1/numbers/value')).body as NumberDto).number);
+    expect(new Set(numbers).size).toBe(3);
     expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('NumbersController.value'));
     const cookies = [];
-    for (let asked = 0; asked < 2; asked += 1)
+    for (let at = 0; at < 2; at += 1)
       cookies.push((await service.request('GET', '/v1/numbers/cookie')).headers.get('set-cookie'));
     expect(cookies[0]).not.toBe(cookies[1]);
   });

@@ -57,8 +57,8 @@ it('an outage is told of once, not for each table', async () => {
   error.mockClear();
   await sweep();
   // Background loops may tell of the outage, too.
-  const told = error.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('Old rows'));
-  expect(told).toEqual([expect.stringMatching(/^Old rows of \w+ cannot be deleted/)]);
+  const errors = error.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('Old rows'));
+  expect(errors).toEqual([expect.stringMatching(/^Old rows of \w+ cannot be deleted/)]);
 });
 
 it('old rows go a few at a time: writers come between them, and the log stays small', async () => {

@@ -41,7 +41,7 @@ describe('a read that the database refuses', () => {
     const service = await open();
     const dataSource = service.app.get(DataSource);
     await dataSource.query('ALTER TABLE pets RENAME TO pets_away');
-    for (let asked = 0; asked < 2; asked += 1)
+    for (let sent = 0; sent < 2; sent += 1)
       expect((await service.request('GET', '/v1/pets')).status).toBe(500);
     await dataSource.query('ALTER TABLE pets_away RENAME TO pets');
     expect((await service.request('GET', '/v1/pets')).status).toBe(200);

@@ -212,9 +212,10 @@ async function open(file?: string, modules: Type[] = [LittersModule]) {
       json: {},
       headers: key === undefined ? {} : { 'idempotency-key': key },
     });
-  const addBeside = () => service.request('POST', '/v1/pets', { json: { name: 'beside', categoryId: 1 } });
+  const addConcurrently = () =>
+    service.request('POST', '/v1/pets', { json: { name: 'beside', categoryId: 1 } });
   const names = async () => (await pets.find()).map(({ name }) => name).toSorted();
-  return { service, dataSource, pets, add, addBeside, names };
+  return { service, dataSource, pets, add, addBeside: addConcurrently, names };
 }
 
 describe.each([
@@ -258,7 +259,7 @@ describe('a handler that fails behind its writes', () => {
 
 describe('other writers are not kept waiting', () => {
   it('by a handler that awaits something before its first statement', async () => {
-    const { add, addBeside, names } = await open();
+    const { add, addBeside: addConcurrently, names } = await open();
     const [arrived, go] = [gate(), gate()];
     hold.handler = async ({ pets }) => {
       arrived.open();
@@ -267,14 +268,14 @@ describe('other writers are not kept waiting', () => {
     };
     const slow = add('slow', 'k-1');
     await arrived.opened;
-    expect((await addBeside()).status).toBe(201);
+    expect((await addConcurrently()).status).toBe(201);
     go.open();
     expect((await slow).status).toBe(201);
     expect(await names()).toEqual(['beside', 'held up']);
   });
 
   it('by a pipe, although it reads by a repository', async () => {
-    const { add, addBeside, pets } = await open();
+    const { add, addBeside: addConcurrently, pets } = await open();
     const [arrived, go] = [gate(), gate()];
     hold.pipe = async () => {
       await pets.count();
@@ -283,14 +284,14 @@ describe('other writers are not kept waiting', () => {
     };
     const slow = add('dataSource.query()', 'k-1', 'nest');
     await arrived.opened;
-    expect((await addBeside()).status).toBe(201);
+    expect((await addConcurrently()).status).toBe(201);
     await pets.clear();
     go.open();
     expect((await slow).status).toBe(201);
   });
 
   it('by what is left when a handler has answered', async () => {
-    const { add, addBeside, dataSource, names } = await open();
+    const { add, addBeside: addConcurrently, dataSource, names } = await open();
     const go = gate();
     let late: Promise<unknown> | undefined;
     hold.handler = async ({ pets }) => {
@@ -298,7 +299,7 @@ describe('other writers are not kept waiting', () => {
       late = go.opened.then(() => pets.save(pets.create(row('late'))));
     };
     expect((await add('left', 'k-1')).status).toBe(201);
-    expect((await addBeside()).status).toBe(201);
+    expect((await addConcurrently()).status).toBe(201);
     const other = dataSource.transaction(async (manager) => {
       await manager.insert(Pet, row('undone'));
       go.open();
@@ -342,12 +343,12 @@ describe('a request that another process answers while its handler has not writt
 });
 
 describe('a transaction that keeps the write lock for longer than a second', () => {
-  const told: string[] = [];
+  const warnings: string[] = [];
   beforeEach(() => {
-    told.length = 0;
+    warnings.length = 0;
     // A busy machine is warned of, too.
     vi.spyOn(Logger.prototype, 'warn').mockImplementation(
-      (text: string) => void (text.includes('write lock') && told.push(text)),
+      (text: string) => void (text.includes('write lock') && warnings.push(text)),
     );
   });
 
@@ -355,9 +356,9 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     ['its operation', 'k-1', /^LittersController\.direct /],
     ['who called it', undefined, /^The transaction at .*hold\.handler.* \(.*units-of-work\.spec\.ts/],
   ])('is told by the name of %s, and once more with its total when it ends', async (_, key, name) => {
-    const { add, addBeside } = await open();
+    const { add, addBeside: addConcurrently } = await open();
     // What the start warns of is nothing of this.
-    told.length = 0;
+    warnings.length = 0;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const [arrived, go] = [gate(), gate()];
     hold.handler = ({ dataSource, pets }) =>
@@ -369,23 +370,23 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     const slow = add('slow', key);
     await arrived.opened;
     await vi.advanceTimersByTimeAsync(999);
-    expect(told).toEqual([]);
+    expect(warnings).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(told).toEqual([expect.stringMatching(name)]);
+    expect(warnings).toEqual([expect.stringMatching(name)]);
     await vi.advanceTimersByTimeAsync(1_500);
-    expect(told).toHaveLength(1);
+    expect(warnings).toHaveLength(1);
     go.open();
     expect((await slow).status).toBe(201);
-    expect(told[1]).toMatch(name);
-    expect(told[1]).toMatch(/held the write lock for 2500 ms\.$/);
+    expect(warnings[1]).toMatch(name);
+    expect(warnings[1]).toMatch(/held the write lock for 2500 ms\.$/);
     vi.useRealTimers();
-    expect((await addBeside()).status).toBe(201);
+    expect((await addConcurrently()).status).toBe(201);
     // A write of the service itself that began by the other clock may seem long.
-    expect(told.filter((text) => name.test(text))).toHaveLength(2);
+    expect(warnings.filter((text) => name.test(text))).toHaveLength(2);
   });
 
   it('lets whoever waits for it be refused with 503 and Retry-After after 10 s, with and without a key', async () => {
-    const { add, addBeside } = await open();
+    const { add, addBeside: addConcurrently } = await open();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const [arrived, go] = [gate(), gate()];
     hold.handler = async ({ pets }) => {
@@ -395,10 +396,14 @@ describe('a transaction that keeps the write lock for longer than a second', () 
     };
     const slow = add('slow', 'k-1');
     await arrived.opened;
-    const waiting = [addBeside(), add('dataSource.query()'), add('save(), remove() and update()', 'k-2')];
-    let answered = 0;
-    for (const one of waiting) void one.finally(() => (answered += 1));
-    while (answered < waiting.length) {
+    const waiting = [
+      addConcurrently(),
+      add('dataSource.query()'),
+      add('save(), remove() and update()', 'k-2'),
+    ];
+    let completed = 0;
+    for (const one of waiting) void one.finally(() => (completed += 1));
+    while (completed < waiting.length) {
       await vi.advanceTimersByTimeAsync(1_000);
       await pause(20);
     }

@@ -165,12 +165,12 @@ describeWith('postgres-server', 'a list that one of two instances has cached', (
     await untilCached();
     const version = one.app.get(DataVersion);
     const query = vi.spyOn(pg.Client.prototype, 'query');
-    const asked = () =>
+    const countQueries = () =>
       query.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('petstore_snapshot'))
         .length;
     onTestFinished(() => query.mockRestore());
     await Promise.all(Array.from({ length: 32 }, async () => version.fresh()));
-    expect(asked()).toBe(1);
+    expect(countQueries()).toBe(1);
   });
 
   describe('when its session', () => {

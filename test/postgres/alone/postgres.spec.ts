@@ -56,8 +56,8 @@ describeWith('postgres', 'on PostgreSQL', () => {
           if (index % 2 === 1) throw new Error('odd');
         });
       await Promise.allSettled(Array.from({ length: 30 }, (_, index) => insert(index)));
-      const kept = (await names()).map(Number).toSorted((a, b) => a - b);
-      expect(kept).toEqual(Array.from({ length: 15 }, (_, index) => 2 * index));
+      const numbers = (await names()).map(Number).toSorted((a, b) => a - b);
+      expect(numbers).toEqual(Array.from({ length: 15 }, (_, index) => 2 * index));
     });
   });
 

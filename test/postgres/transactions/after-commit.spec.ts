@@ -12,17 +12,17 @@ const SOLD = defineEvent<Sold>('toy.sold');
 
 const { service, dataSource, toys, stalls, transactions, frames, handle, add, names } = await openMarket();
 const events = service.app.get(DomainEvents);
-const told = service.collect(SOLD);
+const collected = service.collect(SOLD);
 
 const nested = (work: Work) => dataSource.transaction(work);
 describe.each(frames)('after the commit of %s', TIMELY, (_, run) => {
   const noted: string[] = [];
   const note = (name: string) => transactions.afterCommit(() => noted.push(name));
-  const soldIn = () => told.slice(before).map(({ name }) => name);
+  const soldIn = () => collected.slice(before).map(({ name }) => name);
   let before = 0;
   const start = () => {
     noted.length = 0;
-    before = told.length;
+    before = collected.length;
   };
 
   it('callbacks are called, and events are told, in the order in which they came', async () => {
@@ -352,7 +352,7 @@ describe('work that outlives its transaction', TIMELY, () => {
   });
 
   /** Calls work in a transaction that is rolled back before the work has ended. */
-  async function undoneBeside(work: () => Promise<unknown>): Promise<string[]> {
+  async function undoneDuring(work: () => Promise<unknown>): Promise<string[]> {
     let late: Promise<unknown> | undefined;
     const failing = dataSource.transaction(async () => {
       await add('x');
@@ -370,7 +370,7 @@ describe('work that outlives its transaction', TIMELY, () => {
     ['save()', () => toys.save(toys.create({ name: 'late' }))],
     ['a nested transaction', () => dataSource.transaction(() => add('late'))],
   ])('that was undone leaves nothing by %s that was called before its end', async (_, work) => {
-    expect(await undoneBeside(work)).toEqual([]);
+    expect(await undoneDuring(work)).toEqual([]);
   });
 });
 

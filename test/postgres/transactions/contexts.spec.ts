@@ -313,12 +313,12 @@ describe.each(frames)('what takes part in %s', TIMELY, (_, run) => {
 
   it('a listener that was added before it, and is called in it', async () => {
     const emitter = new EventEmitter();
-    let heard: Promise<unknown> | undefined;
-    emitter.on('toy', (name: string) => void (heard = add(name)));
+    let received: Promise<unknown> | undefined;
+    emitter.on('toy', (name: string) => void (received = add(name)));
     await expect(
       run(async () => {
         emitter.emit('toy', 'x');
-        await heard;
+        await received;
         undo();
       }),
     ).rejects.toThrow('undo');

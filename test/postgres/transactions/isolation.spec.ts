@@ -64,7 +64,7 @@ describe.each(frames)('what others see of %s', TIMELY, (_, run) => {
 
   it('an acknowledged write beside it stays when it is undone', async () => {
     const open = await held(run, () => add('x'), undo);
-    const beside = [
+    const concurrent = [
       add('a'),
       toys.save(toys.create({ name: 'b' })),
       dataSource.transaction(() => add('c')),
@@ -72,14 +72,14 @@ describe.each(frames)('what others see of %s', TIMELY, (_, run) => {
     ];
     await new Promise(setImmediate);
     await expect(open.ended()).rejects.toThrow('undo');
-    await Promise.all(beside);
+    await Promise.all(concurrent);
     expect(await names()).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('a failed write beside it takes nothing of it along', async () => {
     await add('taken');
     const open = await held(run, () => add('a'));
-    const beside = Promise.allSettled([
+    const concurrent = Promise.allSettled([
       add('taken'),
       toys.save(toys.create({ name: 'taken' })),
       dataSource.transaction(() => add('taken')),
@@ -87,7 +87,7 @@ describe.each(frames)('what others see of %s', TIMELY, (_, run) => {
     ]);
     await new Promise(setImmediate);
     await open.ended();
-    expect((await beside).map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    expect((await concurrent).map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
     expect(await names()).toEqual(['a', 'taken']);
   });
 
@@ -215,12 +215,12 @@ itOnSqlite(
 );
 
 describe('an isolation level', TIMELY, () => {
-  type Begin = (
+  type Start = (
     level: IsolationLevel,
     work: (manager: EntityManager) => Promise<unknown>,
   ) => Promise<unknown>;
 
-  const byHand: Begin = async (level, work) => {
+  const byHand: Start = async (level, work) => {
     const runner = dataSource.createQueryRunner();
     try {
       await runner.startTransaction(level);
@@ -231,19 +231,19 @@ describe('an isolation level', TIMELY, () => {
     }
   };
 
-  it.each<[string, Begin]>([
+  it.each<[string, Start]>([
     ['dataSource.transaction()', (level, work) => dataSource.transaction(level, work)],
     ['a query runner', byHand],
-  ])('that does not exist is refused by %s, and harms nobody', async (_, begin) => {
+  ])('that does not exist is refused by %s, and harms nobody', async (_, start) => {
     const level = 'CHAOS' as IsolationLevel;
     for (let round = 0; round < 15; round += 1) {
       let called = false;
-      await expect(begin(level, async () => void (called = true))).rejects.toThrow(
+      await expect(start(level, async () => void (called = true))).rejects.toThrow(
         'There is no isolation level CHAOS',
       );
       expect(called).toBe(false);
     }
-    await begin('SERIALIZABLE', (manager) => manager.insert(Toy, { name: 'a' }));
+    await start('SERIALIZABLE', (manager) => manager.insert(Toy, { name: 'a' }));
     expect(await names()).toEqual(['a']);
   });
 

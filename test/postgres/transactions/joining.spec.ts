@@ -6,7 +6,7 @@ const { dataSource, toys, stalls, frames } = await openMarket();
 const { manager } = dataSource;
 
 const ball = () => toys.findOneByOrFail({ name: 'ball' });
-const gone = () => toys.findOneOrFail({ where: { name: 'gone' }, withDeleted: true });
+const findDeleted = () => toys.findOneOrFail({ where: { name: 'gone' }, withDeleted: true });
 
 /** What a team writes; each changes the toys `ball` and `gone`, of which `gone` is softly deleted, and the stall `north`. */
 const VERBS: readonly (readonly [name: string, work: () => Promise<unknown>])[] = [
@@ -21,7 +21,7 @@ const VERBS: readonly (readonly [name: string, work: () => Promise<unknown>])[] 
   ],
   ['remove()', async () => toys.remove(await ball())],
   ['softRemove()', async () => toys.softRemove(await ball())],
-  ['recover()', async () => toys.recover(await gone())],
+  ['recover()', async () => toys.recover(await findDeleted())],
   ['update()', () => toys.update({ name: 'ball' }, { count: 7 })],
   ['delete()', () => toys.delete({ name: 'ball' })],
   ['clear()', () => toys.clear()],

@@ -187,12 +187,12 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
 
   it('that fails takes no statement beside it along', async () => {
     await run(async () => {
-      const begun = gate();
+      const started = gate();
       const failing = undone('x', async () => {
-        begun.open();
+        started.open();
         await turns(3);
       });
-      await begun.opened;
+      await started.opened;
       await Promise.all([failing, add('a'), toys.save(toys.create({ name: 'b' }))]);
     });
     expect(await names()).toEqual(['a', 'b']);
@@ -213,7 +213,7 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
   });
 
   it('that is still open when it throws is undone with it, is told so, and leaves the connection as it was', async () => {
-    const [begun, failed] = [gate(), gate()];
+    const [started, failed] = [gate(), gate()];
     let inner: Promise<unknown> | undefined;
     let called = 0;
     await expect(
@@ -222,12 +222,12 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
         inner = nested(async () => {
           transactions.afterCommit(() => (called += 1));
           await add('inner');
-          begun.open();
+          started.open();
           await failed.opened;
           await add('late');
         });
         inner.catch(() => undefined);
-        await begun.opened;
+        await started.opened;
         undo();
       }),
     ).rejects.toThrow('undo');
@@ -239,7 +239,7 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
   });
 
   it('two levels of which are still open when it throws are undone with it', async () => {
-    const [begun, failed] = [gate(), gate()];
+    const [started, failed] = [gate(), gate()];
     const ends: string[] = [];
     const level = (name: string, work: Work): Promise<unknown> =>
       nested(async () => {
@@ -251,12 +251,12 @@ describe.each(frames)('a transaction nested in %s', TIMELY, (_, run) => {
       run(async () => {
         open = level('first', () =>
           level('second', async () => {
-            begun.open();
+            started.open();
             await failed.opened;
             await add('third');
           }),
         );
-        await begun.opened;
+        await started.opened;
         undo();
       }),
     ).rejects.toThrow('undo');

@@ -123,24 +123,24 @@ describe('a query runner by hand, as the documentation of Nest shows it', TIMELY
 
   it('tells by isTransactionActive and isReleased what it is at', async () => {
     const runner = dataSource.createQueryRunner();
-    const told = [states(runner)];
+    const observed = [states(runner)];
     await runner.startTransaction();
-    told.push(states(runner));
+    observed.push(states(runner));
     await runner.startTransaction();
     await runner.rollbackTransaction();
-    told.push(states(runner));
+    observed.push(states(runner));
     await runner.commitTransaction();
-    told.push(states(runner));
+    observed.push(states(runner));
     await runner.startTransaction();
     await runner.rollbackTransaction();
-    told.push(states(runner));
+    observed.push(states(runner));
     await runner.release();
-    told.push(states(runner));
+    observed.push(states(runner));
     const [idle, active] = [
       { isReleased: false, isTransactionActive: false },
       { isReleased: false, isTransactionActive: true },
     ];
-    expect(told).toEqual([idle, active, active, idle, idle, { ...idle, isReleased: true }]);
+    expect(observed).toEqual([idle, active, active, idle, idle, { ...idle, isReleased: true }]);
   });
 
   it('has the manager, which has it, and the DataSource', async () => {
@@ -209,12 +209,12 @@ describe('a query runner by hand, as the documentation of Nest shows it', TIMELY
     async (sql) => {
       const runner = dataSource.createQueryRunner();
       await runner.connect();
-      const begun = await runner.query(sql).catch((error: Error) => error);
+      const started = await runner.query(sql).catch((error: Error) => error);
       await Promise.all(Array.from({ length: 12 }, (_, at) => add(`${at}`)));
       await runner.query('ROLLBACK').catch(() => undefined);
       await runner.release();
       expect(await names()).toHaveLength(12);
-      expect(begun).toMatchObject({ message: expect.stringContaining('startTransaction()') });
+      expect(started).toMatchObject({ message: expect.stringContaining('startTransaction()') });
     },
   );
 

@@ -63,14 +63,14 @@ const ofTest = new AsyncLocalStorage<boolean>();
 
 /** Adds a subscriber of the transactions that the test begins: those of jobs and webhooks are left out. */
 function subscribeHere(
-  hears: Partial<Record<keyof EntitySubscriberInterface, (event: TransactionStartEvent) => unknown>>,
+  handlers: Partial<Record<keyof EntitySubscriberInterface, (event: TransactionStartEvent) => unknown>>,
 ): () => void {
   ofTest.enterWith(true);
-  const heard = Object.entries(hears).map(([name, hear]) => [
+  const received = Object.entries(handlers).map(([name, handler]) => [
     name,
-    (event: TransactionStartEvent) => (ofTest.getStore() ? hear(event) : undefined),
+    (event: TransactionStartEvent) => (ofTest.getStore() ? handler(event) : undefined),
   ]);
-  return subscribe(Object.fromEntries(heard) as EntitySubscriberInterface);
+  return subscribe(Object.fromEntries(received) as EntitySubscriberInterface);
 }
 
 /** The ways in which a row is saved; a subscriber of toys hears of each. */
@@ -142,10 +142,10 @@ describe.each(frames)('save() in %s', TIMELY, (_, run) => {
   it.each([
     ['with a subscriber', true],
     ['without one', false],
-  ])('%s does the same by repository and manager, side by side', async (_name, hears) => {
-    const heard: number[] = [];
-    if (hears)
-      subscribe({ listenTo: () => Toy, afterInsert: async () => void heard.push(await toys.count()) });
+  ])('%s does the same by repository and manager, side by side', async (_name, handlers) => {
+    const received: number[] = [];
+    if (handlers)
+      subscribe({ listenTo: () => Toy, afterInsert: async () => void received.push(await toys.count()) });
     await run((): Promise<unknown> =>
       Promise.all([
         toys.save(toys.create({ name: 'a' })),
@@ -156,7 +156,7 @@ describe.each(frames)('save() in %s', TIMELY, (_, run) => {
       ]),
     );
     expect(await names()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(heard).toHaveLength(hears ? 6 : 0);
+    expect(received).toHaveLength(handlers ? 6 : 0);
   });
 
   it('that fails by its last row leaves none of its rows, by repository and manager, side by side', async () => {
@@ -180,8 +180,8 @@ describe('save(), remove(), softRemove() and recover() in no transaction', TIMEL
   it.each([
     ['with a subscriber', true],
     ['without one', false],
-  ])('%s are done wholly or not at all', async (_, hears) => {
-    if (hears) subscribe({ listenTo: () => Toy, afterInsert: async () => void (await toys.count()) });
+  ])('%s are done wholly or not at all', async (_, handlers) => {
+    if (handlers) subscribe({ listenTo: () => Toy, afterInsert: async () => void (await toys.count()) });
     await add('taken');
     const stall = await stalls.save(stalls.create({ name: 'north' }));
     await toys.save(toys.create({ name: 'kept', stall }));
@@ -221,10 +221,10 @@ describe('save(), remove(), softRemove() and recover() in no transaction', TIMEL
   });
 
   it('with the option `transaction: false` begin none', async () => {
-    const heard: string[] = [];
-    subscribeHere({ beforeTransactionStart: () => void heard.push('start') });
+    const received: string[] = [];
+    subscribeHere({ beforeTransactionStart: () => void received.push('start') });
     await toys.save(toys.create({ name: 'a' }), { transaction: false, listeners: false });
-    expect([heard, await names()]).toEqual([[], ['a']]);
+    expect([received, await names()]).toEqual([[], ['a']]);
   });
 
   it('in chunks are done wholly or not at all', async () => {
@@ -268,9 +268,9 @@ describe('a listener of an entity', TIMELY, () => {
 });
 
 describe('a subscriber of transactions', TIMELY, () => {
-  const hear = (): string[] => {
-    const heard: string[] = [];
-    const note = (what: string) => () => void heard.push(what);
+  const listen = (): string[] => {
+    const received: string[] = [];
+    const note = (what: string) => () => void received.push(what);
     subscribeHere({
       beforeTransactionStart: note('before start'),
       afterTransactionStart: note('start'),
@@ -279,47 +279,48 @@ describe('a subscriber of transactions', TIMELY, () => {
       beforeTransactionRollback: note('before rollback'),
       afterTransactionRollback: note('rollback'),
     });
-    return heard;
+    return received;
   };
   const STARTED = ['before start', 'start'];
   const COMMITTED = ['before commit', 'commit'];
   const UNDONE = ['before rollback', 'rollback'];
 
   it('hears when one begins and how it ends', async () => {
-    const heard = hear();
+    const received = listen();
     await dataSource.transaction(() => add('a'));
     await dataSource.transaction(undo).catch(() => undefined);
-    expect(heard).toEqual([...STARTED, ...COMMITTED, ...STARTED, ...UNDONE]);
+    expect(received).toEqual([...STARTED, ...COMMITTED, ...STARTED, ...UNDONE]);
   });
 
   it('hears of nested ones, each where it is', async () => {
-    const heard = hear();
+    const received = listen();
     await dataSource.transaction(async (manager) => {
       await manager.transaction(() => add('a'));
       await dataSource.transaction(undo).catch(() => undefined);
     });
-    expect(heard).toEqual([...STARTED, ...STARTED, ...COMMITTED, ...STARTED, ...UNDONE, ...COMMITTED]);
+    expect(received).toEqual([...STARTED, ...STARTED, ...COMMITTED, ...STARTED, ...UNDONE, ...COMMITTED]);
   });
 
   it('hears of a query runner by hand', async () => {
-    const heard = hear();
+    const received = listen();
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.commitTransaction();
     await runner.startTransaction();
     await runner.rollbackTransaction();
     await runner.release();
-    expect(heard).toEqual([...STARTED, ...COMMITTED, ...STARTED, ...UNDONE]);
+    expect(received).toEqual([...STARTED, ...COMMITTED, ...STARTED, ...UNDONE]);
   });
 
   it('is given the runner of the transaction, which is active', async () => {
-    const given: unknown[] = [];
+    const values: unknown[] = [];
     subscribeHere({
-      afterTransactionStart: ({ queryRunner }) => void given.push(queryRunner.isTransactionActive),
-      beforeTransactionCommit: ({ manager, queryRunner }) => void given.push(manager === queryRunner.manager),
+      afterTransactionStart: ({ queryRunner }) => void values.push(queryRunner.isTransactionActive),
+      beforeTransactionCommit: ({ manager, queryRunner }) =>
+        void values.push(manager === queryRunner.manager),
     });
     await dataSource.transaction(() => add('a'));
-    expect(given).toEqual([true, true]);
+    expect(values).toEqual([true, true]);
   });
 
   it('that writes before the commit takes part', async () => {

@@ -113,12 +113,12 @@ describe.each(frames)('in %s', TIMELY, (_, run) => {
   });
 
   it('subscribers get the `data` of each save(), of repository and manager, side by side', async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     subscribe({
       listenTo: () => Toy,
       afterInsert: async ({ entity, queryRunner }) => {
         await toys.count();
-        heard.push(`${(entity as Toy).name} ${String(queryRunner.data['by'])}`);
+        received.push(`${(entity as Toy).name} ${String(queryRunner.data['by'])}`);
       },
     });
     const save = (name: string, how: 'repository' | 'manager') => {
@@ -130,7 +130,7 @@ describe.each(frames)('in %s', TIMELY, (_, run) => {
     await run(() =>
       Promise.all(['a', 'b', 'c', 'd'].map((name, at) => save(name, at % 2 ? 'manager' : 'repository'))),
     );
-    expect(heard.toSorted()).toEqual(['a by a', 'b by b', 'c by c', 'd by d']);
+    expect(received.toSorted()).toEqual(['a by a', 'b by b', 'c by c', 'd by d']);
   });
 
   it('the connection is as before when a statement ends the transaction by itself', async () => {
@@ -238,14 +238,17 @@ describe('the managers and runners of a transaction', TIMELY, () => {
   );
 
   it('the `data` of its runner is what subscribers get by its manager', async () => {
-    const heard: unknown[] = [];
-    subscribe({ listenTo: () => Toy, afterInsert: ({ queryRunner }) => void heard.push(queryRunner.data) });
+    const received: unknown[] = [];
+    subscribe({
+      listenTo: () => Toy,
+      afterInsert: ({ queryRunner }) => void received.push(queryRunner.data),
+    });
     await dataSource.transaction(async (manager) => {
       Object.assign(manager.queryRunner?.data ?? {}, { user: 7 });
       await manager.insert(Toy, { name: 'a' });
       await manager.save(Toy, { name: 'b' });
     });
-    expect(heard).toEqual([{ user: 7 }, { user: 7 }]);
+    expect(received).toEqual([{ user: 7 }, { user: 7 }]);
   });
 });
 

@@ -127,7 +127,7 @@ describe('statements that wait in a transaction', TIMELY, () => {
 });
 
 describe('beside a query runner that has begun a transaction', TIMELY, () => {
-  const beside = async (outcome: () => void = () => undefined) => {
+  const runConcurrently = async (outcome: () => void = () => undefined) => {
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
     try {
@@ -152,10 +152,10 @@ describe('beside a query runner that has begun a transaction', TIMELY, () => {
   ])('the same handler reads by repositories, %s', async (_, hasKey) => {
     const key = () => (hasKey ? randomUUID() : undefined);
     await add('a');
-    await handle(() => beside(), key());
+    await handle(() => runConcurrently(), key());
     expect(await toys.countBy({ count: 2 })).toBe(1);
     await toys.update({ name: 'a' }, { count: 1 });
-    await handle(() => beside(undo).catch(() => undefined), key());
+    await handle(() => runConcurrently(undo).catch(() => undefined), key());
     expect(await toys.countBy({ count: 1 })).toBe(1);
   });
 
@@ -189,11 +189,11 @@ it('a read waits for no writer, whatever comments are before it', TIMELY, async 
   const [full, end] = [gate(), gate()];
   // As many writers as there may be.
   const most = ON_POSTGRES ? 8 : 1;
-  let begun = 0;
+  let started = 0;
   const writers = Array.from({ length: most }, (_, at) =>
     dataSource.transaction(async () => {
       await add(`writer ${at}`);
-      if ((begun += 1) === most) full.open();
+      if ((started += 1) === most) full.open();
       await end.opened;
     }),
   );

@@ -65,8 +65,8 @@ describe('how a key is made', () => {
     expect(await adviceOf(path)).toEqual([]);
     const service = await serviceOfTest(path);
     const line = /"(The demo key was shown only at the first start\. In .*, create another one: [^"]*)"/;
-    const [, told = ''] = line.exec(service.output) ?? [];
-    expect(await accepted(service, paste(told, path))).toBe(200);
+    const [, advised = ''] = line.exec(service.output) ?? [];
+    expect(await accepted(service, paste(advised, path))).toBe(200);
   });
 });
 
@@ -134,10 +134,10 @@ it.each([
   ['shop.invalid', /HOST: shop\.invalid cannot be resolved; set HOST/],
 ])(
   'the HOST %s, on which nothing can listen, is told in one sentence with what to set',
-  async (HOST, says) => {
+  async (HOST, expected) => {
     const started = ServiceProcess.start(await folderOfTest(), { NODE_ENV: 'production', HOST });
-    const told = await started.then(() => 'started', String);
-    expect(told).toMatch(says);
-    expect(told).not.toMatch(/EADDR|ENOTFOUND|EAI_AGAIN|NestApplication/);
+    const message = await started.then(() => 'started', String);
+    expect(message).toMatch(expected);
+    expect(message).not.toMatch(/EADDR|ENOTFOUND|EAI_AGAIN|NestApplication/);
   },
 );

@@ -27,9 +27,9 @@ it('PLANS changes the numbers of a plan and adds plans, on the command line, ove
   for (const [plan, allowed] of Object.entries({ free: 2, team: 3 } as const)) {
     const statuses: number[] = [];
     for (let sent = 0; sent <= allowed; sent += 1) {
-      const answer = await service.request('GET', '/admin/plans', { key: keys[plan as 'free' | 'team'] });
-      expect(answer.headers.get('x-ratelimit-limit')).toBe(String(allowed));
-      statuses.push(answer.status);
+      const response = await service.request('GET', '/admin/plans', { key: keys[plan as 'free' | 'team'] });
+      expect(response.headers.get('x-ratelimit-limit')).toBe(String(allowed));
+      statuses.push(response.status);
     }
     expect(statuses).toEqual([...Array<number>(allowed).fill(200), 429]);
   }
@@ -59,8 +59,8 @@ it('a plan that is removed leaves its clients the limits of free, with a warning
   const key = await keyOf(path, 'team', '--scopes', 'admin');
   await writeFile(join(path, '.env'), (await readFile(join(path, '.env'), 'utf8')).replace(/PLANS=.*/, ''));
   const service = await serviceOfTest(path);
-  const answer = await service.request('GET', '/admin/plans', { key });
-  expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
+  const response = await service.request('GET', '/admin/plans', { key });
+  expect([response.status, response.headers.get('x-ratelimit-limit')]).toEqual([200, '60']);
   expect(service.output).toContain('Clients have the plan team, which PLANS does not contain');
 });
 
