@@ -69,7 +69,7 @@ export function displayablePrefixOf(key: string): string {
  * The displayable part of the beginning of a key, which must include at least one character after the environment, and may end with an
  * ellipsis. Undefined for any other text, and for a whole key.
  */
-export function beginningOf(text: string): string | undefined {
+export function partialPrefixOf(text: string): string | undefined {
   return /^([a-z][a-z0-9]{1,9}_(?:live|test)_[0-9A-Za-z]{1,4})[0-9A-Za-z]{0,31}…?$/.exec(text)?.[1];
 }
 

@@ -14,8 +14,8 @@ import { tableOf } from './frame/table.js';
 
 /** `petstore db copy`: copies all data from the SQLite file to PostgreSQL. */
 export async function copy(call: Call): Promise<void> {
-  const { from = '', to: given = '', leaveOut = [] } = call.options;
-  const { file, to } = addressesOf(from.trim(), (await call.secret(given, '--to')).trim());
+  const { from = '', to: toOption = '', leaveOut = [] } = call.options;
+  const { file, to } = addressesOf(from.trim(), (await call.secret(toOption, '--to')).trim());
   await call.shell.loadModules();
   const { databaseCa } = loadSettings();
   const target = { databaseUrl: to, databaseCa };

@@ -14,12 +14,12 @@ const IN_MAINTENANCE = 'MAINTENANCE is on: the service would only return 503';
 
 /** `petstore doctor`: checks whether the service can run here. */
 export async function doctor(call: Call): Promise<void> {
-  const beginning = await examined([
+  const early = await examined([
     ['node', nodeText],
     ['declarations', () => call.shell.loadModules().then(() => 'every module can be imported')],
   ]);
-  const areImported = beginning.every(({ check, state }) => check !== 'declarations' || state === 'ok');
-  const findings = [...beginning, ...(await findingsBySettings(areImported))];
+  const areImported = early.every(({ check, state }) => check !== 'declarations' || state === 'ok');
+  const findings = [...early, ...(await findingsBySettings(areImported))];
   const failed = new Set(findings.filter(({ state }) => state === 'wrong').map(({ check }) => check));
   const rows = findings.map(({ check, state, found }) => [check, state, found]);
   await call.show({ ok: failed.size === 0, findings }, () => tableOf([['CHECK', 'STATE', 'FOUND'], ...rows]));

@@ -3,8 +3,8 @@ import type { Call } from './frame/call.js';
 import { Refusal } from '../core/refusal.js';
 
 /** `petstore key verify`: checks whether a string can be a key. */
-export async function verify(call: Call, given: string): Promise<void> {
-  const verdict = verifyApiKey(await call.secret(given, 'Key'));
+export async function verify(call: Call, value: string): Promise<void> {
+  const verdict = verifyApiKey(await call.secret(value, 'Key'));
   await call.show(verdict, () =>
     verdict.wellFormed
       ? `This has the format and checksum of a ${verdict.environment} key, ${verdict.prefix}…\n` +

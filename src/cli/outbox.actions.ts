@@ -29,7 +29,7 @@ export async function list(call: Call): Promise<void> {
 }
 
 /** `petstore outbox retry`. */
-export async function retry(call: Call, given: string): Promise<void> {
+export async function retry(call: Call, eventId: string): Promise<void> {
   const app = await call.start();
   const store = app.get(OutboxStore);
   const all = () =>
@@ -40,20 +40,20 @@ export async function retry(call: Call, given: string): Promise<void> {
       if (events > 0) await app.get(AuditService).record(manager, call.by, change);
       return events;
     });
-  const one = () => changed(app, call.by, 'outbox_event.retried', idOf(given), (id) => store.retry(id));
-  const retried = await (given === '' ? all() : one());
+  const one = () => changed(app, call.by, 'outbox_event.retried', idOf(eventId), (id) => store.retry(id));
+  const retried = await (eventId === '' ? all() : one());
   const text =
     retried === 1 ? '1 event will be delivered again.' : `${retried} events will be delivered again.`;
   await call.showChange({ retried }, () => text);
 }
 
 /** `petstore outbox discard`. */
-export async function discard(call: Call, given: string): Promise<void> {
+export async function discard(call: Call, eventId: string): Promise<void> {
   call.requireConsent();
   const app = await call.start();
-  await call.confirm(`Delete the event ${idOf(given)}, which is then never delivered`);
+  await call.confirm(`Delete the event ${idOf(eventId)}, which is then never delivered`);
   const remove = (id: bigint) => app.get(OutboxStore).discard(id, app.get(Outbox).names);
-  const discarded = await changed(app, call.by, 'outbox_event.discarded', idOf(given), remove);
+  const discarded = await changed(app, call.by, 'outbox_event.discarded', idOf(eventId), remove);
   await call.showChange({ discarded }, () => 'The event was deleted.');
 }
 

@@ -38,20 +38,20 @@ export function accepts(accept: string, type: string): boolean {
   if (accept === '*/*' || accept === type || accept.trim() === '') return true;
   const ranges = [type, type.replace(/[^/]*$/, '*'), '*/*'];
   let nearest = ranges.length;
-  let isTaken = false;
+  let isAccepted = false;
   for (const element of accept.match(ELEMENTS) ?? []) {
     const distance = ranges.indexOf(mediaTypeOf(element));
     if (distance === -1 || distance > nearest) continue;
     const [, ...parameters] = (element.match(PARTS) ?? []).map((part) => part.trim().toLowerCase());
     const isExcluded = parameters.some((parameter) => /^q=0+(?:\.0*)?$/.test(parameter));
-    if (isExcluded && parameters.some(asksForVariant)) continue;
-    isTaken = !isExcluded || (distance === nearest && isTaken);
+    if (isExcluded && parameters.some(namesVariant)) continue;
+    isAccepted = !isExcluded || (distance === nearest && isAccepted);
     nearest = distance;
   }
-  return isTaken;
+  return isAccepted;
 }
 
 /** Whether a range's parameter is neither its weight nor the UTF-8 charset, which every response has. */
-function asksForVariant(parameter: string): boolean {
+function namesVariant(parameter: string): boolean {
   return !/^(?:q=.*|charset="?utf-?8"?|)$/.test(parameter);
 }

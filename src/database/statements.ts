@@ -1,11 +1,11 @@
 import { TypeORMError } from 'typeorm';
 
 /** Matches statements whose first words, after comments and parentheses, are among these. */
-export function firstWords(words: string): RegExp {
-  return new RegExp(`^(?:[\\s(]|--[^\\n]*\\n|/\\*(?:[^*]|\\*(?!/))*\\*/)*(${words})\\b`, 'is');
+export function startsWith(keywords: string): RegExp {
+  return new RegExp(`^(?:[\\s(]|--[^\\n]*\\n|/\\*(?:[^*]|\\*(?!/))*\\*/)*(${keywords})\\b`, 'is');
 }
 
-const READS = firstWords(
+const READS = startsWith(
   'SELECT|VALUES|TABLE|SHOW|EXPLAIN|SET|WITH(?!.*\\b(?:INSERT|UPDATE|DELETE|MERGE|REPLACE\\s+INTO)\\b)',
 );
 
@@ -14,7 +14,7 @@ export function onlyReads(sql: string): boolean {
   return READS.test(sql);
 }
 
-const COMMAND = firstWords('[a-z]+');
+const COMMAND = startsWith('[a-z]+');
 /** Parts of a statement that contain no keywords. */
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*.*?\*\//gs;
 const IN_PARENTHESES = /\([^()]*\)/g;
@@ -22,12 +22,12 @@ const AFTER_WITH = /\b(?:SELECT|VALUES|INSERT|REPLACE|UPDATE|DELETE)\b/i;
 
 /** The command of a statement, such as `UPDATE`, even after comments and WITH; empty if there is none. */
 export function commandOf(sql: string): string {
-  const word = COMMAND.exec(sql)?.[1]?.toUpperCase() ?? '';
-  if (word !== 'WITH') return word;
+  const keyword = COMMAND.exec(sql)?.[1]?.toUpperCase() ?? '';
+  if (keyword !== 'WITH') return keyword;
   let text = '';
   for (let next = sql.replace(QUOTED, ' '); next !== text; next = text.replace(IN_PARENTHESES, ' '))
     text = next;
-  return AFTER_WITH.exec(text)?.[0].toUpperCase() ?? word;
+  return AFTER_WITH.exec(text)?.[0].toUpperCase() ?? keyword;
 }
 
 /** Whether a statement that writes returns rows. */

@@ -57,10 +57,10 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
   /** Writes the collected changes with `commit`. */
   protected abstract write(): Promise<void>;
 
-  /** Runs writes in one transaction. If it fails, `putBack` is called once it is known that nothing was committed. */
+  /** Runs writes in one transaction. If it fails, `restore` is called once it is known that nothing was committed. */
   protected async commit(
     writes: (manager: EntityManager) => Promise<void>,
-    putBack: () => void,
+    restore: () => void,
   ): Promise<void> {
     let wasCommitted = () => Promise.resolve(false);
     try {
@@ -70,7 +70,7 @@ export abstract class WriteBehind implements OnModuleInit, OnModuleDestroy {
       });
     } catch (error) {
       this.inDoubt = async () => {
-        if (!(await wasCommitted())) putBack();
+        if (!(await wasCommitted())) restore();
       };
       await this.settle();
       throw error;

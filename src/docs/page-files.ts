@@ -24,6 +24,6 @@ export function namesOfPageFiles(folder: string): string[] {
  * dist. `nest start --watch` makes no copy and reads the repository's.
  */
 export async function guideFile(name: string): Promise<string> {
-  const beside = join(SOURCE_ROOT, '..', 'docs', name);
-  return readFile(existsSync(beside) ? beside : join(SOURCE_ROOT, '..', '..', 'docs', name), 'utf8');
+  const path = join(SOURCE_ROOT, '..', 'docs', name);
+  return readFile(existsSync(path) ? path : join(SOURCE_ROOT, '..', '..', 'docs', name), 'utf8');
 }

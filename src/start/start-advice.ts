@@ -59,14 +59,14 @@ function commandOf({ databaseUrl, nodeEnv }: Settings): { command: string; where
   const folder = softwareFolder();
   const called = here === folder ? 'npx petstore' : `node ${shellWord(join(folder, 'bin', 'petstore.js'))}`;
   // The command line reads .env itself.
-  const isGiven = process.env['DATABASE_URL'] !== undefined;
+  const isSet = process.env['DATABASE_URL'] !== undefined;
   const isFile = readDatabaseUrl(databaseUrl)?.kind === 'sqlite';
-  const given = [
+  const assignments = [
     ...(process.env['NODE_ENV'] === undefined ? [] : [`NODE_ENV=${nodeEnv}`]),
-    ...(isGiven && isFile ? [`DATABASE_URL=${shellWord(databaseUrl)}`] : []),
+    ...(isSet && isFile ? [`DATABASE_URL=${shellWord(databaseUrl)}`] : []),
   ];
   return {
-    command: [...given, called].join(' '),
-    where: `In ${here}${isGiven && !isFile ? ' and with the DATABASE_URL of the service' : ''}`,
+    command: [...assignments, called].join(' '),
+    where: `In ${here}${isSet && !isFile ? ' and with the DATABASE_URL of the service' : ''}`,
   };
 }

@@ -67,15 +67,15 @@ function isOnTerminal(): boolean {
  */
 export function prepareProcess(): void {
   refuseOtherNode();
-  const given = process.execArgv.join(' ').replaceAll('_', '-');
+  const nodeOptions = process.execArgv.join(' ').replaceAll('_', '-');
   for (const [name, option] of Object.entries(HEAP_OPTIONS))
-    if (!given.includes(name)) v8.setFlagsFromString(option);
+    if (!nodeOptions.includes(name)) v8.setFlagsFromString(option);
 }
 
 /** Logs why the service cannot start, one line for each invalid setting. */
 function report(error: unknown): void {
   if (error instanceof SettingsError) {
-    for (const fault of error.faults) logEarly('fatal', `Invalid setting: ${fault}`);
+    for (const problem of error.problems) logEarly('fatal', `Invalid setting: ${problem}`);
     return;
   }
   const isShown = /^(debug|trace)$/.test(process.env['LOG_LEVEL'] ?? '');
@@ -84,8 +84,8 @@ function report(error: unknown): void {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isFolderGone = (error as NodeJS.ErrnoException).syscall === 'uv_cwd';
-  return isFolderGone
+  const isFolderMissing = (error as NodeJS.ErrnoException).syscall === 'uv_cwd';
+  return isFolderMissing
     ? 'the working directory no longer exists. Start the service in its own folder.'
     : error.message;
 }

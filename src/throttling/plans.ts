@@ -15,8 +15,8 @@ export const ADDRESS_LIMIT_PER_MINUTE = 60;
 
 function planLimits(): PlanTable {
   try {
-    const given = environmentOfProcess()['PLANS']?.trim() ?? '';
-    return (given === '' ? undefined : planTable.parse(given)) ?? SPECIFIED_PLANS;
+    const setting = environmentOfProcess()['PLANS']?.trim() ?? '';
+    return (setting === '' ? undefined : planTable.parse(setting)) ?? SPECIFIED_PLANS;
   } catch {
     // At startup, all settings are read and their errors are reported together.
     return SPECIFIED_PLANS;

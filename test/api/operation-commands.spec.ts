@@ -119,7 +119,7 @@ describe('our own operations', () => {
     expect(Object.values(OPERATION_TABLE).filter(({ operation }) => operation === id)).not.toEqual([]);
   });
 
-  it.each(operationsOf(ADMIN_DOCUMENT).map((one) => [one.words, one] as const))(
+  it.each(operationsOf(ADMIN_DOCUMENT).map((one) => [one.command, one] as const))(
     '%s: a list has columns, which are properties of its response, and what cannot be undone a question',
     (words, { facts, isList, method, path }) => {
       expect(OPERATION_TABLE).toHaveProperty([words]);
@@ -134,7 +134,7 @@ describe('our own operations', () => {
 });
 
 describe('an operation that a module adds below /admin', () => {
-  it('is a command without a word of its own, by its path and method', async () => {
+  it('is a command without a declared name, by its path and method', async () => {
     expect(await json('toys list')).toEqual([{ id: Number(LARGE), name: 'Ball' }]);
     expect((await command('toys list')).stdout).toBe(`ID                NAME\n${LARGE}  Ball\n`);
     expect(await json('toys create --name Ball --price 7')).toEqual({ id: 7, name: 'Ball' });
@@ -144,7 +144,7 @@ describe('an operation that a module adds below /admin', () => {
     );
   });
 
-  it('asks before a DELETE, and is called as it says', async () => {
+  it('prompts before a DELETE, and has the name that it declares', async () => {
     expect(await command('toys delete 7')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('--yes'),
@@ -239,7 +239,7 @@ describe('--url', () => {
     expect(await at(service.url, line)).toEqual(await command(line));
   });
 
-  it('changes what the key may change, and tells it of the key', async () => {
+  it('changes what the key may change, and records the key', async () => {
     const made = await at(service.url, 'client create --name Far --plan pro --issue-key --json');
     const { id, key } = JSON.parse(made.stdout) as { id: string; key: { scopes: string[] } };
     // A key cannot hand on what it does not hold.
@@ -256,7 +256,7 @@ describe('--url', () => {
     expect(local).toMatchObject({ code: 2, stderr: expect.stringContaining('on the database itself') });
   });
 
-  it('takes the key from PETSTORE_KEY, and asks a person without echo', async () => {
+  it('reads the key from PETSTORE_KEY, and prompts a person without echo', async () => {
     const line = ['client', 'list', '--url', service.url];
     expect(await printedBy(service, line)).toMatchObject({
       code: 2,
@@ -282,7 +282,7 @@ describe('--url', () => {
     },
   );
 
-  it('takes no key as an argument, nor a key without an address', async () => {
+  it('accepts no key as an argument, nor a key without a URL', async () => {
     for (const line of [`client list --url ${service.url} --key ${admin}`, 'client list --key -']) {
       const { code, stderr } = await command(line);
       expect([code, stderr.includes(admin)]).toEqual([2, false]);
@@ -354,7 +354,7 @@ describe('a service at an address that is not one', () => {
   });
 });
 
-it('a key that begins as another one does is not taken for that one', async () => {
+it('a key with the same first characters as another is not confused with it', async () => {
   const { id, key } = await service.issueKey();
   const rest = key.slice(0, 13) + '0'.repeat(26);
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -55,7 +55,7 @@ describe('of two processes on one SQLite file', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('the second begins as soon as the first has ended while it waits', async () => {
+  it('the second starts as soon as the first has ended while it waits', async () => {
     const path = await storeOfTest();
     const lock = await ServerLock.toServe(join(path, FILE));
     const second = serviceOfTest(path);
@@ -63,7 +63,7 @@ describe('of two processes on one SQLite file', () => {
     expect((await fetch(`${(await second).url}/health/ready`)).status).toBe(200);
   });
 
-  it('the second begins at once where the first was killed', async () => {
+  it('the second starts immediately if the first was killed', async () => {
     const path = await folderOfTest();
     const first = await serviceOfTest(path);
     await first.stop('SIGKILL');
@@ -72,7 +72,7 @@ describe('of two processes on one SQLite file', () => {
     expect(await readdir(join(path, 'data'))).toEqual(['petstore.sqlite', 'petstore.sqlite-server']);
   });
 
-  it('one that this build was updated from is refused beside, and what such processes left is removed', async () => {
+  it('a process of the build before the update is refused, and the files that it left are removed', async () => {
     const path = await storeOfTest();
     const [held, left] = ['7-0a1b2c3d', '8-0a1b2c3d'].map((name) => join(path, `${FILE}-process-${name}`));
     for (const file of [held, left]) await writeFile(file ?? '', '');
@@ -85,7 +85,7 @@ describe('of two processes on one SQLite file', () => {
   });
 });
 
-describe('beside a server', () => {
+describe('alongside a server', () => {
   it('the command line reads and writes, a backup is made, and doctor says that it runs', async () => {
     const path = await folderOfTest();
     const service = await serviceOfTest(path);
@@ -119,7 +119,7 @@ describe('beside a server', () => {
 describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
   async function storeOnSmallDisk(): Promise<string> {
     const path = await smallDisk();
-    // Its log stays: what would make it anew finds no room.
+    // Its log stays: what would make it again finds no room.
     await (await serviceOfTest(path)).stop('SIGKILL');
     return path;
   }
@@ -128,7 +128,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
     const path = await storeOnSmallDisk();
     await fill(path);
     await serviceOfTest(path);
-    expect(await ServerLock.isTaken(join(path, FILE))).toBe(true);
+    expect(await ServerLock.isLocked(join(path, FILE))).toBe(true);
     expect((await readdir(join(path, 'data'))).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe.skipIf(NO_SMALL_DISK)('on a full disk', () => {
 });
 
 describe('doctor', () => {
-  it('finds no fault in an empty folder, and makes nothing there', async () => {
+  it('finds no error in an empty folder, and creates nothing there', async () => {
     const path = await folderOfTest();
     expect((await doctor(path, 'processes'))[0]).toBe(0);
     expect(await readdir(path)).toEqual([]);

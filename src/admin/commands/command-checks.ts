@@ -5,7 +5,7 @@ import type { Application } from 'express';
 import { invalidDeclaration } from '../../core/declaration-errors.js';
 import { metadataOf, operationsOf } from '../../http/operations/registered-operation.js';
 import { routesOf } from '../../http/operations/registered-routes.js';
-import { COMMAND_WORDS, areWords, commandsFor } from './command-words.js';
+import { COMMAND_EXTENSION, isCommandName, commandsFor } from './command-names.js';
 
 /** Checks at startup that no two administration operations have the same command name. */
 @Injectable()
@@ -28,18 +28,18 @@ export class CommandChecks implements OnModuleInit {
       if (!declaring || !path.startsWith('/admin/')) continue;
       const read = (key: string) => metadataOf(declaring, key) as Record<string, string> | undefined;
       const id = read(DECORATORS.API_OPERATION)?.['operationId'];
-      const declared = read(DECORATORS.API_EXTENSION)?.[COMMAND_WORDS];
-      for (const words of commandsFor(id, declared, method.toLowerCase(), path.slice('/admin'.length))) {
-        if (!areWords(words) && declared !== undefined)
+      const declared = read(DECORATORS.API_EXTENSION)?.[COMMAND_EXTENSION];
+      for (const command of commandsFor(id, declared, method.toLowerCase(), path.slice('/admin'.length))) {
+        if (!isCommandName(command) && declared !== undefined)
           invalidDeclaration(
-            `${name}: "${words}" cannot be a command. Use two words in lower case, such as "toy paint".`,
+            `${name}: "${command}" cannot be a command. Use two words in lower case, such as "toy paint".`,
           );
-        const owner = owners.get(words) ?? name;
-        if (owner !== name && areWords(words))
+        const owner = owners.get(command) ?? name;
+        if (owner !== name && isCommandName(command))
           invalidDeclaration(
-            `${name}: "petstore ${words}" is also the command of ${owner}. Choose another name with @ApiExtension('${COMMAND_WORDS}', 'toy paint').`,
+            `${name}: "petstore ${command}" is also the command of ${owner}. Choose another name with @ApiExtension('${COMMAND_EXTENSION}', 'toy paint').`,
           );
-        owners.set(words, name);
+        owners.set(command, name);
       }
     }
   }

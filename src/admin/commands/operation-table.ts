@@ -1,7 +1,7 @@
 import type { ClientUsageDto } from '../dto/client-usage.dto.js';
 
 /** Text of a command, or a function that creates it from the options and, once the command has run, from the result. */
-type Words = string | ((options: Readonly<Record<string, unknown>>, result: never) => string);
+type Text = string | ((options: Readonly<Record<string, unknown>>, result: never) => string);
 
 /** Facts about a command that are not in the OpenAPI document. In texts, `{name}` is a property of the result, or of the changed object. */
 export interface CommandFacts {
@@ -23,11 +23,11 @@ export interface CommandFacts {
   /** The error message for an empty list; by default, it is shown. */
   readonly none?: string;
   /** The confirmation prompt for an irreversible change. */
-  readonly question?: Words;
+  readonly question?: Text;
   /** The option that makes the change irreversible, with its value unless any value does; by default, the change always is. */
   readonly confirmation?: readonly [option: string, value?: string];
   /** The message after the change. Without `columns`, nothing else is shown. */
-  readonly done?: Words;
+  readonly done?: Text;
   /** Whether the result is printed as JSON, also without `--json`. */
   readonly isDocument?: true;
   /** Whether it runs when only its group is named. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Brackets, type EntityManager, type Repository, type WhereExpressionBuilder } from 'typeorm';
-import { beginningOf, displayablePrefixOf } from '../api-key.format.js';
+import { partialPrefixOf, displayablePrefixOf } from '../api-key.format.js';
 import { differences } from '../audit/audit.service.js';
 import { Clock, isoOf } from '../../core/time/clock.js';
 import { containing } from '../../database/dialect.js';
@@ -61,7 +61,7 @@ export class ApiKeysService {
     }
     if (key !== undefined)
       query.andWhere(
-        new Brackets((either) => void beginningWith(either.where('key.digest = :key', { key }), key)),
+        new Brackets((either) => void orHasPrefix(either.where('key.digest = :key', { key }), key)),
       );
     const now = this.clock.now();
     if (state !== undefined) query.andWhere(EXPIRING, { now: isoOf(now), soon: isoOf(now + EXPIRING_MS) });
@@ -74,7 +74,7 @@ export class ApiKeysService {
       .createQueryBuilder('key')
       .where('key.id = :text', { text })
       .orWhere(...containing('key.label', text));
-    return beginningWith(query, text).orderBy('key.createdAt', 'DESC').limit(limit).getMany();
+    return orHasPrefix(query, text).orderBy('key.createdAt', 'DESC').limit(limit).getMany();
   }
 
   /**
@@ -188,16 +188,16 @@ export class ApiKeysService {
 }
 
 /** Compares characters as they are, which LIKE does not do on SQLite. */
-const BEGINS = 'substr(key.prefix, 1, length(:beginning)) = :beginning';
+const HAS_PREFIX = 'substr(key.prefix, 1, length(:beginning)) = :beginning';
 
 /** Adds the keys that begin with a text to the selection. */
-function beginningWith<Query extends WhereExpressionBuilder>(query: Query, text: string): Query {
-  const beginning = beginningOf(text);
-  if (beginning === undefined) return query;
+function orHasPrefix<Query extends WhereExpressionBuilder>(query: Query, text: string): Query {
+  const partial = partialPrefixOf(text);
+  if (partial === undefined) return query;
   // Only a whole prefix can be found by its index.
   const condition =
-    displayablePrefixOf(`${beginning}0000`) === beginning ? 'key.prefix = :beginning' : BEGINS;
-  return query.orWhere(condition, { beginning });
+    displayablePrefixOf(`${partial}0000`) === partial ? 'key.prefix = :beginning' : HAS_PREFIX;
+  return query.orWhere(condition, { beginning: partial });
 }
 
 /** The new expiry of a key. Throws validation_failed if it is later than the old one: only a new key can live longer. */

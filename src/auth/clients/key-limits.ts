@@ -41,10 +41,10 @@ export class KeyLimits {
       throw new ApiError(CLIENTS_ERRORS.key_limit_reached, {
         params: { count: countWorkingKeys, limit: times * accountMaxKeys },
       });
-    const made = await changesBySelfService(manager, clientId, this.clock.instant(-DAY_MS));
-    if (made >= accountMaxKeys)
+    const changes = await changesBySelfService(manager, clientId, this.clock.instant(-DAY_MS));
+    if (changes >= accountMaxKeys)
       throw new ApiError(CLIENTS_ERRORS.new_key_limit_reached, {
-        params: { count: made, limit: accountMaxKeys },
+        params: { count: changes, limit: accountMaxKeys },
       });
   }
 

@@ -168,9 +168,9 @@ export class ClientRequests extends WriteBehind {
   }
 
   protected override async write(): Promise<void> {
-    const counts = takenFrom(this.counts, (own) => own.size).flatMap(([, own]) => [...own]);
+    const counts = removeFrom(this.counts, (own) => own.size).flatMap(([, own]) => [...own]);
     this.waitingCounts -= counts.length;
-    const errors = takenFrom(this.errors, (stored) => Math.min(stored.length, MAX_OPERATIONS_OF_CLIENT));
+    const errors = removeFrom(this.errors, (stored) => Math.min(stored.length, MAX_OPERATIONS_OF_CLIENT));
     for (const [, stored] of errors) this.waitingErrors -= stored.length;
     if (counts.length === 0 && errors.length === 0) return;
     const write = async (manager: EntityManager): Promise<void> => {
@@ -240,14 +240,14 @@ function togetherOf(counts: readonly MinuteCount[]): MinuteCount[] {
 }
 
 /** Takes the first entries, up to one batch, out of a map. `rowsIn` returns the number of rows of an entry. */
-function takenFrom<Value>(map: Map<string, Value>, rowsIn: (value: Value) => number): [string, Value][] {
-  const taken: [string, Value][] = [];
+function removeFrom<Value>(map: Map<string, Value>, rowsIn: (value: Value) => number): [string, Value][] {
+  const removed: [string, Value][] = [];
   let rows = 0;
   for (const entry of map) {
     rows += rowsIn(entry[1]);
-    if (rows > AT_ONCE && taken.length > 0) break;
-    taken.push(entry);
+    if (rows > AT_ONCE && removed.length > 0) break;
+    removed.push(entry);
   }
-  for (const [key] of taken) map.delete(key);
-  return taken;
+  for (const [key] of removed) map.delete(key);
+  return removed;
 }

@@ -40,9 +40,9 @@ async function valuesOf(
   // Modules declare scopes. Importing them takes some time.
   if (isScopes) await call.shell.loadModules();
   const values = isScopes ? declaredScopes().map(({ name }) => name) : argChoices;
-  const given = isScopes ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
+  const typedValues = isScopes ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   const words = values
-    .filter((value) => !given.split(',').includes(value) && `${given}${value}`.startsWith(typed))
-    .map((value): Word => [`${prefix}${given}${value}`]);
+    .filter((value) => !typedValues.split(',').includes(value) && `${typedValues}${value}`.startsWith(typed))
+    .map((value): Word => [`${prefix}${typedValues}${value}`]);
   return { kind: isScopes ? 'list' : 'one', words };
 }

@@ -1,5 +1,5 @@
 /** Asks for the candidates for a line. With `eval`, an alias such as one for `npx petstore` works even if it is defined later. */
-const ASK = `eval 'petstore completion words -- "$line"' 2>/dev/null`;
+const COMPLETE = `eval 'petstore completion words -- "$line"' 2>/dev/null`;
 
 /**
  * The completion script of each shell. On TAB it runs `petstore completion words`, which prints the kind of the candidates, then the
@@ -15,7 +15,7 @@ export const SHELL_SCRIPTS = {
   COMPREPLY=()
   while IFS=$'\\t' read -r word meaning; do
     if [[ -z $kind ]]; then kind="$word"; else COMPREPLY+=("\${word#"$kept"}"); fi
-  done < <(${ASK})
+  done < <(${COMPLETE})
   if [[ $kind == list ]]; then compopt -o nospace 2>/dev/null; fi
   if [[ $kind == file ]]; then
     compopt -o filenames 2>/dev/null
@@ -27,7 +27,7 @@ complete -F _petstore petstore`,
 _petstore() {
   local line="\${(j: :)words[1,CURRENT-1]} $PREFIX"
   local -a lines names shown
-  lines=("\${(@f)$(${ASK})}")
+  lines=("\${(@f)$(${COMPLETE})}")
   names=("\${(@)lines[2,-1]%%$'\\t'*}")
   shown=("\${(@)lines[2,-1]/$'\\t'/  -- }")
   case "$lines[1]" in

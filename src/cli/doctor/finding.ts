@@ -34,7 +34,7 @@ export async function examined(checks: readonly (Check | false)[]): Promise<Find
 
 /** The messages of an error. */
 export function messagesIn(error: unknown): readonly string[] {
-  if (error instanceof SettingsError) return error.faults;
+  if (error instanceof SettingsError) return error.problems;
   return [error instanceof Error ? error.message : String(error)];
 }
 

@@ -44,10 +44,10 @@ async function portText(address: ListenAddress, path: string, text: string): Pro
     await once(server, 'listening');
     return `${variable}: ${port} is free`;
   } catch (error) {
-    const fault = error as NodeJS.ErrnoException;
-    if (fault.code === 'EADDRINUSE' && (await responseOf(address, path)).includes(text))
+    const failure = error as NodeJS.ErrnoException;
+    if (failure.code === 'EADDRINUSE' && (await responseOf(address, path)).includes(text))
       return `${variable}: this service runs on ${port}`;
-    throw listenError(address, fault);
+    throw listenError(address, failure);
   } finally {
     server.close();
   }

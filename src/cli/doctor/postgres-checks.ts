@@ -42,8 +42,8 @@ export async function serverText(
     throw new Error(`${shown}: ${error.message}`);
   });
   const name = `${shown} (PostgreSQL ${server?.version})`;
-  const fault = errorOf(server, databasePool);
-  if (fault !== undefined) throw new Error(`${name}: ${fault}`);
+  const problem = errorOf(server, databasePool);
+  if (problem !== undefined) throw new Error(`${name}: ${problem}`);
   return `${name} accepts writes, and has ${server?.free} connections free`;
 }
 

@@ -56,10 +56,10 @@ export class Call {
   }
 
   /** The admin key for `--url`. It is never an argument. */
-  private credential(given = ''): Promise<string> {
+  private credential(value = ''): Promise<string> {
     const { PETSTORE_KEY: key } = process.env;
-    if (given === '' && key !== undefined) return Promise.resolve(key);
-    if (given === '' ? !this.shell.prompt : given !== '-')
+    if (value === '' && key !== undefined) return Promise.resolve(key);
+    if (value === '' ? !this.shell.prompt : value !== '-')
       throw new InvalidArgumentError(
         '--key: Use - and pass the admin key on standard input, or set PETSTORE_KEY.',
       );
@@ -97,8 +97,8 @@ export class Call {
   }
 
   /** Returns the given value or, for `-`, one line of standard input, so that no secret appears in a process list or in shell history. */
-  async secret(given: string, title: string): Promise<string> {
-    if (given !== '-') return given;
+  async secret(value: string, title: string): Promise<string> {
+    if (value !== '-') return value;
     const { prompt, readLine } = this.shell;
     if (prompt) return secretLine(await prompt(`${title}: `, 'hidden'), title);
     if (!readLine) throw new Refusal(`${title}: There is no standard input to read.`);

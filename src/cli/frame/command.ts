@@ -23,7 +23,7 @@ interface Definition {
   /** Whether it runs when only its group is named. */
   readonly isDefault?: boolean;
   /** Runs the command. An omitted argument is empty. */
-  readonly run: (call: Call, ...given: string[]) => Promise<void>;
+  readonly run: (call: Call, ...args: string[]) => Promise<void>;
 }
 
 /** Name of an argument, such as `<id>`, and its description. */
@@ -65,8 +65,8 @@ export function group(name: string, description: string, commands: readonly Addi
 
 /** An option with a text value, which the command's DTO validates. `choices` appear in the help and in completion. */
 export function option(flags: string, description: string, choices?: readonly string[]): Option {
-  const made = new Option(flags, description);
-  return (choices ? made.choices(choices) : made).argParser(once);
+  const created = new Option(flags, description);
+  return (choices ? created.choices(choices) : created).argParser(once);
 }
 
 /** An option without a value. */

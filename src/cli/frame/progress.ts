@@ -62,7 +62,7 @@ export async function stoppable<T>(
   // Only once: a second signal ends the process immediately. An aborted copy leaves nothing behind, and the next backup removes leftovers.
   for (const signal of STOPS) process.once(signal, abort);
   try {
-    return await work({ signal: stop.signal, onProgress: (made) => progress.show(made) });
+    return await work({ signal: stop.signal, onProgress: (update) => progress.show(update) });
   } finally {
     progress.end();
     for (const signal of STOPS) process.off(signal, abort);

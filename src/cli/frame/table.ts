@@ -7,8 +7,8 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}]/gu;
 export type Cell = string | number | bigint | null;
 
 /** Formats rows as aligned columns; the first row sets the number of columns. */
-export function tableOf(given: readonly (readonly Cell[])[]): string {
-  return alignedLines(given.map((row) => row.map((cell) => printable(String(cell ?? '-'))))).join('\n');
+export function tableOf(table: readonly (readonly Cell[])[]): string {
+  return alignedLines(table.map((row) => row.map((cell) => printable(String(cell ?? '-'))))).join('\n');
 }
 
 /** Formats rows of printable text as lines with aligned columns; the first row sets the number of columns. */

@@ -32,7 +32,7 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
       `The names of indexes and constraints of ${long.property} would be longer than the ${MAX_IDENTIFIER_BYTES} bytes of PostgreSQL: ` +
         'choose a shorter name for the field or the feature.',
     );
-  const [entity, words, error] = [pascalCase(singular), singular.replaceAll('-', ' '), snakeCase(singular)];
+  const [entity, phrase, error] = [pascalCase(singular), singular.replaceAll('-', ' '), snakeCase(singular)];
   const named = fields.map((field) => ({ ...field, ...fieldNames(field, entity) }));
   return {
     /** For folder, path and scopes, such as `pet-toys`, and its singular, such as for the entity's file. */
@@ -40,8 +40,8 @@ export function featureNames(name: string, fields: readonly Field[], singular = 
     singular,
     /** `pet toys`, `pet toy`, `a pet toy`. */
     manyWords: name.replaceAll('-', ' '),
-    words,
-    aOne: `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`,
+    words: phrase,
+    aOne: `${/^[aeiou]/.test(phrase) ? 'an' : 'a'} ${phrase}`,
     /** `PetToys`, `PetToy`, `petToy`. */
     plural: pascalCase(name),
     entity,

@@ -58,7 +58,7 @@ function recording(runner: QueryRunner, onCall: (...call: Call) => void): QueryR
 }
 
 /** The changes of one call. Foreign keys of a new table are part of it. */
-function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaChange[] {
+function changesOf([name, table, argument]: Call, calls: readonly Call[]): SchemaChange[] {
   const isNew = calls.some(([other, { name: of }]) => other === 'createTable' && of === table.name);
   if (name === 'createForeignKeys' && isNew) return [];
   if (name === 'createTable') {
@@ -66,22 +66,22 @@ function changesOf([name, table, given]: Call, calls: readonly Call[]): SchemaCh
       other === 'createForeignKeys' && of === table.name ? (keys as TableForeignKey[]) : [],
     );
     const { columns, checks, uniques, indices } = table;
-    const made = new Table({ name: table.name, columns, checks, uniques, indices, foreignKeys });
-    return [{ up: source('createTable', made), down: source('dropTable', table.name), onlyExpands: true }];
+    const created = new Table({ name: table.name, columns, checks, uniques, indices, foreignKeys });
+    return [{ up: source('createTable', created), down: source('dropTable', table.name), onlyExpands: true }];
   }
   if (name === 'changeColumns')
-    return (given as Record<'oldColumn' | 'newColumn', TableColumn>[]).map(({ oldColumn, newColumn }) => ({
+    return (argument as Record<'oldColumn' | 'newColumn', TableColumn>[]).map(({ oldColumn, newColumn }) => ({
       up: source('changeColumn', table.name, oldColumn.name, newColumn),
       down: source('changeColumn', table.name, newColumn.name, oldColumn),
       onlyExpands: false,
     }));
   // On PostgreSQL, the builder makes this call for every table.
-  if (name === 'changeTableComment' && (table.comment ?? '') === (given ?? '')) return [];
+  if (name === 'changeTableComment' && (table.comment ?? '') === (argument ?? '')) return [];
   const [, verb, kind] = OF_PARTS.exec(name) ?? [];
   if (kind === undefined)
     throw new Refusal(`${table.name}: a migration cannot be generated for ${name}(). Write it by hand.`);
   const method = kind === 'Ind' ? 'Index' : kind;
-  return ([given].flat() as (TableColumn | TableIndex | TableForeignKey)[]).map((part) => {
+  return ([argument].flat() as (TableColumn | TableIndex | TableForeignKey)[]).map((part) => {
     if (part instanceof TableIndex && verb === 'create' && !isReferenced(part, table, calls))
       return concurrent(table, part);
     const added = source(`${kind === 'Column' ? 'add' : 'create'}${method}`, table.name, part);
@@ -111,11 +111,11 @@ function isReferenced(
 }
 
 function concurrent({ name }: Table, index: TableIndex): SchemaChange {
-  const made = index.clone();
-  made.isConcurrent = true;
+  const copy = index.clone();
+  copy.isConcurrent = true;
   return {
-    up: source('createIndex', name, made),
-    down: source('dropIndex', name, made),
+    up: source('createIndex', name, copy),
+    down: source('dropIndex', name, copy),
     onlyExpands: refusesNoRow(index),
     isConcurrent: true,
   };

@@ -1,4 +1,4 @@
-import { beginningOf, digestOf, verifyApiKey } from '../../auth/api-key.format.js';
+import { partialPrefixOf, digestOf, verifyApiKey } from '../../auth/api-key.format.js';
 import { Refusal } from '../../core/refusal.js';
 import type { Input } from './operations.js';
 import { type Service, read, readList } from './service.js';
@@ -13,7 +13,7 @@ const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const CLIENT = /^client(?:Id)?$/;
 const BY_NAME =
   'Give the exact name, in upper and lower case, or the id. `petstore client list --name <text>` lists the names that contain a text.';
-const BY_BEGINNING =
+const BY_PREFIX =
   'Use the first characters of a key, such as pst_live_4fTz, or its id. A key cannot be found by its last characters.';
 const KEY = /^(?:key|keyId|actorKey)$/;
 
@@ -26,37 +26,37 @@ export function isKey({ name, schema }: Input): boolean {
  * Resolves an input to an id: a client by its name, a key by its first characters or by the key itself, of which only the SHA-256 is sent.
  * Throws Refusal unless there is exactly one match.
  */
-export async function idOf(service: Service, input: Input, given: string): Promise<string> {
+export async function idOf(service: Service, input: Input, value: string): Promise<string> {
   const { format, type } = input.schema;
   const isId = format === 'uuid';
-  if (isId && ID.test(given)) return given.toLowerCase();
-  if (isId && CLIENT.test(input.name)) return (await clientOf(service, given)).id;
-  if (isKey(input)) return keyOf(service, given);
-  if (input.in === 'path' && (isId || (type === 'integer' && !/^[1-9]\d{0,17}$/.test(given))))
-    throw new Refusal(`There is no ${input.name.replace(/Id$/, '')} ${given}.`);
-  return given;
+  if (isId && ID.test(value)) return value.toLowerCase();
+  if (isId && CLIENT.test(input.name)) return (await clientOf(service, value)).id;
+  if (isKey(input)) return keyOf(service, value);
+  if (input.in === 'path' && (isId || (type === 'integer' && !/^[1-9]\d{0,17}$/.test(value))))
+    throw new Refusal(`There is no ${input.name.replace(/Id$/, '')} ${value}.`);
+  return value;
 }
 
 /** The client with this id or exactly this name. Throws Refusal unless there is exactly one. */
-export async function clientOf(service: Service, given: string): Promise<Named> {
-  if (ID.test(given))
-    return (await read(service, { method: 'get', path: `/clients/${given.toLowerCase()}` })) as Named;
-  const sent = { method: 'get', path: '/clients', query: { name: given } };
-  const named = (await readList<Named>(service, sent)).entries.filter(({ name }) => name === given);
-  const none = `There is no client ${given}. ${BY_NAME}`;
-  return only(named, `clients are called ${given}`, none);
+export async function clientOf(service: Service, value: string): Promise<Named> {
+  if (ID.test(value))
+    return (await read(service, { method: 'get', path: `/clients/${value.toLowerCase()}` })) as Named;
+  const sent = { method: 'get', path: '/clients', query: { name: value } };
+  const named = (await readList<Named>(service, sent)).entries.filter(({ name }) => name === value);
+  const none = `There is no client ${value}. ${BY_NAME}`;
+  return only(named, `clients are called ${value}`, none);
 }
 
-async function keyOf(service: Service, given: string): Promise<string> {
-  const verdict = verifyApiKey(given);
+async function keyOf(service: Service, value: string): Promise<string> {
+  const verdict = verifyApiKey(value);
   // Only what is shown of a key is sent and repeated: the text may be most of a real one.
-  const beginning = beginningOf(given);
-  if (!verdict.wellFormed && beginning === undefined)
-    throw new Refusal(`This is not a key. ${given.includes('_') ? verdict.reason : BY_BEGINNING}`);
-  const query = { key: verdict.wellFormed ? digestOf(given) : beginning };
+  const partial = partialPrefixOf(value);
+  if (!verdict.wellFormed && partial === undefined)
+    throw new Refusal(`This is not a key. ${value.includes('_') ? verdict.reason : BY_PREFIX}`);
+  const query = { key: verdict.wellFormed ? digestOf(value) : partial };
   const { entries: found } = await readList<Named>(service, { method: 'get', path: '/keys', query });
-  const none = verdict.wellFormed ? 'with this secret.' : `that begins with ${beginning}. ${BY_BEGINNING}`;
-  return only(found, `keys begin with ${beginning}`, `There is no key ${none}`).id;
+  const none = verdict.wellFormed ? 'with this secret.' : `that begins with ${partial}. ${BY_PREFIX}`;
+  return only(found, `keys begin with ${partial}`, `There is no key ${none}`).id;
 }
 
 /** The endpoint of a delivery. Throws Refusal if the delivery does not exist. */

@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
-import { kebab } from '../../admin/commands/command-words.js';
+import { kebab } from '../../admin/commands/command-names.js';
 import { type Addition, REMOTE, WIDE, YES, command, flag, group, list, option } from '../frame/command.js';
-import { type Input, type Operation, wordOf } from './operations.js';
+import { type Input, type Operation, optionName } from './operations.js';
 
 /**
  * The commands for API operations. Each imports run-operation.ts, which sends the request, only when called. A tag describes the first
@@ -10,7 +10,7 @@ import { type Input, type Operation, wordOf } from './operations.js';
 export function operationCommands(operations: readonly Operation[]): Addition[] {
   const described = new Map<string, string>();
   return operations.map((operation) => {
-    const [groupName = '', name = ''] = operation.words.split(' ');
+    const [groupName = '', name = ''] = operation.command.split(' ');
     const [ofOperation, ofTag] = operation.texts;
     if (!described.has(ofTag)) described.set(ofTag, groupName);
     const text = described.get(ofTag) === groupName ? ofTag : ofOperation;
@@ -19,12 +19,12 @@ export function operationCommands(operations: readonly Operation[]): Addition[] 
 }
 
 function commandOf(name: string, operation: Operation): Addition {
-  const { words, facts, isPaged, isText, method, texts } = operation;
+  const { command: commandName, facts, isPaged, isText, method, texts } = operation;
   const isArgument = (one: Input): boolean => facts.arguments?.includes(one.name) ?? one.in === 'path';
   const args = operation.inputs.filter(isArgument);
   const inputs = operation.inputs.filter((one, at, all) => {
     const isOfPage = isPaged && /^(?:limit|cursor)$/.test(one.name);
-    const isFirst = all.findIndex((other) => wordOf(other) === wordOf(one)) === at;
+    const isFirst = all.findIndex((other) => optionName(other) === optionName(one)) === at;
     const isNamed = facts.options?.includes(one.name) ?? true;
     return one.in !== 'path' && !isArgument(one) && !isOfPage && isFirst && isNamed;
   });
@@ -39,16 +39,18 @@ function commandOf(name: string, operation: Operation): Addition {
   const shown = inputs.map((one) => (one === change ? { ...one, isRequired: true } : one));
   const remote = REMOTE.filter(({ long }) => options.every((one) => one.long !== long));
   return command(name, {
-    description: firstSentence(facts.text ?? (texts[0] || words)),
-    arguments: args.map((one) => [`<${wordOf(one)}>`, meaningOf(one)] as const),
+    description: firstSentence(facts.text ?? (texts[0] || commandName)),
+    arguments: args.map((one) => [`<${optionName(one)}>`, meaningOf(one)] as const),
     options: [...options, ...remote],
     isRemote: true,
     isDefault: facts.isDefault ?? false,
     hasNoJson: isText,
-    examples: [[words, ...args.map((one) => `<${wordOf(one)}>`), ...shown.flatMap(exampleOf)].join(' ')],
-    run: async (call, ...given) => {
-      const values = new Map<Input, unknown>(args.map((one, at) => [one, given[at]]));
-      for (const one of inputs) values.set(one, call.options[camel(wordOf(one))]);
+    examples: [
+      [commandName, ...args.map((one) => `<${optionName(one)}>`), ...shown.flatMap(exampleOf)].join(' '),
+    ],
+    run: async (call, ...positional) => {
+      const values = new Map<Input, unknown>(args.map((one, at) => [one, positional[at]]));
+      for (const one of inputs) values.set(one, call.options[camel(optionName(one))]);
       await (await import('./run-operation.js')).runOperation(call, operation, values);
     },
   });
@@ -57,18 +59,20 @@ function commandOf(name: string, operation: Operation): Addition {
 /** The options for an input: one with a value or a flag, and one that clears the value. */
 function optionsOf(input: Input): Option[] {
   const { nullable = false, type, enum: choices } = input.schema;
-  const word = wordOf(input);
+  const optionWord = optionName(input);
   const meaning = meaningOf(input);
-  if (type === 'boolean') return [flag(`--${word}`, meaning)];
-  const given =
-    type === 'array' ? list(`--${word} <a,b>`, meaning) : option(`--${word} <${word}>`, meaning, choices);
-  return nullable ? [given, flag(`--no-${word}`, `remove the ${word}`)] : [given];
+  if (type === 'boolean') return [flag(`--${optionWord}`, meaning)];
+  const withValue =
+    type === 'array'
+      ? list(`--${optionWord} <a,b>`, meaning)
+      : option(`--${optionWord} <${optionWord}>`, meaning, choices);
+  return nullable ? [withValue, flag(`--no-${optionWord}`, `remove the ${optionWord}`)] : [withValue];
 }
 
 function exampleOf({ isRequired, ...input }: Input): string[] {
-  const { enum: [choice] = [], example = choice ?? `<${wordOf(input as Input)}>` } = input.schema;
+  const { enum: [choice] = [], example = choice ?? `<${optionName(input as Input)}>` } = input.schema;
   const text = [example].flat().join(',');
-  return isRequired ? [`--${wordOf(input as Input)} ${/[ '"$]/.test(text) ? `'${text}'` : text}`] : [];
+  return isRequired ? [`--${optionName(input as Input)} ${/[ '"$]/.test(text) ? `'${text}'` : text}`] : [];
 }
 
 function meaningOf({
@@ -81,8 +85,8 @@ function meaningOf({
   return `${firstSentence(description)}${forms}${byDefault === undefined ? '' : `; default: ${String(byDefault)}`}`;
 }
 
-function camel(word: string): string {
-  return word.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+function camel(kebabName: string): string {
+  return kebabName.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function firstSentence(text: string): string {

@@ -1,4 +1,4 @@
-import { areWords, commandsFor, kebab } from '../../admin/commands/command-words.js';
+import { isCommandName, commandsFor, kebab } from '../../admin/commands/command-names.js';
 import { type CommandFacts, OPERATION_TABLE } from '../../admin/commands/operation-table.js';
 import { PLANS } from '../../throttling/plans.js';
 
@@ -56,7 +56,7 @@ export interface Input {
 /** An operation of the administration as a command. */
 export interface Operation {
   /** Group and command, such as `client list`. */
-  readonly words: string;
+  readonly command: string;
   readonly facts: Partial<CommandFacts>;
   /** In lower case, as in the document. */
   readonly method: string;
@@ -75,22 +75,22 @@ export interface Operation {
 /** The operations of a document that are commands, the platform's first: those with a command name and a JSON body or none. */
 export function operationsOf(document: AdminDocument): Operation[] {
   const order = Object.keys(OPERATION_TABLE);
-  const placeOf = ({ words }: Operation): number =>
-    order.includes(words) ? order.indexOf(words) : order.length;
+  const placeOf = ({ command }: Operation): number =>
+    order.includes(command) ? order.indexOf(command) : order.length;
   const found = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]) =>
       operation.requestBody && !isJson(operation.requestBody)
         ? []
-        : commandsFor(operation.operationId, operation['x-command'], method, path).map((words) => ({
-            words,
-            facts: OPERATION_TABLE[words] ?? {},
+        : commandsFor(operation.operationId, operation['x-command'], method, path).map((command) => ({
+            command,
+            facts: OPERATION_TABLE[command] ?? {},
             method,
             path,
             ...shapeOf(document, operation),
           })),
     ),
   );
-  return found.filter(({ words }) => areWords(words)).toSorted((a, b) => placeOf(a) - placeOf(b));
+  return found.filter(({ command }) => isCommandName(command)).toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function shapeOf(
@@ -130,7 +130,7 @@ function schemaOf({ content = {} }: Content = {}): Schema {
 }
 
 /** An input as it is called on the command line: `client` for `clientId`. */
-export function wordOf({ name }: Input): string {
-  const word = kebab(name.replace(/Id$/, ''));
-  return RESERVED.test(word) ? `${word}-value` : word;
+export function optionName({ name }: Input): string {
+  const kebabName = kebab(name.replace(/Id$/, ''));
+  return RESERVED.test(kebabName) ? `${kebabName}-value` : kebabName;
 }

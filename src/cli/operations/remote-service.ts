@@ -11,8 +11,8 @@ const TIMEOUT_MS = 60_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /** Parses the address of a service. Throws InvalidArgumentError if sending a key there would be unsafe. */
-export function addressOf(given: string): URL {
-  const url = new URL(URL.canParse(given) ? given : 'about:blank');
+export function addressOf(text: string): URL {
+  const url = new URL(URL.canParse(text) ? text : 'about:blank');
   const { protocol, hostname, username, password, search, hash } = url;
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
   if (isSafe && username + password + search + hash === '') return url;

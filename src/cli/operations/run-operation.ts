@@ -6,22 +6,26 @@ import { parseDuration } from '../../core/time/duration.js';
 import type { Call } from '../frame/call.js';
 import { type Column, type Row, type View, factsText, textOf } from '../frame/list-table.js';
 import { endpointOf, idOf, isKey } from './named.js';
-import { type Input, type Operation, wordOf } from './operations.js';
+import { type Input, type Operation, optionName } from './operations.js';
 import { type Sent, type Service, exactJson, read, readList, send } from './service.js';
 
 /** The values of arguments and options; undefined if not given. */
-export type Given = ReadonlyMap<Input, unknown>;
+export type InputValues = ReadonlyMap<Input, unknown>;
 
 /** Asks for confirmation of an irreversible change, sends the command's request and shows the response. */
-export async function runOperation(call: Call, operation: Operation, given: Given): Promise<void> {
+export async function runOperation(
+  call: Call,
+  operation: Operation,
+  inputValues: InputValues,
+): Promise<void> {
   const { facts, inputs, method } = operation;
-  const values = new Map([...given].filter(([, value]) => value !== undefined));
+  const values = new Map([...inputValues].filter(([, value]) => value !== undefined));
   for (const [input, value] of values)
     if (isKey(input)) values.set(input, await call.secret(String(value), 'Key'));
-  const ofBody = [...given.keys()].filter((input) => input.in === 'body');
+  const ofBody = [...inputValues.keys()].filter((input) => input.in === 'body');
   if (method === 'patch' && ofBody.length > 0 && !ofBody.some((input) => values.has(input)))
     throw new InvalidArgumentError(
-      `Name at least one change: ${ofBody.map((input) => `--${wordOf(input)}`).join(', ')}.`,
+      `Name at least one change: ${ofBody.map((input) => `--${optionName(input)}`).join(', ')}.`,
     );
   const question = questionOf(operation, call);
   if (question !== undefined) call.requireConsent();
@@ -46,11 +50,14 @@ export async function runOperation(call: Call, operation: Operation, given: Give
 }
 
 /** The confirmation prompt, if the command with these options is irreversible. */
-function questionOf({ facts, method, words }: Operation, { options }: Call): string | undefined {
+function questionOf(
+  { facts, method, command: commandName }: Operation,
+  { options }: Call,
+): string | undefined {
   const [option = '', value] = facts.confirmation ?? [];
-  const isAsked = option === '' || (value === undefined ? option in options : options[option] === value);
-  const { question = method === 'delete' ? `Run "petstore ${words}" permanently` : undefined } = facts;
-  return isAsked ? wordsOf(question, options) : undefined;
+  const isRequired = option === '' || (value === undefined ? option in options : options[option] === value);
+  const { question = method === 'delete' ? `Run "petstore ${commandName}" permanently` : undefined } = facts;
+  return isRequired ? filledText(question, options) : undefined;
 }
 
 /** The value to send: an id for a name, a time for a date or duration, null to clear a value, and JSON of the declared type in a body. */
@@ -108,7 +115,7 @@ function columnsOf({ facts: { columns, cells = {} } }: Operation, row: Row = {})
 /** The message after the change, the object's current state and, if it is new, its secret, which is shown only once. */
 function resultText(result: Row, operation: Operation, { options }: Call, view: View): string {
   const { columns } = operation.facts;
-  const done = wordsOf(operation.facts.done, options, result);
+  const done = filledText(operation.facts.done, options, result);
   const { key, secret = key, ...others } = result;
   const once = (secret as Row | undefined)?.['key'] ?? secret;
   const isNew = operation.method === 'post' && typeof once === 'string';
@@ -121,8 +128,12 @@ function resultText(result: Row, operation: Operation, { options }: Call, view: 
   ].join('\n');
 }
 
-function wordsOf(words: CommandFacts['done'], options: Call['options'], result?: Row): string | undefined {
-  return typeof words === 'function' ? words(options, result as never) : words;
+function filledText(
+  template: CommandFacts['done'],
+  options: Call['options'],
+  result?: Row,
+): string | undefined {
+  return typeof template === 'function' ? template(options, result as never) : template;
 }
 
 /** Replaces each `{name}` with its value. */

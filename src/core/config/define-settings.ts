@@ -104,8 +104,8 @@ export function exampleEnvironment(): Record<string, string> {
 
 /** Thrown if settings are invalid; `faults` has one line for each. */
 export class SettingsError extends Error {
-  constructor(readonly faults: readonly string[]) {
-    super(faults.join('\n'));
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
   }
 }
 

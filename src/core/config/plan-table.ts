@@ -30,15 +30,15 @@ export const planTable: SettingType<PlanTable> = {
     'different plans such as free=60/1000 (requests per minute/per UTC day, 1 to 1000000000), separated by commas, ' +
     'without enterprise',
   parse(text) {
-    const given: Record<string, PlanLimits> = {};
+    const parsed: Record<string, PlanLimits> = {};
     for (const entry of text.split(',')) {
       const [, name = '', ...numbers] = PLAN.exec(entry.trim()) ?? [];
       const [perMinute = 0, perDay = 0] = numbers.map(Number);
-      if (name === '' || RESERVED.has(name) || Object.hasOwn(given, name)) return undefined;
+      if (name === '' || RESERVED.has(name) || Object.hasOwn(parsed, name)) return undefined;
       if (Math.max(perMinute, perDay) > LARGEST_LIMIT) return undefined;
-      given[name] = { perMinute, perDay };
+      parsed[name] = { perMinute, perDay };
     }
-    return { ...SPECIFIED_PLANS, ...given };
+    return { ...SPECIFIED_PLANS, ...parsed };
   },
   format: (plans) =>
     Object.entries(plans)

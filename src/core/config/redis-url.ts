@@ -35,8 +35,8 @@ const FORM = /^(redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.
 
 /** Parses a REDIS_URL; undefined if it is invalid. The syntax for groups is that of the Python library `limits`. */
 export function readRedisUrl(text: string): RedisAddress | undefined {
-  const [, before = '', tls, given = 'server', hosts = '', behind = ''] = FORM.exec(text) ?? [];
-  const kind = given as keyof typeof KINDS;
+  const [, before = '', tls, scheme = 'server', hosts = '', behind = ''] = FORM.exec(text) ?? [];
+  const kind = scheme as keyof typeof KINDS;
   const [port, known] = KINDS[kind];
   const urls = hosts.split(',').map((host) => readServerUrl(before + host + behind, port, known));
   const nodes = urls.flatMap((one) => (one ? [{ host: one.host, port: one.port }] : []));

@@ -34,10 +34,10 @@ export function readServerUrl(
     const host = hostOf(decodeURI(hostname));
     const path = decoded(pathname.slice(1).split('/'));
     // Parameters are decoded here as well, because URLSearchParams accepts invalid encoding.
-    const [user = '', word = ''] = decoded([username, password, search]);
+    const [user = '', secret = ''] = decoded([username, password, search]);
     return host === undefined
       ? undefined
-      : { host, port: port === '' ? defaultPort : Number(port), user, password: word, path, parameters };
+      : { host, port: port === '' ? defaultPort : Number(port), user, password: secret, path, parameters };
   } catch (error) {
     // An invalid percent-encoding.
     if (error instanceof URIError) return undefined;

@@ -64,10 +64,10 @@ export const share: SettingType<number> = {
 };
 
 /** One of these words. */
-export function oneOf<const Word extends string>(...words: Word[]): SettingType<Word> {
+export function oneOf<const Word extends string>(...allowed: Word[]): SettingType<Word> {
   return {
-    mustBe: `one of ${words.join(', ')}`,
-    parse: (text) => words.find((word) => word === text),
+    mustBe: `one of ${allowed.join(', ')}`,
+    parse: (text) => allowed.find((word) => word === text),
   };
 }
 

@@ -62,9 +62,9 @@ export class AppLogger implements LoggerService {
     rest: unknown[],
   ): void {
     const context = typeof rest.at(-1) === 'string' ? { context: rest.at(-1) } : {};
-    const said = [message, ...rest.slice(0, rest.length - Object.keys(context).length)];
-    const stack = said.map(stackOf).find((one) => one !== undefined);
-    const texts = said.filter(
+    const parts = [message, ...rest.slice(0, rest.length - Object.keys(context).length)];
+    const stack = parts.map(stackOf).find((one) => one !== undefined);
+    const texts = parts.filter(
       (one) => one !== undefined && (typeof one !== 'string' || stackOf(one) === undefined),
     );
     this.pino[level](
@@ -75,15 +75,15 @@ export class AppLogger implements LoggerService {
 }
 
 /** The stack of an Error, or a text that is one: Nest passes either after the message. */
-function stackOf(said: unknown): string | undefined {
+function stackOf(part: unknown): string | undefined {
   // For an outage that is already logged, a stack adds nothing.
-  if (said instanceof Error) return said instanceof ApiError && said.isLogged ? undefined : said.stack;
-  return typeof said === 'string' && /^.+\n\s+at /.test(said) ? said : undefined;
+  if (part instanceof Error) return part instanceof ApiError && part.isLogged ? undefined : part.stack;
+  return typeof part === 'string' && /^.+\n\s+at /.test(part) ? part : undefined;
 }
 
-function textOf(said: unknown): string {
-  if (typeof said === 'string') return said;
-  return said instanceof Error ? said.message : inspect(said, { breakLength: Number.POSITIVE_INFINITY });
+function textOf(part: unknown): string {
+  if (typeof part === 'string') return part;
+  return part instanceof Error ? part.message : inspect(part, { breakLength: Number.POSITIVE_INFINITY });
 }
 
 /** The `time` member of a line, formatted once per millisecond: that saves 1 µs of the 90 that a 304 takes. */

@@ -51,8 +51,8 @@ interface Builder {
     return `${prefix}${key.propertyPath} IN (${maps.map((map) => parameterOf(key, map)).join(', ')})`;
   const conditions = maps.map((map) => {
     // Part of a composite key selects all rows that have it.
-    const given = metadata.primaryColumns.filter((column) => column.getEntityValue(map) !== undefined);
-    return given
+    const present = metadata.primaryColumns.filter((column) => column.getEntityValue(map) !== undefined);
+    return present
       .map((column) => `${prefix}${column.propertyPath} = ${parameterOf(column, map)}`)
       .join(' AND ');
   });

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
-import { firstWords } from '../statements.js';
+import { startsWith } from '../statements.js';
 import type { Release } from '../transactions/semaphore.js';
 import { isReadOnly, errorKindOf } from './postgres-errors.js';
 import { RESPONSE_GRACE_MS, type PostgresOptions } from './postgres-options.js';
@@ -9,7 +9,7 @@ import type { PostgresAvailability } from './postgres-availability.js';
 /** Disables pg's own timeout, which would close the socket: the maximum of a timer, in milliseconds. */
 const NO_TIMEOUT: object = { query_timeout: 2 ** 31 - 1 };
 /** Matches statements after which a write fails even on a server that accepts writes. */
-const FORBIDS_WRITES = firstWords('SET\\b.*READ[\\s_]+ONLY');
+const FORBIDS_WRITES = startsWith('SET\\b.*READ[\\s_]+ONLY');
 
 interface ConnectionPool {
   readonly options: PostgresOptions;

@@ -102,7 +102,7 @@ export function errorKindOf(error: unknown): ErrorKind {
   // The message concerns the statement and may contain any name, such as that of a table.
   if (isServerError(error)) return 'other';
   const message = messageOf(error);
-  return MESSAGE_KINDS.find(([words]) => words.test(message))?.[1] ?? 'other';
+  return MESSAGE_KINDS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other';
 }
 
 /** Errors that disappear when the server is started or its network returns. */

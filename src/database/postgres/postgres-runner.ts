@@ -28,10 +28,10 @@ export class PostgresRunner extends PostgresQueryRunner implements JoiningRunner
 
   /** Acquires none yet: while it held one, its statements and the transaction would wait for another. */
   override connect(): Promise<PoolClient> {
-    const query = (given: string | QueryConfig, values?: unknown[]) => {
-      if (typeof given === 'string') return this.send({ text: given, values });
-      if ('submit' in given) throw new TypeORMError(NO_STREAM);
-      return this.send(given);
+    const query = (statement: string | QueryConfig, values?: unknown[]) => {
+      if (typeof statement === 'string') return this.send({ text: statement, values });
+      if ('submit' in statement) throw new TypeORMError(NO_STREAM);
+      return this.send(statement);
     };
     return Promise.resolve({ query } as unknown as PoolClient);
   }

@@ -1,14 +1,14 @@
 import type { QueryConfig, QueryResult } from 'pg';
 import { QueryFailedError, TypeORMError } from 'typeorm';
 import { Semaphore } from '../transactions/semaphore.js';
-import { firstWords } from '../statements.js';
+import { startsWith } from '../statements.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
 import { isServerError } from './postgres-errors.js';
 import type { PooledConnection } from './pooled-connection.js';
 import type { PostgresPool } from './postgres-pool.js';
 
 /** Statements that control the transaction, which cannot run in a savepoint. */
-const TRANSACTION_CONTROL = firstWords(
+const TRANSACTION_CONTROL = startsWith(
   'SET|BEGIN|START|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\\s+TRANSACTION',
 );
 

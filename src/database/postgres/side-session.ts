@@ -107,10 +107,10 @@ export class SideSession {
   private getSession(): Promise<Client> {
     if (this.session) return this.session;
     const session = this.open();
-    const gone = () => {
+    const onEnd = () => {
       if (this.session === session) this.session = undefined;
     };
-    session.then((client) => client.once('end', gone), gone);
+    session.then((client) => client.once('end', onEnd), onEnd);
     return (this.session = session);
   }
 

@@ -18,7 +18,7 @@ const TOKENS =
 export function exactParameters(sql: string, parameters: Parameters | undefined): [string, Parameters] {
   const values = Array.isArray(parameters) ? (parameters as unknown[]) : Object.values(parameters ?? {});
   if (!parameters || values.every(isExact)) return [sql, parameters ?? []];
-  const given = parameters as Readonly<Record<string, unknown>>;
+  const named = parameters as Readonly<Record<string, unknown>>;
   const names: string[] = [];
   const rewritten = sql.replaceAll(TOKENS, (token, parameter?: string) => {
     if (parameter === undefined) return token;
@@ -28,7 +28,7 @@ export function exactParameters(sql: string, parameters: Parameters | undefined)
     names[index] ??= parameter;
     const value = Array.isArray(parameters)
       ? (parameters as unknown[])[index]
-      : (given[parameter] ?? given[index + 1]);
+      : (named[parameter] ?? named[index + 1]);
     return typeof exact(value) === 'bigint' ? `+CAST(${token} AS INTEGER)` : token;
   });
   const bound = (value: unknown): unknown => {
@@ -36,7 +36,7 @@ export function exactParameters(sql: string, parameters: Parameters | undefined)
     return typeof one === 'bigint' ? String(one) : one;
   };
   if (Array.isArray(parameters)) return [rewritten, values.map(bound)];
-  return [rewritten, Object.fromEntries(Object.entries(given).map(([name, value]) => [name, bound(value)]))];
+  return [rewritten, Object.fromEntries(Object.entries(named).map(([name, value]) => [name, bound(value)]))];
 }
 
 /** Whether sqlite3 binds the value unchanged. */

@@ -54,7 +54,7 @@ export class ServerLock {
   }
 
   /** Whether a process serves a file. The lock is only tested, not taken, so that no other process is refused. */
-  static async isTaken(file: string): Promise<boolean> {
+  static async isLocked(file: string): Promise<boolean> {
     return isHeld(await pathFor(file));
   }
 

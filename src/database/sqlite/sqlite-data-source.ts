@@ -61,7 +61,7 @@ export class SqliteDataSource extends Database {
   }
 
   get load(): ConnectionLoad {
-    const { taken, waiting } = this.writer.load;
+    const { inUse: taken, waiting } = this.writer.load;
     return { inUse: taken, idle: 1 - taken, waiting, max: 1 };
   }
 

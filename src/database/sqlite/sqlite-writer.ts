@@ -1,7 +1,7 @@
 import type sqlite3 from 'sqlite3';
 import type { SqliteDriver } from 'typeorm/driver/sqlite/SqliteDriver.js';
 import { type CachedKind, OwnWritesVersion } from '../data-version.js';
-import { manualTransactionError, firstWords, onlyReads } from '../statements.js';
+import { manualTransactionError, startsWith, onlyReads } from '../statements.js';
 import { type Release, Semaphore } from '../transactions/semaphore.js';
 import type { TransactionOptions, TransactionSession } from '../transactions/transaction-session.js';
 import { Connection, type Prepared } from './connection.js';
@@ -19,7 +19,7 @@ const BEGIN = 'BEGIN IMMEDIATE TRANSACTION';
 interface Effects {
   readonly isRead?: boolean;
   /** It takes the write lock, and may have to wait for another process. */
-  readonly takesLock?: boolean;
+  readonly acquiresLock?: boolean;
   /** It commits, which must not be acknowledged if the files were lost. */
   readonly commits?: boolean;
   /** It must be possible after any failure, because missing files may come back. */
@@ -29,11 +29,11 @@ interface Effects {
 /** The effects of a statement outside of a transaction. */
 function effectsOf(sql: string): Effects {
   if (onlyReads(sql)) return { isRead: true };
-  return { commits: true, takesLock: !/^\s*PRAGMA\b/i.test(sql) };
+  return { commits: true, acquiresLock: !/^\s*PRAGMA\b/i.test(sql) };
 }
 
 /** Outside of a transaction, a savepoint starts one. */
-const BEGINS = firstWords('BEGIN|SAVEPOINT');
+const BEGINS = startsWith('BEGIN|SAVEPOINT');
 
 /** The statements of insert batches and of TypeORM's inserts. */
 const STAYS_PREPARED = /^(?:BEGIN IMMEDIATE TRANSACTION|COMMIT|WITH batch AS|INSERT INTO )/;
@@ -121,7 +121,7 @@ export class SqliteWriter {
     const control = (sql: string, effects: Effects = {}) =>
       this.execute<unknown>(transaction, effects, () => this.runner.query(sql));
     try {
-      await control(BEGIN, { takesLock: true });
+      await control(BEGIN, { acquiresLock: true });
     } catch (error) {
       release();
       throw error;
@@ -168,7 +168,7 @@ export class SqliteWriter {
    */
   private async execute<T>(
     transaction: TransactionState | undefined,
-    { isRead, takesLock, commits, isRollback }: Effects,
+    { isRead, acquiresLock, commits, isRollback }: Effects,
     statement: () => Promise<T>,
   ): Promise<T> {
     // A rollback does not wait for its turn, so a statement of the same transaction may still be running.
@@ -182,8 +182,8 @@ export class SqliteWriter {
     this.running = new Promise((resolve) => (end = resolve));
     const since = performance.now();
     try {
-      const result = await (takesLock ? this.lock.run(statement) : statement());
-      if (takesLock) {
+      const result = await (acquiresLock ? this.lock.run(statement) : statement());
+      if (acquiresLock) {
         this.lock.end();
         this.availability.lock.end();
       }

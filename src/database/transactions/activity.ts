@@ -24,12 +24,12 @@ export class Activity {
   /** Calls back once no statement has run for too long. */
   watch(onIdle: () => void): void {
     this.ranAt = performance.now();
-    const look = (): void => {
+    const check = (): void => {
       const leftMs = this.at + IDLE_MS - performance.now();
       if (leftMs <= 0) onIdle();
-      else this.timer = setTimeout(look, leftMs).unref();
+      else this.timer = setTimeout(check, leftMs).unref();
     };
-    look();
+    check();
   }
 
   unwatch(): void {

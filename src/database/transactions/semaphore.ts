@@ -19,7 +19,7 @@ type Waiter = (refusal?: Error) => void;
  * would let overlapping transactions share it, so that one's rollback undoes the other's acknowledged write.
  */
 export class Semaphore {
-  private taken = 0;
+  private inUse = 0;
   private readonly waiters = new TransientMap<Waiter, true>();
 
   /**
@@ -33,13 +33,13 @@ export class Semaphore {
     private readonly progressedAt = () => -Infinity,
   ) {}
 
-  get load(): { readonly taken: number; readonly waiting: number } {
-    return { taken: this.taken, waiting: this.waiters.size };
+  get load(): { readonly inUse: number; readonly waiting: number } {
+    return { inUse: this.inUse, waiting: this.waiters.size };
   }
 
   /** Waits for a turn and returns the function that ends it. Throws the refusal if that takes too long. */
   async acquire(timeoutMs = this.timeoutMs): Promise<Release> {
-    if (this.taken < this.max) this.taken += 1;
+    if (this.inUse < this.max) this.inUse += 1;
     else await this.next(timeoutMs);
     return this.release;
   }
@@ -60,7 +60,7 @@ export class Semaphore {
   private readonly release: Release = () => {
     const [next] = this.waiters.first() ?? [];
     if (next) next();
-    else this.taken -= 1;
+    else this.inUse -= 1;
   };
 
   private next(timeoutMs: number): Promise<void> {

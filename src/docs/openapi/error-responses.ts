@@ -56,12 +56,12 @@ const CHAIN_ERRORS: object = { ...AUTH_ERRORS, ...HTTP_ERRORS, ...THROTTLING_ERR
 
 function nameOf(status: string, { content }: ResponseObject): string {
   const [code = ''] = Object.keys(content?.['application/json']?.examples ?? {});
-  const words = code in CHAIN_ERRORS || code === '' ? (STATUS_CODES[status] ?? 'other refusal') : code;
-  return words.replaceAll(/(?:^|\W|_)(\w)/g, (_, initial: string) => initial.toUpperCase());
+  const label = code in CHAIN_ERRORS || code === '' ? (STATUS_CODES[status] ?? 'other refusal') : code;
+  return label.replaceAll(/(?:^|\W|_)(\w)/g, (_, initial: string) => initial.toUpperCase());
 }
 
 /** The errors in the example of validation_failed. */
-const EXAMPLE_FAULTS: readonly ErrorDetail[] = [
+const EXAMPLE_ERRORS: readonly ErrorDetail[] = [
   { field: 'limit', code: 'out_of_range', message: 'This must be from 1 to 100.' },
 ];
 const ERROR_SCHEMA = { $ref: '#/components/schemas/Error' };
@@ -109,7 +109,7 @@ function responseOf(
 ): ResponseObject {
   const examples = rows.map((row) => {
     const params = { ...row.example, ...paramsOf(row, operation, occurrences) };
-    const details = row === HTTP_ERRORS.validation_failed ? { details: EXAMPLE_FAULTS } : {};
+    const details = row === HTTP_ERRORS.validation_failed ? { details: EXAMPLE_ERRORS } : {};
     return [row.code, { summary: row.cause, value: new ApiError(row, { params, ...details }).body }] as const;
   });
   return {

@@ -57,7 +57,7 @@ export class Leases {
 
   /** Acquires a lease; undefined while it is held by this process or another. Rejects if the database fails. */
   async acquire(name: string): Promise<HeldLease | undefined> {
-    const held = await this.takeOver(name);
+    const held = await this.claim(name);
     if (!held) return undefined;
     this.held.add(held);
     this.timer ??= setInterval(() => void this.renewAll(), RENEWAL_MS).unref();
@@ -69,7 +69,7 @@ export class Leases {
     await Promise.all([...this.held].map((held) => this.renew(held)));
   }
 
-  private async takeOver(name: string): Promise<Held | undefined> {
+  private async claim(name: string): Promise<Held | undefined> {
     const row = await this.dataSource.manager.findOneBy(Lease, { name });
     if (row && row.holder !== null && !this.isAbandoned(row)) return undefined;
     const held: Held = {
@@ -80,7 +80,7 @@ export class Leases {
       renewedAt: this.clock.steady(),
       isRenewing: false,
     };
-    const isTaken = await this.transactions.uncached(async (manager) => {
+    const isAcquired = await this.transactions.uncached(async (manager) => {
       const values = { name, holder: null, beat: 0 };
       if (!row) await manager.createQueryBuilder().insert().into(Lease).values(values).orIgnore().execute();
       const beat = row?.beat ?? 0;
@@ -91,7 +91,7 @@ export class Leases {
       );
       return affected === 1;
     });
-    return isTaken ? held : undefined;
+    return isAcquired ? held : undefined;
   }
 
   /** Whether the row has not changed for the duration of a lease. */

@@ -34,10 +34,10 @@ type Content = (piece: Buffer, isLast: boolean) => void;
  * understand. Anything in the body that would not reach the handler is therefore an error: the body's stream fails with it. Throws
  * malformed_request for a `Content-Type` without exactly one boundary, and rewrites a valid one in the form that multer parses.
  */
-export function checkMultipart(request: Request, { takesText }: { readonly takesText: boolean }): void {
+export function checkMultipart(request: Request, { acceptsText }: { readonly acceptsText: boolean }): void {
   const boundary = boundaryOf(request.headers['content-type']);
   request.headers['content-type'] = `multipart/form-data; boundary="${boundary}"`;
-  const check = new MultipartCheck(boundary, takesText);
+  const check = new MultipartCheck(boundary, acceptsText);
   // Just before the reader's listener and not earlier, because a `data` listener starts the stream.
   request.once('resume', () =>
     request.prependListener('data', (chunk: Buffer) => {
@@ -90,7 +90,7 @@ class MultipartCheck {
 
   constructor(
     boundary: string,
-    private readonly takesText: boolean,
+    private readonly acceptsText: boolean,
   ) {
     this.delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   }
@@ -123,7 +123,7 @@ class MultipartCheck {
   private readDelimiter(): boolean {
     const mark = this.pending.toString('latin1', 0, 2);
     if (mark === '--') this.hasEnded = true;
-    else if (mark !== '\r\n') throw fault('a line with its boundary contains other characters');
+    else if (mark !== '\r\n') throw malformedBody('a line with its boundary contains other characters');
     this.pending = this.pending.subarray(2);
     this.place = 'head';
     return true;
@@ -132,7 +132,7 @@ class MultipartCheck {
   private readHead(): boolean {
     const end = this.pending.indexOf('\r\n\r\n');
     if ((end === -1 ? this.pending.length : end) > MAX_HEAD_LENGTH)
-      throw fault(`the header of a part has more than ${MAX_HEAD_LENGTH} bytes`);
+      throw malformedBody(`the header of a part has more than ${MAX_HEAD_LENGTH} bytes`);
     if (end === -1) return false;
     this.content = this.contentOf(this.pending.toString('latin1', 0, end));
     this.pending = this.pending.subarray(end + 4);
@@ -149,26 +149,27 @@ class MultipartCheck {
       fields.flatMap(([, key, value = '']) => (key?.toLowerCase() === name ? value.trim() : []));
     const [disposition = '', second] = field('content-disposition');
     if (second !== undefined || !FORM_DATA.test(disposition))
-      throw fault('a part has no valid Content-Disposition: form-data');
+      throw malformedBody('a part has no valid Content-Disposition: form-data');
     const parameters = parametersOf(disposition);
     const named = (name: string): string[] =>
       parameters.flatMap(([key, value]) => (key === name ? value : []));
     const [name = '', other] = named('name').map(unquoted);
-    if (name === '' || other !== undefined) throw fault('a part must have one name');
-    if (PROTOTYPE.test(name)) throw fault('a part is named __proto__');
+    if (name === '' || other !== undefined) throw malformedBody('a part must have one name');
+    if (PROTOTYPE.test(name)) throw malformedBody('a part is named __proto__');
     const malformedOne = parameters.find(([key, value]) => key.endsWith('*') && !EXTENDED.test(value));
-    if (malformedOne) throw fault(`a ${malformedOne[0]} is malformed`);
+    if (malformedOne) throw malformedBody(`a ${malformedOne[0]} is malformed`);
     const [extended] = named('filename*');
     if (/^(?:base64|quoted-printable)$/i.test(field('content-transfer-encoding')[0] ?? ''))
-      throw fault('a part has a Content-Transfer-Encoding (RFC 7578 section 4.7)');
+      throw malformedBody('a part has a Content-Transfer-Encoding (RFC 7578 section 4.7)');
     const [contentType = ''] = field('content-type');
     const type = mediaTypeOf(contentType);
-    if (type.startsWith('multipart/')) throw fault('a part is itself multipart (RFC 7578 section 4.3)');
+    if (type.startsWith('multipart/'))
+      throw malformedBody('a part is itself multipart (RFC 7578 section 4.3)');
     // A backslash is a path separator, whether or not it escapes a character.
     const fileName =
       extended === undefined ? (named('filename')[0] ?? '').replace(/^"|"$/g, '') : decoded(extended);
     if (fileName === '' && type !== 'application/octet-stream') {
-      if (!this.takesText) throw unexpected(name);
+      if (!this.acceptsText) throw unexpected(name);
       const isValid = CONTENT_TYPE.test(contentType);
       const charset = isValid && parametersOf(contentType).find(([key]) => key === 'charset');
       return textIn(charset ? unquoted(charset[1]) : 'utf-8');
@@ -178,27 +179,27 @@ class MultipartCheck {
 }
 
 function blank(piece: Buffer): void {
-  if (/[^ \t\r\n]/.test(piece.toString('latin1'))) throw fault('it contains bytes outside its parts');
+  if (/[^ \t\r\n]/.test(piece.toString('latin1'))) throw malformedBody('it contains bytes outside its parts');
 }
 
 /** What browsers send if no file is selected. */
 function empty(piece: Buffer): void {
-  if (piece.length > 0) throw fault('a file has no name');
+  if (piece.length > 0) throw malformedBody('a file has no name');
 }
 
 function textIn(charset: string): Content {
-  if (!CHARSET.test(charset)) throw fault('the charset of a part is unknown');
+  if (!CHARSET.test(charset)) throw malformedBody('the charset of a part is unknown');
   const decoder = new TextDecoder(charset, { fatal: true });
   return (piece, isLast) => {
     try {
       decoder.decode(piece, { stream: !isLast });
     } catch {
-      throw fault('a text field does not match its charset');
+      throw malformedBody('a text field does not match its charset');
     }
   };
 }
 
-function fault(reason: string): ApiError {
+function malformedBody(reason: string): ApiError {
   return malformed(`its body is not valid multipart/form-data: ${reason}`, undefined);
 }
 

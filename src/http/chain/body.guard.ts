@@ -5,7 +5,7 @@ import { Settings } from '../../core/config/settings.js';
 import { ApiError } from '../../core/errors/api-error.js';
 import { HTTP_ERRORS } from '../../core/errors/http.errors.js';
 import { requestOf, responseOf } from '../../core/execution-context.js';
-import { type Consumption, takes } from '../operations/consumption.js';
+import { type Consumption, acceptsType } from '../operations/consumption.js';
 import { OPERATIONS } from '../operations/registered-operation.js';
 import { UnmatchedRoutes } from './unmatched-routes.js';
 import { parseExactJson, writeExactJson } from '../../core/exact-json.js';
@@ -55,14 +55,15 @@ export class BodyGuard implements CanActivate {
       return true;
     }
     const { id, consumption, bodyLimitBytes: limitBytes = this.settings.bodyLimitBytes } = operation;
-    const { types, isRead, isParsed, isWanted, takesText } = consumption;
+    const { types, isRead, isParsed, isWanted, acceptsText } = consumption;
     const sent = mediaTypeOf(request.headers['content-type']);
     if (isRead || (isParsed && isJsonType(sent))) {
       const reading = read(request, response, consumption, limitBytes);
       return id !== undefined && !isWanted ? reading.then(() => refuseIgnored(request.body)) : reading;
     }
-    if (!takes(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
-    if (sent === 'multipart/form-data') checkMultipart(request, { takesText: id === undefined || takesText });
+    if (!acceptsType(consumption, request.headers['content-type'])) throw unsupported(request, types, []);
+    if (sent === 'multipart/form-data')
+      checkMultipart(request, { acceptsText: id === undefined || acceptsText });
     limitBody(request, response, { types, limitBytes });
     // Replaced by whatever reads the body; otherwise, ValidationPipe throws it.
     if (isParsed) request.body = unsupported(request, types, []);
@@ -79,13 +80,13 @@ async function read(
 ): Promise<true> {
   const { 'content-type': contentType, 'content-length': length } = request.headers;
   const { types, isParsed } = consumption;
-  const isTaken = takes(consumption, contentType);
+  const isAccepted = acceptsType(consumption, contentType);
   // A chunked body may turn out to be empty, and then needs no type.
-  if (!isTaken && length !== undefined) throw unsupported(request, types, CODINGS);
+  if (!isAccepted && length !== undefined) throw unsupported(request, types, CODINGS);
   const bytes = await readBody(request, response, { types, limitBytes });
-  if (!isTaken && bytes.length > 0) throw unsupported(request, types, CODINGS);
+  if (!isAccepted && bytes.length > 0) throw unsupported(request, types, CODINGS);
   keepRawBody(request, bytes);
-  if (isParsed && (!isTaken || isJsonType(mediaTypeOf(contentType)))) request.body = parsed(bytes);
+  if (isParsed && (!isAccepted || isJsonType(mediaTypeOf(contentType)))) request.body = parsed(bytes);
   return true;
 }
 

@@ -37,7 +37,7 @@ export function checkHidden(routes: readonly RegisteredRoute[], discovery: Disco
     const first = found.slice(0, at).find((one) => {
       const isOther = one.operation.name !== operation.name && methods.has(one.method);
       return (
-        isOther && takesAllOf(one.operation, operation) && requests.length > 0 && requests.every(one.isAt)
+        isOther && coversAllOf(one.operation, operation) && requests.length > 0 && requests.every(one.isAt)
       );
     });
     if (first)
@@ -49,7 +49,7 @@ export function checkHidden(routes: readonly RegisteredRoute[], discovery: Disco
 }
 
 /** Whether an operation does not pass requests for the host of another operation on to it. */
-function takesAllOf(one: RegisteredOperation, other: RegisteredOperation): boolean {
+function coversAllOf(one: RegisteredOperation, other: RegisteredOperation): boolean {
   const host = metadataOf(one, HOST_METADATA);
   if (host !== undefined && !isDeepStrictEqual(host, metadataOf(other, HOST_METADATA))) return false;
   return one.parameters.every(({ kind }) => kind !== RouteParamtypes.NEXT);

@@ -48,8 +48,8 @@ export function checkOperation(operation: RegisteredOperation, isProduction: boo
       error(
         `it is @Idempotent(), but its body of ${consumption.types.join(' or ')} is not read before it runs. Remove one of them.`,
       );
-    const takesResponse = operation.parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
-    if (takesResponse && !leavesResponseToHandler(controller, operation.method))
+    const injectsResponse = operation.parameters.some(({ kind }) => kind === RouteParamtypes.RESPONSE);
+    if (injectsResponse && !leavesResponseToHandler(controller, operation.method))
       error('@Idempotent() stores the result of the handler. Return it, with @Res({ passthrough: true }).');
   }
   const isOperation = operation.id !== undefined;

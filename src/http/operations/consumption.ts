@@ -22,7 +22,7 @@ export interface Consumption {
   /** Whether the handler may read a body, or its document describes one. */
   readonly isWanted: boolean;
   /** Whether the handler may read the text fields of a form, not only its files. */
-  readonly takesText: boolean;
+  readonly acceptsText: boolean;
 }
 
 /**
@@ -44,7 +44,7 @@ export function consumptionOf(handler: object, controller: Type, method: string)
     isParsed: isJson || kinds.has(RouteParamtypes.BODY),
     // The parameters of a handler without a name in the controller are unknown.
     isWanted: method === '' || parameters.some(mayReadBody) || documented.some((one) => one.in === 'body'),
-    takesText: method === '' || parameters.some((one) => mayReadBody(one) && !OF_FILES.has(one.kind)),
+    acceptsText: method === '' || parameters.some((one) => mayReadBody(one) && !OF_FILES.has(one.kind)),
   };
 }
 
@@ -55,7 +55,7 @@ function typesOf(parameters: readonly HandlerParameter[]): readonly string[] {
 }
 
 /** Whether a handler accepts a `Content-Type`; JSON must be UTF-8. */
-export function takes({ types }: Consumption, contentType: string | undefined): boolean {
+export function acceptsType({ types }: Consumption, contentType: string | undefined): boolean {
   if (types[0] === JSON_TYPE && isJsonInUtf8(contentType)) return true;
   const sent = mediaTypeOf(contentType);
   if (sent === '' || !types.some((type) => accepts(type, sent))) return false;

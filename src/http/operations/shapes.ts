@@ -80,14 +80,14 @@ export class ObjectShape implements Shape {
     return (this.read ??= this.declared());
   }
 
-  show(given: unknown, lacks: Lacks, isText = false): unknown {
-    if (given === null || given === undefined) return given;
+  show(sent: unknown, lacks: Lacks, isText = false): unknown {
+    if (sent === null || sent === undefined) return sent;
     // A class without declared members does not restrict the value.
-    if (this.members.length === 0 && !this.others) return given;
-    const isOfText = isText || given instanceof JsonText;
+    if (this.members.length === 0 && !this.others) return sent;
+    const isOfText = isText || sent instanceof JsonText;
     // An instance of this class is already reduced.
-    if (given instanceof JsonText && this.dto && given.dto === this.dto) return given;
-    const value = inJson(given);
+    if (sent instanceof JsonText && this.dto && sent.dto === this.dto) return sent;
+    const value = inJson(sent);
     if (Array.isArray(value)) return value.map((element) => this.show(element, lacks, isOfText));
     if (!isObject(value)) return undefined;
     const shown: Record<string, unknown> = {};
@@ -124,8 +124,8 @@ export class ObjectShape implements Shape {
     }
   }
 
-  matches(given: unknown, isText = given instanceof JsonText): boolean {
-    const value = inJson(given);
+  matches(sent: unknown, isText = sent instanceof JsonText): boolean {
+    const value = inJson(sent);
     if (!isObject(value) || Array.isArray(value)) return false;
     return this.members.every(({ property, name, shape, isRequired, isNullable }) => {
       const member = value[isText ? name : property];
@@ -159,14 +159,14 @@ export class ChoiceShape implements Shape {
     return this.shapeFor(value, isText) !== undefined;
   }
 
-  private shapeFor(given: unknown, isText?: boolean): Shape | undefined {
+  private shapeFor(sent: unknown, isText?: boolean): Shape | undefined {
     const { discriminator, choices } = this;
-    const value = inJson(given);
+    const value = inJson(sent);
     if (discriminator && isObject(value) && !Array.isArray(value))
       return discriminator.shapeOf(String(value[discriminator.member]));
     const isOfClass = (one: Shape): boolean =>
-      one instanceof ObjectShape && isObject(given) && one.dto === given.constructor;
-    return choices.find(isOfClass) ?? choices.find((one) => one.matches(given, isText));
+      one instanceof ObjectShape && isObject(sent) && one.dto === sent.constructor;
+    return choices.find(isOfClass) ?? choices.find((one) => one.matches(sent, isText));
   }
 }
 

@@ -46,7 +46,7 @@ export class Upgrades implements BeforeApplicationShutdown {
       }
       this.upgraded.set(socket, request.headers.upgrade?.toLowerCase() === 'websocket');
       socket.once('close', () => this.upgraded.delete(socket));
-      unlessTaken(socket, () => this.connections.refuseInTurn(socket, NOT_UPGRADED));
+      unlessUpgraded(socket, () => this.connections.refuseInTurn(socket, NOT_UPGRADED));
       return emit(event, ...args);
     };
     // Node upgrades nothing without a listener, so this one is added only together with the first.
@@ -65,7 +65,7 @@ export class Upgrades implements BeforeApplicationShutdown {
 }
 
 /** Calls `refuse` if the listeners close a connection, or ignore it for too long, before sending a byte. */
-function unlessTaken(socket: Socket, refuse: () => void): void {
+function unlessUpgraded(socket: Socket, refuse: () => void): void {
   const { bytesWritten } = socket;
   const isUnhandled = () => socket.writable && socket.bytesWritten === bytesWritten;
   for (const name of ['destroy', 'end'] as const) {

@@ -61,15 +61,15 @@ export function isDto(metatype: Class): boolean {
  * Separates a body's declared fields from the others, each of which is an error. This runs before class-transformer, which silently drops
  * some names (`__proto__`, `constructor`) and throws for others.
  */
-export function partKnownFields(body: object, metatype: Class): { declared: object; faults: ErrorDetail[] } {
+export function partKnownFields(body: object, metatype: Class): { declared: object; details: ErrorDetail[] } {
   const { names } = fieldsOf(metatype);
   const unknown = Object.keys(body).filter((field) => !names.has(field));
-  if (unknown.length === 0) return { declared: body, faults: [] };
+  if (unknown.length === 0) return { declared: body, details: [] };
   // Reads few fields even of a body that has a million.
   const known = [...names].filter((field) => Object.hasOwn(body, field));
   const declared = Object.fromEntries(known.map((field) => [field, Reflect.get(body, field) as unknown]));
   const error = unknownFieldOf(metatype);
-  return { declared, faults: unknown.map((field) => ({ field, ...error })) };
+  return { declared, details: unknown.map((field) => ({ field, ...error })) };
 }
 
 /** The error for a field that the class does not declare. */

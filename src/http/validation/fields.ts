@@ -232,14 +232,14 @@ function rangeOf<Bound extends number | string>(
   maximum: Bound | undefined,
   amountOf: (value: Bound) => Bound | bigint = (value) => value,
 ) {
-  const words = [
+  const bounds = [
     ...(minimum === undefined ? [] : [`at least ${minimum}`]),
     ...(maximum === undefined ? [] : [`at most ${maximum}`]),
   ].join(' and ');
   const holds = (value: Bound): boolean =>
     (minimum === undefined || amountOf(value) >= amountOf(minimum)) &&
     (maximum === undefined || amountOf(value) <= amountOf(maximum));
-  return words === '' ? [] : [['out_of_range', `This must be ${words}.`, holds] as const];
+  return bounds === '' ? [] : [['out_of_range', `This must be ${bounds}.`, holds] as const];
 }
 
 /** False for `1.0` in JSON, which the body's parser converts to a JsonDecimal. */

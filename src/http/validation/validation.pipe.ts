@@ -79,7 +79,7 @@ export class ValidationPipe implements PipeTransform {
     }
     if (value === undefined) return this.withoutBody(metadata);
     if (!isObject || Array.isArray(value)) throw new InvalidArgument(metadata, [NOT_AN_OBJECT]);
-    const { declared, faults: errors } = partKnownFields(value, metatype);
+    const { declared, details: errors } = partKnownFields(value, metatype);
     const as = isMergePatch(metatype) ? 'patch' : isForm(value) ? 'text' : 'json';
     return this.read(declared, as, metadata, errors);
   }
@@ -125,7 +125,7 @@ export class ValidationPipe implements PipeTransform {
       valid = await pipe.transform(value, metadata);
     } catch (error) {
       if (!(error instanceof ClassValidatorErrors)) throw error;
-      const found = error.errors.flatMap((fault) => detailsOf(fault));
+      const found = error.errors.flatMap((failure) => detailsOf(failure));
       throw new InvalidArgument(metadata, [...found, ...known]);
     }
     if (known.length > 0) throw new InvalidArgument(metadata, known);

@@ -63,7 +63,7 @@ export class ClientCounts {
   private counts = new Map<string, ClientCount>();
 
   /** `isKept`: whether days can be read from the journal again after the clock was set back. */
-  constructor(private readonly isKept: boolean) {}
+  constructor(private readonly isJournaled: boolean) {}
 
   /** Moves to the minute and day that contain `now`. */
   advanceTo(now: number): void {
@@ -71,7 +71,7 @@ export class ClientCounts {
     if (minute.advanceTo(now) === 'ended') this.minuteNumber += 1;
     const rotate = day.advanceTo(now);
     if (rotate === 'ended') this.counts = new Map();
-    else if (rotate && this.isKept) for (const count of this.counts.values()) count.day = undefined;
+    else if (rotate && this.isJournaled) for (const count of this.counts.values()) count.day = undefined;
   }
 
   /** The counts of a client; undefined if there are none. */

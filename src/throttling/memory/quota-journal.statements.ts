@@ -24,7 +24,7 @@ export const ADD_MINUTES = (rows: string): string => `
  * Stores the latest state of each key, unless its ban was lifted after `knownLift`, the last lift that this process knows of. Does not
  * change `lifted_at`, because another process may not have read it yet.
  */
-export const PUT_BANS = (rows: string): string => `
+export const UPSERT_BANS = (rows: string): string => `
   INSERT INTO key_bans (key_id, retry_at, forgiven_until, strikes, last_strike_at, bans, banned_until, lifted_at)
   SELECT value ->> 'keyId', CAST(value ->> 'retryAt' AS BIGINT), CAST(value ->> 'forgivenUntil' AS BIGINT),
     CAST(value ->> 'strikes' AS INTEGER), CAST(value ->> 'lastStrikeAt' AS BIGINT), CAST(value ->> 'bans' AS INTEGER),

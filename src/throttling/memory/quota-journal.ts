@@ -9,7 +9,7 @@ import { WriteBehind } from '../../database/write-behind.js';
 import { type BanState, neverRefused } from '../bans.js';
 import { DAY_MS } from '../../core/time/duration.js';
 import { KeyBan, QuotaCount } from './quota-journal.entity.js';
-import { ADD_DAYS, ADD_MINUTES, PUT_BANS, QUOTA_SWEEPS, USED } from './quota-journal.statements.js';
+import { ADD_DAYS, ADD_MINUTES, UPSERT_BANS, QUOTA_SWEEPS, USED } from './quota-journal.statements.js';
 
 /** Overlap between two queries for lifted bans, in milliseconds, because clocks of processes may differ slightly. */
 const LIFTED_MARGIN_MS = 5_000;
@@ -53,8 +53,8 @@ export class QuotaJournal extends WriteBehind {
   private counts = new Map<string, CountChange>();
   private bans = new Map<string, BanState>();
   /** When lifted bans were last queried, from what time on, and the times of those found, in ms since the Unix epoch. */
-  private lookedAt = Number.POSITIVE_INFINITY;
-  private lookedFrom = 0;
+  private checkedAt = Number.POSITIVE_INFINITY;
+  private checkedFrom = 0;
   private lifted = new Map<string, number>();
 
   constructor(
@@ -144,21 +144,21 @@ export class QuotaJournal extends WriteBehind {
     // At midnight a client may appear twice, but one statement can update a row only once. Only the later minute is written.
     const latest = new Map(byDay.map((change) => [change.key, change]));
     // If another process lifts a ban between this query and the write, the next query finds it.
-    const knownLift = (keyId: string): number => this.lifted.get(keyId) ?? this.lookedFrom;
+    const knownLift = (keyId: string): number => this.lifted.get(keyId) ?? this.checkedFrom;
     const states = [...bans].map(([keyId, state]) => ({ keyId, ...state, knownLift: knownLift(keyId) }));
     const write = async (manager: EntityManager): Promise<void> => {
       await runForRows(manager, byDay, ADD_DAYS);
       await runForRows(manager, [...latest.values()], ADD_MINUTES);
-      await runForRows(manager, states, PUT_BANS);
+      await runForRows(manager, states, UPSERT_BANS);
     };
     await this.commit(write, () => {
-      for (const [id, change] of counts) this.putBack(id, change);
+      for (const [id, change] of counts) this.requeue(id, change);
       for (const [keyId, state] of bans) if (!this.bans.has(keyId)) this.bans.set(keyId, state);
     });
   }
 
   /** Merges a change whose write failed; a newer minute takes precedence. */
-  private putBack(id: string, change: CountChange): void {
+  private requeue(id: string, change: CountChange): void {
     const newer = this.counts.get(id);
     if (!newer) return void this.counts.set(id, change);
     newer.inDay += change.inDay;
@@ -170,11 +170,11 @@ export class QuotaJournal extends WriteBehind {
     const now = this.clock.now();
     // The clock may have been set. After a step forward, a recently lifted ban has an old timestamp, so the query starts at the earlier
     // time. After a step back, the query keeps finding the same ban, so handled ones are skipped below.
-    this.lookedFrom = Math.min(now, this.lookedAt) - LIFTED_MARGIN_MS;
-    const found = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(this.lookedFrom) });
+    this.checkedFrom = Math.min(now, this.checkedAt) - LIFTED_MARGIN_MS;
+    const found = await this.dataSource.manager.findBy(KeyBan, { liftedAt: MoreThan(this.checkedFrom) });
     const fresh = found.filter(({ keyId, liftedAt }) => this.lifted.get(keyId) !== liftedAt);
     this.lifted = new Map(found.map(({ keyId, liftedAt }) => [keyId, liftedAt]));
-    this.lookedAt = now;
+    this.checkedAt = now;
     return fresh.map(({ keyId }) => keyId);
   }
 }

@@ -68,6 +68,6 @@ export function authorizeDialog({ React: { createElement: h, useLayoutEffect, us
 
 /** Gives a Swagger UI the key that the tab keeps. */
 export function restoreKey(ui) {
-  const kept = sessionStorage.getItem(PLACE);
-  if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
+  const stored = sessionStorage.getItem(PLACE);
+  if (stored !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(stored) });
 }

@@ -158,11 +158,11 @@ export class WebhookEndpointWithSecretDto extends WebhookEndpointDto {
 
 /** Converts an endpoint with its new secret for display. */
 export function toWebhookEndpointWithSecretDto(
-  made: SubscribedEndpoint,
+  created: SubscribedEndpoint,
   now: number,
 ): WebhookEndpointWithSecretDto {
-  const { id, ...rest } = toWebhookEndpointDto(made, now);
-  return { id, secret: made.secret, ...rest };
+  const { id, ...rest } = toWebhookEndpointDto(created, now);
+  return { id, secret: created.secret, ...rest };
 }
 
 const URL_FIELD = {

@@ -1,9 +1,10 @@
 import { OPERATION_TABLE } from './operation-table.js';
 
 /** The member of an operation in the OpenAPI document that contains its command's name, such as `toy paint`. */
-export const COMMAND_WORDS = 'x-command';
+export const COMMAND_EXTENSION = 'x-command';
 /** Group and command; groups of commands that are not API operations are reserved. */
-const WORDS = /^(?!(?:completion|db|doctor|generate|new|openapi|outbox) )[a-z][a-z\d-]* [a-z][a-z\d-]*$/;
+const COMMAND_NAME =
+  /^(?!(?:completion|db|doctor|generate|new|openapi|outbox) )[a-z][a-z\d-]* [a-z][a-z\d-]*$/;
 const VERBS = new Map(Object.entries({ get: 'list', post: 'create', put: 'replace', patch: 'update' }));
 
 /** The names of the commands for an operation: those in the table, those that it declares, or one derived from its method and path. */
@@ -14,19 +15,19 @@ export function commandsFor(
   path: string,
 ): string[] {
   const ours = Object.entries(OPERATION_TABLE).filter(([, { operation }]) => operation === id);
-  return ours.length > 0 ? ours.map(([words]) => words) : [declared ?? wordsOf(method, path)];
+  return ours.length > 0 ? ours.map(([command]) => command) : [declared ?? defaultCommandName(method, path)];
 }
 
 /** Whether a command can have this name. */
-export function areWords(words: string): boolean {
-  return WORDS.test(words);
+export function isCommandName(command: string): boolean {
+  return COMMAND_NAME.test(command);
 }
 
 /**
  * The command name for a method and a path below `/admin`: `GET /toys` is `toys list`, `GET /toys/{toyId}` is `toys show`, `POST
  * /toys/{toyId}/paint` is `toys paint`, and `GET /toys/{toyId}/parts` is `toys list-parts`.
  */
-function wordsOf(method: string, path: string): string {
+function defaultCommandName(method: string, path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '');
   // Parameters in the notation of documents or of Express.
   const isOfOne = /^[{:*]/.test(segments.at(-1) ?? '');
